@@ -67,14 +67,18 @@ export function terminalText(results: Results): string {
   return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
-/** The figures for docs/scaling.md: those with a limit, and those marked as shown. */
+/** The figures for docs/scaling.md: those with a limit, and those marked as shown. A kept limit needs no verdict. */
 export function figuresMarkdown(results: Results): string {
   const isShown = ({ limit, shown }: Figure): boolean => shown === true || limit !== undefined;
+  const rowFor = (figure: Figure): Row => {
+    const [name = '', value = '', limit = '', verdict = ''] = rowOf(figure);
+    return [name, value, verdict === 'kept' || verdict === '' ? limit : `${limit}, ${verdict}`];
+  };
   const rows = results.benchmarks.flatMap((result) => {
-    const its = figuresOf(result).filter(isShown).map(rowOf);
-    return its.length === 0 ? its : [headRow(`**${result.what}**`), ...its];
+    const its = figuresOf(result).filter(isShown).map(rowFor);
+    return its.length === 0 ? its : [[`**${result.what}**`, '', ''], ...its];
   });
   const notes = leftOutIn(results);
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
-  return `${plain(measured.join(' '))}\n\n${[markdownTable(head, rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
+  return `${plain(measured.join(' '))}\n\n${[markdownTable(head.slice(0, 3), rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
 }

@@ -15,8 +15,8 @@ export interface DemoService {
   /** Signs in to the dashboard, once. */
   readonly signInLink: string;
   readonly dataFolder: string;
-  /** Runs a command of the service on this machine, and returns its output. */
-  run(args: readonly string[]): Promise<string>;
+  /** Runs a command over HTTP with this token, and returns its output. */
+  run(args: readonly string[], token: string): Promise<string>;
   /** Creates a token, and returns its secret. Its name is the owner of its locks. */
   token(name: string, scopes: readonly Scope[]): Promise<string>;
   /** Stops the service gracefully, and kills it after a timeout. */
@@ -53,9 +53,14 @@ function environmentOf({ folder, repository }: Place): NodeJS.ProcessEnv {
 }
 
 /** Runs a command of the service to its end, and returns its output. */
-async function runCommand(command: string, args: readonly string[], place: Place): Promise<string> {
+async function runCommand(
+  command: string,
+  args: readonly string[],
+  place: Place,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<string> {
   const child = spawn(process.execPath, [command, ...args], {
-    env: environmentOf(place),
+    env: { ...environmentOf(place), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: place.ending.signal,
     killSignal: 'SIGKILL',
@@ -136,17 +141,21 @@ export async function startDemoService(place: Place): Promise<DemoService> {
     ]);
     // The first line of `serve --json` has this form, which its own tests cover.
     const { base_url, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
-    const run = (args: readonly string[]): Promise<string> => runCommand(command, args, place);
     return {
       baseUrl: base_url,
       dashboardUrl: dashboard_url,
       signInLink: shortened(sign_in_link),
       dataFolder: join(folder, 'data'),
-      run,
+      run: (args, token) =>
+        runCommand(command, args, place, {
+          WORKSPACE_BASE_URL: base_url,
+          WORKSPACE_TOKEN: token,
+          WORKSPACE_ID: workspace,
+        }),
       async token(name, scopes) {
         const args = ['token', 'create', '--name', name, '--scopes', scopes.join(','), '--expires', '1d', '--json'];
         // The form of `token create --json`, which its own tests cover.
-        const { secret } = JSON.parse(await run(args)) as { readonly secret: string };
+        const { secret } = JSON.parse(await runCommand(command, args, place)) as { readonly secret: string };
         return secret;
       },
       stop,

@@ -38,6 +38,7 @@ interface Actors {
   readonly nightly: ShownJob;
   readonly receiver: HookReceiver;
   readonly releaseToken: string;
+  readonly leadToken: string;
 }
 
 async function gather(stage: Stage): Promise<Actors> {
@@ -46,9 +47,10 @@ async function gather(stage: Stage): Promise<Actors> {
     if (!ending.signal.aborted) screen.say('webhook', { indent: 0, tone: 'good', text: `✓ ${sentence}` });
   });
   atEnd(() => receiver.close());
-  const [releaseToken, nightlyToken] = await Promise.all([
+  const [releaseToken, nightlyToken, leadToken] = await Promise.all([
     service.token('release-bot', ['sync', 'locks:write', 'hooks:write']),
     service.token('nightly-bot', ['locks:write']),
+    service.token('lead', ['locks:admin']),
   ]);
   const open = async (name: 'nightly' | 'release', workflow: string, runId: string, token: string) => {
     const job = await openShownJob({
@@ -69,6 +71,7 @@ async function gather(stage: Stage): Promise<Actors> {
     nightly: await open('nightly', 'Nightly', '1002', nightlyToken),
     receiver,
     releaseToken,
+    leadToken,
   };
 }
 
@@ -87,10 +90,10 @@ async function expectLocked({ service, ending }: Stage, token: string, paths: re
 }
 
 /** Runs a command of the service, and shows it with its output. */
-async function runAtConsole({ service, screen }: Stage, args: readonly string[]): Promise<void> {
+async function runAtConsole({ service, screen }: Stage, args: readonly string[], token: string): Promise<void> {
   const show = (text: string): void => screen.say('console', { indent: 0, tone: 'plain', text });
   show(`$ workspace-service ${args.map(shellWord).join(' ')}`);
-  for (const line of (await service.run(args)).trimEnd().split('\n')) show(line);
+  for (const line of (await service.run(args, token)).trimEnd().split('\n')) show(line);
 }
 
 /** The time that each lock was held, from the event at its end. */
@@ -114,7 +117,7 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
   const { screen, ending, quick } = stage;
   const pause = (seconds: number): Promise<void> =>
     sleep(quick ? 0 : seconds * 1_000, undefined, { signal: ending.signal });
-  const { release, nightly, receiver, releaseToken } = await gather(stage);
+  const { release, nightly, receiver, releaseToken, leadToken } = await gather(stage);
   const released = (count: number): Promise<readonly HookEvent[]> =>
     inTime(stage, receiver.arrived('lock.released', count), 'The webhook calls for released locks did not all arrive.');
   await pause(5);
@@ -165,7 +168,7 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
     'Someone needs the map at once, and releases the lock of the nightly job. The audit log has the reason.',
   );
   const reason = 'The trailer needs the map tonight.';
-  await runAtConsole(stage, ['lock', 'release', workspace, arena, '--force', '--reason', reason]);
+  await runAtConsole(stage, ['lock', 'release', arena, '--force', '--reason', reason], leadToken);
   await pause(1);
   const check = await nightly.run({ operation: 'check' }, 'failure');
   await nightly.post();

@@ -125,6 +125,7 @@ const lockRow = (index: number): LockRow => ({
   desk_id: null,
   branch: null,
   merge_base: null,
+  lease_id: null,
 });
 
 const rowsAtOnce = 1_000;

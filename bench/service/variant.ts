@@ -37,7 +37,7 @@ if (import.meta.main) {
     const storage = oneCommitPerChange(await openStorage(place, onCommit));
     return { storage, remove: storage.close };
   }
-  const log = createLog({ log: 'json', logLevel: 'info' }, process.stderr);
+  const log = createLog({ logLevel: 'info' }, process.stderr);
   const service = await startTestService({ name: 'SQLite', open }, { rateLimit: null, log });
   process.once('SIGTERM', service.stop);
   const listening = {

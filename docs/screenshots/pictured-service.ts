@@ -4,7 +4,6 @@ import type { Scope } from '../../src/interface/scopes.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import { createTargetCheck } from '../../src/service/outbound/target-address.ts';
-import { defaultHookQuotas } from '../../src/service/outbox/hook-quotas.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
@@ -61,7 +60,6 @@ export async function withPicturedService(
     parallelClones: 1,
     rateLimit: shippedRateLimit,
     freeDisk: endlessDisk,
-    ...defaultHookQuotas,
     ...shippedQuotas,
     trustedProxies: [],
     publicUrl: () => 'https://assets.example.com',

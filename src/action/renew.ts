@@ -7,6 +7,7 @@ import { milliseconds } from '../interface/duration.ts';
 import { parseTtl } from '../interface/ttl.ts';
 import { createRecorder, followLedger, openLedger } from '../locks/ledger/ledger.ts';
 import { marksIn } from '../locks/ledger/marks.ts';
+import { createLifetimes } from '../locks/renewal/lifetimes.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import { watchProcess } from './renewal/processes.ts';
@@ -55,7 +56,7 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
       ttl: ttl.value,
       requestTimeoutMs: milliseconds(requestTimeout),
       grants: task.grants,
-      ageMs: task.ageMs,
+      lifetimes: createLifetimes(context, ttl.value, task.ageMs),
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.

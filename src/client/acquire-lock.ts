@@ -8,7 +8,7 @@ import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
-import { hasWaited, type QueueWait, queueHeaders, queueIn, turnIn } from './queue.ts';
+import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
@@ -37,6 +37,8 @@ export interface AcquiredLock extends KnownLock {
   readonly type: string;
   /** If the service does not return it, the earliest possible expiry by the ttl. */
   readonly expires_at: string;
+  /** The lease that it belongs to. */
+  readonly lease?: string | undefined;
 }
 
 /** A path that is already locked. */
@@ -48,8 +50,6 @@ export interface Conflict {
   /** The service confirms that it applied the requested wait. */
   readonly hasWaited: boolean;
   readonly queue: QueuePosition | undefined;
-  /** Other paths of the same place that the service would grant now. */
-  readonly turn: readonly LockPath[];
   readonly error: ServiceError;
 }
 
@@ -74,7 +74,7 @@ export interface LockComparison extends Pick<Comparison, 'as_of'> {
   readonly outdated: Outdated | undefined;
 }
 
-interface AcquireContext extends ClientContext {
+export interface AcquireContext extends ClientContext {
   readonly branch?: string | undefined;
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
@@ -98,7 +98,6 @@ export const createAcquireLock = (context: AcquireContext) => {
       retryAfterMs: retryAfterHeader(response, serverNow()),
       hasWaited: hasWaited(response),
       queue,
-      turn: turnIn(response),
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
       mayBeOurs: mayBeOurs && (holder !== undefined || queue === undefined),
       error,
@@ -163,7 +162,7 @@ export const createAcquireLock = (context: AcquireContext) => {
 };
 
 /** HTTP libraries send a header byte by byte: the name is UTF-8. */
-const branchHeader = (branch: string | undefined): Readonly<Record<string, string>> =>
+export const branchHeader = (branch: string | undefined): Readonly<Record<string, string>> =>
   branch === undefined ? {} : { 'lock-branch': Buffer.from(branch).toString('latin1') };
 
 function comparisonIn(response: ClientResponse): LockComparison | undefined {

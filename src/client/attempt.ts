@@ -68,6 +68,7 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle, marks
     return classifyResponse(response, {
       ...{ baseUrl, serverNow: serverClock.now(), keyMayHaveArrived },
       ...{ expect: request.expect, anySuccess: request.anySuccess },
+      isUnknownRoute: (each) => request.isOptional === true && marks.isUnknownRoute(each),
       // Only the service has marks. The refusals of other servers are their own, and their successes must be complete.
       isFromService: server === undefined ? marks.isFromService : (each) => !isSuccess(each),
     });

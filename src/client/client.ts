@@ -7,6 +7,7 @@ import { maxConnections, openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
+import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
 import { createGetPool } from './pools.ts';
 import { expectFound } from './refusal.ts';
@@ -25,6 +26,7 @@ export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
 export type { KnownLock } from './known-lock.ts';
+export type { EndLeaseResult, LeaseRequest, LostLock } from './leases.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
@@ -113,6 +115,7 @@ export function createClient(options: ClientOptions) {
     ...createLists(context),
     ...createSync(context),
     ...createQueueOperations(context),
+    ...createLeases({ ...context, branch: options.branch, onCompared: options.onCompared }),
     acquireLock: createAcquireLock({ ...context, branch: options.branch, onCompared: options.onCompared }),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),

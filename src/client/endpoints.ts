@@ -18,6 +18,7 @@ export function createEndpoints(baseUrl: URL) {
     locks: (workspace: WorkspaceId) => below(workspace, 'locks'),
     lock: (workspace: WorkspaceId, path: LockPath, slashes: Slashes) =>
       below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
+    lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', lease),
     check: (workspace: WorkspaceId) => below(workspace, 'check'),
     queue: (workspace: WorkspaceId) => below(workspace, 'queue'),
     pool: (workspace: WorkspaceId, name: string) => below(workspace, 'pools', encodeURIComponent(name)),

@@ -47,6 +47,9 @@ interface LockList extends List<KnownLock> {
 
 const pageSize = 1_000;
 
+/** Whether two paths name the same file where case does not matter. */
+export const isSameFile = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, like all operations except those on single locks. */
   listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
@@ -71,7 +74,8 @@ export const createLists = (context: ClientContext) => ({
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     // A service that does not support these parameters lists all locks.
     const isWanted = (lock: KnownLock): boolean =>
-      (path === undefined || lock.path === path) &&
+      // A service with Windows paths finds the lock in other case.
+      (path === undefined || lock.path === path || (items.length === 1 && isSameFile(lock.path, path))) &&
       (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC'))) &&
       (owner === undefined || lock.owner === owner);
     const wanted = items.filter(isWanted);

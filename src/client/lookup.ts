@@ -2,7 +2,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FoundLock, KnownLock } from './known-lock.ts';
-import { createLists, type ListLocks, type LockFilter } from './lists.ts';
+import { createLists, isSameFile, type ListLocks, type LockFilter } from './lists.ts';
 import type { List } from './pages.ts';
 import type { CallLimits, ClientContext, Request } from './request.ts';
 import { ServiceError } from './service-error.ts';
@@ -43,6 +43,11 @@ export async function listOnPaths(
   async function runQuery({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
     if (wholeList !== undefined) return addLocks(asked, await wholeList);
     const list = await client.listLocks({ workspace, filter, maxPages }, within);
+    // The lock on a path may have it in other case.
+    if (filter.path !== undefined && list.incomplete === undefined && list.isFiltered) {
+      items.push(...list.items);
+      return;
+    }
     if (list.incomplete === undefined) return addLocks(asked, list);
     if (!list.isFiltered) {
       wholeList ??= client.listLocks({ workspace }, within);
@@ -82,7 +87,8 @@ export async function lookUp(
   { workspace, path, attempts }: PathToLookUp,
   within: CallLimits,
 ): Promise<LookupResult> {
-  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
+  const list = client.listLocks({ workspace, filter: { path }, attempts }, within);
+  return (await lookupIn(list, (lock) => (isSameFile(lock.path, path) ? path : lock.path)))(path);
 }
 
 export const lookUpOnce = (
@@ -117,10 +123,13 @@ export function queriesBelow(folder: string, paths: readonly LockPath[]): readon
 }
 
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
-export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
+export async function lookupIn(
+  list: Promise<List<KnownLock>>,
+  pathOf: (lock: KnownLock) => string = ({ path }) => path,
+): Promise<(path: LockPath) => LookupResult> {
   try {
     const { items, incomplete } = await list;
-    const locks = new Map(items.map((lock) => [lock.path, lock]));
+    const locks = new Map(items.map((lock) => [pathOf(lock), lock]));
     return (path) => {
       const lock = locks.get(path);
       if (lock !== undefined) return { kind: 'locked', lock };

@@ -1,15 +1,12 @@
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { oneOf } from '../interface/one-of.ts';
 import type { QueuePosition } from '../interface/problem.ts';
-import { asObject, isArray } from './json.ts';
+import { asObject } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
 /** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
 export interface QueueWait {
   /** How long the service should hold back its response. 0 only takes a place. */
   readonly seconds: number;
-  /** The place ends in all its lines as soon as one lock is granted. */
-  readonly oneIsEnough: boolean;
   readonly urgency: Urgency;
 }
 
@@ -22,8 +19,8 @@ export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
 
 export type Urgency = (typeof urgencies)[Priority];
 
-export const queueHeaders = ({ seconds, oneIsEnough, urgency }: QueueWait): Readonly<Record<string, string>> => ({
-  prefer: `wait=${seconds}${oneIsEnough ? ', any' : ''}`,
+export const queueHeaders = ({ seconds, urgency }: QueueWait): Readonly<Record<string, string>> => ({
+  prefer: `wait=${seconds}`,
   priority: `u=${urgency}`,
 });
 
@@ -44,15 +41,4 @@ export function queueIn(response: ClientResponse): QueuePosition | undefined {
   // A place that was not taken comes after all others.
   const length = Math.max(position, count('length') || 0);
   return Number.isNaN(position) ? undefined : { position, length };
-}
-
-const maxTurns = 1_000;
-
-export function turnIn(response: ClientResponse): readonly LockPath[] {
-  const { turn } = objectIn(response);
-  const paths = isArray(turn) ? turn.slice(0, maxTurns) : [];
-  return paths.flatMap((path) => {
-    const parsed = parseLockPath(typeof path === 'string' ? path : '');
-    return parsed.ok ? parsed.value : [];
-  });
 }

@@ -32,6 +32,9 @@ export function createMarks(store: MarksStore | undefined) {
       shown = true;
       store?.write();
     },
+    /** Whether the server that answers knows only the interface, and not this route. */
+    isUnknownRoute: (response: ClientResponse): boolean =>
+      [404, 405, 501].includes(response.status) && !isOwnProblem(response) && !areShown(),
     /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
     isFromService: ({ body }: ClientResponse): boolean =>
       (body.kind === 'json' || body.kind === 'empty') && !areShown(),
@@ -54,13 +57,20 @@ export const isOwnProblem = (response: ClientResponse): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
 
 const bearsMarks = (response: ClientResponse): boolean =>
-  isOwnProblem(response) || (isSuccess(response) && (isOwnLock(response) || isOwnSync(response)));
+  isOwnProblem(response) ||
+  (isSuccess(response) && (isOwnLock(response) || isOwnSync(response) || isOwnLease(response)));
 
 /** The shape of a granted lock: it has a fence, and its id is its ETag. */
 function isOwnLock(response: ClientResponse): boolean {
   const { id, fence, expires_at } = lockIn(objectIn(response));
   const isComplete = typeof id === 'string' && typeof fence === 'number' && typeof expires_at === 'string';
   return isComplete && etagOf(response) === `"${id}"`;
+}
+
+/** The interface has no leases. */
+function isOwnLease(response: ClientResponse): boolean {
+  const { id, state, locks, blocked } = objectIn(response);
+  return typeof id === 'string' && typeof state === 'string' && (locks ?? blocked) !== undefined;
 }
 
 /** It counts more than the interface asks for. */

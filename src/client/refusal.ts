@@ -24,6 +24,7 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     };
   }
   const json = body.kind === 'json' ? body.value : null;
+  const { outdated } = objectIn(response);
   const excerpt = body.kind === 'other' || body.kind === 'too-large' ? body.excerpt : '';
   return {
     kind: 'refused',
@@ -36,7 +37,8 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     fields: fieldsOf(json, sanitizer),
     missingScope: missingScopeOf(response),
     retryAfterMs: retryAfterHeader(response, serverNow),
-    outdated: readOutdated(objectIn(response)['outdated'], sanitizer),
+    // A lease names all of its outdated files, and a lock its own.
+    outdated: readOutdated(isArray(outdated) ? outdated[0] : outdated, sanitizer),
   };
 }
 

@@ -15,7 +15,7 @@ export interface CallLimits {
 }
 
 export interface Request {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path and query on the origin of the service, encoded. */
   readonly target: string;
   /** The same resource in another encoding, for gateways that reject the first. */
@@ -37,6 +37,8 @@ export interface Request {
   readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
   /** Any success will do if a service without marks sent it: the interface leaves its body open. */
   readonly anySuccess?: boolean;
+  /** A service without marks may not know the route: its 404, 405 or 501 is final, whatever it contains. */
+  readonly isOptional?: boolean;
   /** The result of a lookup, if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }

@@ -30,6 +30,8 @@ interface ResponseContext extends RefusalContext {
   readonly anySuccess: Request['anySuccess'];
   /** Whether a response without marks counts as the service's own. */
   readonly isFromService: (response: ClientResponse) => boolean;
+  /** Whether the server does not know the route, which another attempt would not change. */
+  readonly isUnknownRoute: (response: ClientResponse) => boolean;
 }
 
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
@@ -43,6 +45,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
       ? { kind: 'answered', response }
       : { ...unrecognized(response, failure), retry: undefined };
   }
+  if (context.isUnknownRoute(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, context.keyMayHaveArrived);
   const isTransientResponse = stillRunning || isTransientStatus(status);
   if (!isTransientResponse && isDisputed(status) && !isOwnProblem(response) && !context.isFromService(response)) {

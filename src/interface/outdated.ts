@@ -1,4 +1,4 @@
-import type { Outdated, Timestamp } from './resources.ts';
+import type { Compared, Outdated, Timestamp } from './resources.ts';
 
 export function outdatedText(outdated: Outdated, branch: string | undefined): string {
   const { path, commit, author, at, behind } = outdated;
@@ -17,3 +17,7 @@ export const mirrorAgeText = (asOf: Timestamp | null): string =>
   asOf === null
     ? 'Not all branches were compared: the mirror could not be read or brought up to date.'
     : `This was compared with the mirror as of ${asOf}, because it could not be brought up to date in time.`;
+
+/** Whether the workspace refuses a lock on the one file that was compared, or that could not be. */
+export const isRefused = ({ latest, outdated, gap }: Compared): boolean =>
+  latest === 'refuse' && (outdated.length > 0 || gap !== undefined);

@@ -24,6 +24,8 @@ export interface Lock {
   readonly expires_at: Timestamp;
   /** Larger than that of every earlier lock in its workspace. */
   readonly fence: number;
+  /** The lease that it belongs to; null for a lock on its own. */
+  readonly lease: string | null;
 }
 
 /** A version of a file on another branch that the branch of a request, or a clone, lacks. */

@@ -3,22 +3,18 @@ import {
   type Conflict,
   isTransient,
   lastAttemptMs,
-  listOnPaths,
-  lookupIn,
   retryAfterOfError,
   type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
-import type { LockPath } from '../interface/lock-path.ts';
-import type { Grant, Intent } from './ledger/entry.ts';
+import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import { pauseMs, soonestRetryMs } from './pause.ts';
-import { rollBackInTime, rollBackMs, type UnsettledLocks, unsettledAfter } from './roll-back.ts';
+import { rollBackMs, type UnsettledLocks, unsettledAfter } from './roll-back.ts';
 import {
   type AcquireGoal,
   acquireOrRollBack,
   inFirstOrder,
-  oneIsEnough,
   type RoundContext,
   type RoundResult,
   type RoundStart,
@@ -33,11 +29,9 @@ export interface AcquireAllResult {
   readonly unanswered: readonly Intent[];
 }
 
-interface AcquireContext extends RoundContext {
+export interface AcquireContext extends RoundContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
-  /** Returns the goal as it is now, for a goal that may change during the wait. Its count stays the same. */
-  readonly refresh?: ((within: CallLimits) => Promise<AcquireGoal>) | undefined;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
   readonly isInVain?: (() => Promise<boolean>) | undefined;
 }
@@ -45,32 +39,25 @@ interface AcquireContext extends RoundContext {
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
-/** How often a step that waits in line reads the goal, or the locks on the other paths that it waits for. */
-const secondsBetweenReads = 10;
-
-/** A path without a holder is kept for the first in line, often for long: only every sixth read counts it as free. */
-const readsPerKeptPath = 6;
-
-/** Meanwhile, the step is not in line. */
-const maxListMs = 10_000;
-
-interface WaitOptions {
+export interface WaitOptions {
   readonly wait: Duration;
   readonly urgency: Urgency;
 }
 
-/** Retries until the locks are acquired or the wait has ended. One deadline covers everything. */
+/**
+ * Acquires one lock or, on a service that knows only the interface, several, path by path. Retries until they are
+ * acquired or the wait has ended. One deadline covers everything.
+ */
 export async function acquireLocks(
   context: AcquireContext,
   goal: AcquireGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult> {
-  const { client, clock, sleep, random, signal, log, withoutWait, refresh, isInVain = async () => false } = context;
+  const { client, clock, sleep, random, signal, log, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
-  const needsOne = oneIsEnough(goal, 0);
-  const waitInLine = createQueueWait(context, { oneIsEnough: needsOne, urgency });
-  let wanted = inFirstOrder(goal, random);
+  const waitInLine = createQueueWait(context, urgency);
+  const wanted = inFirstOrder(goal, random);
   let lastBlocked: Blocked | undefined;
   let start: RoundStart | undefined;
   /** Leftovers of the previous round, which would block the next one. */
@@ -88,17 +75,6 @@ export async function acquireLocks(
     remember(round);
     const waitedMs = number === 0 ? 0 : clock() - startedAt;
     const result: AcquireAllResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
-
-    if (round.kind === 'acquired' && number > 0) {
-      await refreshOrRollBack(round.grants);
-      const current = new Set(wanted.paths);
-      // During the wait, a path may have left the goal.
-      if (!round.grants.every(({ path }) => current.has(path))) {
-        unsettled = { ...unsettled, acquired: round.grants };
-        start = undefined;
-        continue;
-      }
-    }
     const mayRetry = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundStartedAt);
     if (!mayRetry || deadline - clock() <= reservedMs) return result;
@@ -121,81 +97,26 @@ export async function acquireLocks(
     log.line(`${text} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
   }
 
-  /** Waits in line, if possible, until a round may succeed. Otherwise it pauses. */
+  /** Waits in line for one lock, if the service has one, until it is granted. Otherwise it pauses. */
   async function waitForNextRound(until: number, number: number, retryAfterMs: number | undefined): Promise<void> {
     // A step that waits in line holds nothing, and would not know its own lock from a new one.
     const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
-    for (let read = 1; ; read += 1) {
-      const blocked = isSettled ? lastBlocked : undefined;
-      // A step that needs several locks waits for one, and is not notified when another path is free.
-      const others = needsOne || blocked === undefined ? [] : blocked.conflicts.slice(1);
-      const maxSeconds = refresh || others.length > 0 ? secondsBetweenReads : undefined;
-      const held = await waitOnce(blocked, until, maxSeconds);
-      if (start?.kind === 'granted') return;
-      const isRefreshed = await refreshGoal(until);
-      if (isRefreshed || start !== undefined) return;
-      if (blocked === undefined || held === undefined) break;
-      // The next round says so.
-      if (await isInVain()) return;
-      const mayBeFree = others.filter(({ holder }) => holder !== undefined || read % readsPerKeptPath === 0);
-      const free = await findFree(context, mayBeFree, until);
-      if (free.length > 0) {
-        start = { kind: 'first', paths: free };
-        return;
+    start = undefined;
+    while (isSettled && wanted.paths.length === 1 && lastBlocked !== undefined) {
+      const waited = await waitInLine(lastBlocked, until);
+      start = waited.start;
+      if (waited.unanswered !== undefined) {
+        unanswered.set(waited.unanswered.key, waited.unanswered);
+        unsettled = { ...unsettled, unanswered: [waited.unanswered] };
       }
-      lastBlocked = withConflict(blocked, held);
+      // The next round says so.
+      if (start !== undefined || (await isInVain())) return;
+      if (waited.held === undefined) break;
+      lastBlocked = withConflict(lastBlocked, waited.held);
       logWait(lastBlocked);
     }
     await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
   }
-
-  /** Returns the conflict if the path is still held after the full wait, and the step can wait again. */
-  async function waitOnce(
-    blocked: Blocked | undefined,
-    until: number,
-    maxSeconds: number | undefined,
-  ): Promise<Conflict | undefined> {
-    const waited = blocked === undefined ? {} : await waitInLine(blocked, until, maxSeconds);
-    if (waited.unanswered !== undefined) {
-      unanswered.set(waited.unanswered.key, waited.unanswered);
-      unsettled = { ...unsettled, unanswered: [waited.unanswered] };
-    }
-    start = waited.start;
-    return waited.held;
-  }
-
-  /** True if paths were added, or one that others hold was removed. A goal that could no longer be met stays. */
-  async function refreshGoal(until: number): Promise<boolean> {
-    const current = await refresh?.({ deadline: until, signal });
-    if (current === undefined || current.paths.length < current.count) return false;
-    const known = new Set(wanted.paths);
-    wanted = inFirstOrder(current, random);
-    const left = new Set(wanted.paths);
-    const isUnblocked = lastBlocked?.conflicts.some(({ path }) => !left.has(path)) === true;
-    if (isUnblocked) lastBlocked = undefined;
-    return isUnblocked || wanted.paths.some((path) => !known.has(path));
-  }
-
-  async function refreshOrRollBack(grants: readonly Grant[]): Promise<void> {
-    try {
-      await refreshGoal(deadline);
-    } catch (error) {
-      await rollBackInTime(context, { acquired: grants, unanswered: [] });
-      throw error;
-    }
-  }
-}
-
-/** The paths without a lock, including those whose locks cannot be listed. */
-async function findFree(
-  { client, clock, signal, terms }: AcquireContext,
-  conflicts: readonly Conflict[],
-  until: number,
-): Promise<readonly LockPath[]> {
-  const paths = conflicts.map(({ path }) => path);
-  const within = { deadline: Math.min(until, clock() + maxListMs), signal, maxBackoffMs: maxWaitingBackoffMs };
-  const lookup = await lookupIn(listOnPaths(client, terms.workspace, paths, within));
-  return paths.filter((path) => lookup(path).kind !== 'locked');
 }
 
 /** Updates the first of the conflicts. */

@@ -17,6 +17,8 @@ export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'no
   readonly key?: string;
   /** The latest time at which the service may have granted the lock, by the clock of the service. */
   readonly grantedAt?: string | undefined;
+  /** The lease that it is part of. */
+  readonly lease?: string | undefined;
 }
 
 export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({

@@ -1,4 +1,4 @@
-import { type CallLimits, type PoolItem, ServiceError, type WorkspaceId, withRequest } from '../client/client.ts';
+import { type CallLimits, type PoolItem, type WorkspaceId, withRequest } from '../client/client.ts';
 import { joinFirst, pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
@@ -23,12 +23,11 @@ interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
   readonly optionName: OptionName;
   /** Makes an error that says why the pool cannot be used. */
   readonly toError: (reason: string) => Error;
-  readonly debug: (text: string) => void;
 }
 
 /** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
 export async function fetchPool(
-  { client, clock, signal, optionName, toError, debug }: PoolContext,
+  { client, clock, signal, optionName, toError }: PoolContext,
   { workspace, any, selection }: { workspace: WorkspaceId; any: number | 'all'; selection: PoolSelection },
   firstLimits: CallLimits,
 ) {
@@ -48,26 +47,17 @@ export async function fetchPool(
     return right.value;
   }
 
-  let items = await readSelected(firstLimits);
+  const items = await readSelected(firstLimits);
   return {
     /** Their paths when the pool was first read. */
     paths: pathsOf(items),
-    /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
-    async refresh(within: CallLimits): Promise<readonly LockPath[]> {
-      try {
-        items = await readSelected(within);
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        debug(`The pool could not be read again: ${error.message}`);
-      }
-      return pathsOf(items);
-    },
     /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
     async itemsOf(grants: readonly Grant[]): Promise<readonly PoolItem[]> {
       const locked = new Set(grants.map(({ path }) => path));
       const lockedItems = (all: readonly PoolItem[]) => all.filter(({ path }) => locked.has(path));
       const known = lockedItems(items);
-      if (known.every(({ secret }) => secret.length === 0)) return known;
+      // The pool may have grown during the wait.
+      if (known.length === locked.size && known.every(({ secret }) => secret.length === 0)) return known;
       // The service shows secret values only to the holder of the lock.
       return lockedItems(await readItems({ deadline: clock() + readLimitMs(grants, client.serverNow()), signal }));
     },

@@ -80,6 +80,16 @@ export async function rollBack(
     releases.push({ grant, result: await session.release(grant, within) });
   }
 
+  async function endLease(lease: string, grants: readonly Grant[]): Promise<void> {
+    const [first] = grants;
+    if (first === undefined) return;
+    const { service, workspace } = first;
+    const end = await session.endLease({ service, workspace, lease }, within);
+    const result: ReleaseResult =
+      end.kind === 'ended' ? { kind: 'released' } : { kind: 'failed', error: end.error, mayBeDone: true };
+    releases.push(...grants.map((grant) => ({ grant, result })));
+  }
+
   async function settle(intent: Intent): Promise<void> {
     const result = await session.acquire(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
@@ -88,7 +98,9 @@ export async function rollBack(
     }
   }
 
-  await inParallel(acquired, release);
+  const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);
+  for (const [lease, grants] of byLease) if (lease !== undefined) await endLease(lease, grants);
+  await inParallel(byLease.get(undefined) ?? [], release);
   await inParallel(unanswered, settle);
   return { releases, unanswered: stillUnanswered };
 }

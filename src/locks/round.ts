@@ -42,7 +42,7 @@ export type RoundResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
-  | { readonly kind: 'too-short'; readonly expired: Grant }
+  | { readonly kind: 'too-short'; readonly expired: { readonly path: LockPath; readonly expires_at: string } }
   | { readonly kind: 'cancelled' }
 );
 
@@ -78,8 +78,8 @@ export async function acquireOrRollBack(
     !signal.aborted;
 
   async function acquire(path: LockPath): Promise<void> {
-    // A wait of 0 s takes a place in line with the first refusal.
-    const line = urgency && { seconds: 0, oneIsEnough: oneIsEnough(wanted, acquired.length), urgency };
+    // A wait of 0 s takes a place in line with the first refusal. There is none for several paths.
+    const line = wanted.paths.length === 1 ? urgency && { seconds: 0, urgency } : undefined;
     inFlight += 1;
     const result = await session.acquire(session.intend(path, terms), within, line);
     inFlight -= 1;
@@ -106,7 +106,9 @@ export async function acquireOrRollBack(
   const blocked = blockedBy(conflicts, wanted);
   if (blocked !== undefined) return { kind: 'held', blocked, rollback };
   if (error !== undefined) return { kind: 'failed', error, rollback };
-  if (expired !== undefined) return { kind: 'too-short', expired, rollback };
+  if (expired !== undefined) {
+    return { kind: 'too-short', expired: { path: expired.path, expires_at: expired.lock.expires_at }, rollback };
+  }
   const excess = remainingRollback(rollback)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, rollback };
   throw new Error('Locks are missing for an unknown reason.');
@@ -128,9 +130,6 @@ export const inFirstOrder = (goal: AcquireGoal, random: () => number): AcquireGo
   ...goal,
   paths: spareOf(goal) === 0 ? goal.paths.toSorted() : shuffled(goal.paths, random),
 });
-
-/** Whether one more lock is all that is missing: its grant ends the place in line at once, which delays others less. */
-export const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean => acquired === wanted.count - 1;
 
 /** The number of paths that the step can do without. */
 const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;

@@ -1,8 +1,8 @@
 import {
-  type AcquiredLock,
   type CallLimits,
   type Conflict,
   clockSlackMs,
+  type EndLeaseResult,
   isTransient,
   type KnownLock,
   type QueueWait,
@@ -12,7 +12,7 @@ import {
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, type GrantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
+import { type Grant, grantedLock, type Intent, type LeaseIntent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
@@ -103,8 +103,7 @@ export function createLockSession(context: SessionContext) {
     },
 
     /**
-     * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
-     * session in a line have one place.
+     * Requests the lock of an intent. An unanswered request can be repeated with the same intent.
      */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, key, type } = intent;
@@ -152,6 +151,16 @@ export function createLockSession(context: SessionContext) {
       }
     },
 
+    /** Ends a lease, also one that would be granted later. May be repeated. */
+    async endLease(
+      { service, workspace, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'lease'>,
+      within: CallLimits,
+    ): Promise<EndLeaseResult> {
+      const end = await client.endLease({ workspace, lease }, within);
+      if (end.kind === 'ended') record({ kind: 'lease-ended', service, workspace, step, lease, at: now() });
+      return end;
+    },
+
     /** With `attempts: 'once'`, a failed release is not tried again, because the caller does that. */
     async release(
       grant: Grant,
@@ -169,9 +178,4 @@ export function createLockSession(context: SessionContext) {
       return result;
     },
   };
-}
-
-/** Without the note, the origin and other members from the service. */
-function grantedLock({ path, type, id, etag, owner, acquired_at, fence, expires_at }: AcquiredLock): GrantedLock {
-  return { path, type, id, etag, owner, acquired_at, fence, expires_at };
 }

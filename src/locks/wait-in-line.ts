@@ -1,14 +1,11 @@
-import { type Conflict, isTransient, type QueueWait, retryAfterOfError } from '../client/client.ts';
+import { type Conflict, isTransient, retryAfterOfError, type Urgency } from '../client/client.ts';
 import type { Intent } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
 import type { RoundContext, RoundStart } from './round.ts';
 import type { SessionAcquireResult } from './session.ts';
 
 /** Proxies cut connections that are idle for a minute. */
-const defaultMaxSeconds = 30;
-
-/** For services that do not report places in line: meanwhile, another of the paths may become free. */
-const maxSecondsForSome = 5;
+const maxSeconds = 30;
 
 /** A faster response suggests that the service did not wait. */
 const quickMs = 1_000;
@@ -36,35 +33,28 @@ interface WaitResult {
 }
 
 /**
- * Waits in line once for the first of the blocked paths, with one request at a time. A service that does not confirm the
- * wait is not asked to wait again. One that does may be restarting, and is asked until it is back.
+ * Waits in line once for the blocked path, with one request at a time. A service that does not confirm the wait is not
+ * asked to wait again. One that does may be restarting, and is asked until it is back.
  */
-export function createQueueWait(
-  { clock, sleep, random, signal, session, terms }: RoundContext,
-  line: Omit<QueueWait, 'seconds'>,
-) {
+export function createQueueWait({ clock, sleep, random, signal, session, terms }: RoundContext, urgency: Urgency) {
   let waits = true;
   let quickResponses = 0;
   let timeouts = 0;
 
-  return async (blocked: Blocked, until: number, maxSeconds = defaultMaxSeconds): Promise<WaitResult> => {
-    const [{ path, hasWaited, queue }] = blocked.conflicts;
-    const coversAllPaths = blocked.conflicts.length === 1 || queue !== undefined;
+  return async (blocked: Blocked, until: number): Promise<WaitResult> => {
+    const [{ path, hasWaited }] = blocked.conflicts;
     let failingSince = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;
-    // Several quick grants did not complete the locks: jobs that need the same paths may take them from each other in
-    // turn.
     if (quickResponses > maxQuickResponses) {
       quickResponses = 0;
       return {};
     }
     while (waits && hasWaited && !signal.aborted) {
       const startedAt = clock();
-      const longest = coversAllPaths ? maxSeconds : maxSecondsForSome;
-      const seconds = Math.min(longest, Math.floor((until - startedAt) / 1_000));
+      const seconds = Math.min(maxSeconds, Math.floor((until - startedAt) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
-      const result = await session.acquire(intent, { deadline: until, signal }, { ...line, seconds });
+      const result = await session.acquire(intent, { deadline: until, signal }, { urgency, seconds });
       const isQuick = clock() - startedAt < quickMs;
       const isFailing = hasNoProgress(result, isQuick);
       if (!isFailing) quickResponses = isQuick ? quickResponses + 1 : 0;
@@ -76,7 +66,7 @@ export function createQueueWait(
         waits = result.hasWaited;
         if (!waits || quickResponses > maxQuickResponses) return {};
       }
-      const end = endAfter(result, { isFailing, coversAllPaths });
+      const end = endAfter(result, isFailing);
       if (end !== undefined) return end;
       failingSince = Math.min(failingSince, clock());
       if (clock() - failingSince >= maxFailingMs)
@@ -91,16 +81,10 @@ export function createQueueWait(
 
 /** Whether the path was neither granted nor really waited for: our service answers all waiting requests when it stops. */
 const hasNoProgress = (result: SessionAcquireResult, isQuick: boolean): boolean =>
-  result.kind === 'unanswered' ||
-  (result.kind === 'held' && isQuick && result.queue !== undefined && result.turn.length === 0);
-
-interface Waited {
-  readonly isFailing: boolean;
-  readonly coversAllPaths: boolean;
-}
+  result.kind === 'unanswered' || (result.kind === 'held' && isQuick && result.queue !== undefined);
 
 /** Undefined if the request is to be sent again. */
-function endAfter(result: SessionAcquireResult, { isFailing, coversAllPaths }: Waited): WaitResult | undefined {
+function endAfter(result: SessionAcquireResult, isFailing: boolean): WaitResult | undefined {
   switch (result.kind) {
     case 'acquired':
       return { start: { kind: 'granted', grant: result.grant } };
@@ -109,8 +93,6 @@ function endAfter(result: SessionAcquireResult, { isFailing, coversAllPaths }: W
     case 'unanswered':
       return result.conflict !== undefined || !isTransient(result.error) ? { unanswered: result.intent } : undefined;
     case 'held':
-      if (result.turn.length > 0) return { start: { kind: 'first', paths: result.turn } };
-      if (!coversAllPaths) return {};
       return isFailing ? undefined : { held: result };
   }
 }

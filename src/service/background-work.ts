@@ -1,12 +1,13 @@
 import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
-import { removeOldResponses } from './idempotency/remembered-responses.ts';
+import { removeOldResults } from './idempotency/remembered-results.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { remainingBytes } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';
-import { removeOldPlaces } from './locks/line.ts';
+import { removeOldLeases } from './locks/lease-store.ts';
+import { removeOldWaits } from './locks/waits.ts';
 import { createBacklogWatch } from './outbox/backlog.ts';
 import type { ServiceParts } from './parts.ts';
 import { repeat } from './runtime/repeat.ts';
@@ -15,8 +16,6 @@ import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
-import { clearHooks } from './webhooks/clear-hooks.ts';
-import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const pollMs = 500;
@@ -48,7 +47,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
-  const { storage, metrics, log, lastUse, locks, remembered, stopping, onError } = parts;
+  const { storage, metrics, log, databaseClock, lastUse, locks, remembered, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -61,22 +60,22 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
       }
     }),
     every(1_000, remembered.enforce),
-    every(1_000, locks.grantToPeople),
+    every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
     // A merge within this time after a lock does not end it.
     every(2_000, () => queueSyncsForBases(storage)),
     every(5_000, createBacklogWatch(storage, metrics, log)),
-    every(5_000, () => clearHooks(storage, stopping)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
+    every(60_000, databaseClock.refresh),
     // Clients can add places as fast as they can send requests.
-    every(60_000, () => removeOldPlaces(storage)),
+    every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
     every(cleanupEveryMs, async () => {
-      await removeOldResponses(storage);
-      await removeOldDeliveries(storage, parts);
+      await removeOldResults(storage);
+      await removeOldLeases(storage);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);
       await removeOldAudit(storage, parts);

@@ -12,19 +12,19 @@ import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import type { MirrorLimits } from './mirror/limits.ts';
 import type { TargetCheck } from './outbound/target-address.ts';
-import type { HookQuotas } from './outbox/hook-quotas.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
+import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
+export interface ServiceOptions extends LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
   readonly dataFolder: string;
@@ -58,7 +58,7 @@ export type ServiceParts = ReturnType<typeof createParts>;
 const failedWork = { max: 5, everyMs: 30_000 };
 
 /** The parts of an instance that its requests and its background work share. */
-export function createParts(options: ServiceOptions, stopping: AbortSignal) {
+export function createParts(options: ServiceOptions, databaseClock: DatabaseClock, stopping: AbortSignal) {
   const { storage, git, log } = options;
   const reportFailure = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void =>
@@ -72,6 +72,7 @@ export function createParts(options: ServiceOptions, stopping: AbortSignal) {
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   return {
     ...options,
+    databaseClock,
     stopping,
     onError,
     scheduler,

@@ -18,9 +18,9 @@ import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';
-import { setHookQuotas } from './outbox/hook-quotas.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
 import { removeWorkspaceFiles } from './startup-cleanup.ts';
+import { openDatabaseClock } from './storage/database-clock.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { createSuggestPaths } from './workspaces/suggest-paths.ts';
@@ -33,13 +33,12 @@ export interface Service {
 /** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, host, metrics, log, freeDisk } = options;
-  await setHookQuotas(storage, options);
   if (options.windowsPaths) await foldHeldPaths(storage);
 
   let { port } = options;
   let isDraining = false;
   const stopping = new AbortController();
-  const parts = createParts(options, stopping.signal);
+  const parts = createParts(options, await openDatabaseClock(storage), stopping.signal);
   const app = await createServiceApp(parts, {
     publicUrl: () => options.publicUrl?.(port),
     isStopping: () => isDraining,
@@ -94,7 +93,7 @@ async function createServiceApp(
     suggestPaths: createSuggestPaths(shared),
     removeFiles: (workspace: string) => removeWorkspaceFiles(git, dataFolder, workspace).catch(() => undefined),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
-    urlSigner: createUrlSigner(await urlKey(storage), Date.now),
+    urlSigner: createUrlSigner(await urlKey(storage), shared.databaseClock.now),
   };
   return createApp(
     parts,

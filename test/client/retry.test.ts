@@ -12,7 +12,14 @@ function judged(status: number, headers: Readonly<Record<string, string>> = {}, 
   const isOwn = (): boolean => true;
   return classifyResponse(
     { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
-    { ...context, keyMayHaveArrived: sent, expect: undefined, anySuccess: false, isFromService: isOwn },
+    {
+      ...context,
+      keyMayHaveArrived: sent,
+      expect: undefined,
+      anySuccess: false,
+      isFromService: isOwn,
+      isUnknownRoute: () => false,
+    },
   );
 }
 

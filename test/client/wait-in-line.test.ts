@@ -3,7 +3,7 @@ import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
 
-const line = { seconds: 30, oneIsEnough: false, urgency: 3 } as const;
+const line = { seconds: 30, urgency: 3 } as const;
 const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'step/1', line };
 const applied = { 'preference-applied': 'wait=30' };
 const ours = { id: 'l1', path: hero, owner: 'ada' };
@@ -13,7 +13,7 @@ const locked = { type, lock: { id: 'l0', path: hero, owner: 'grace' }, queue: { 
 test.each([
   [{}, 'wait=30', 'u=3'],
   [{ seconds: 0, urgency: 1 }, 'wait=0', 'u=1'],
-  [{ oneIsEnough: true, urgency: 5 }, 'wait=30, any', 'u=5'],
+  [{ urgency: 5 }, 'wait=30', 'u=5'],
 ] as const)('requests a place in line (%j)', async (more, prefer, priority) => {
   const { server, client } = await clientOf(json(201, ours, applied));
   const result = await client.acquireLock({ ...request, line: { ...line, ...more } }, client.within());
@@ -30,7 +30,7 @@ test('requests no place in line by default', async () => {
   expect(server.requests[0]?.headers).not.toHaveProperty('priority');
 });
 
-const none = { hasWaited: false, queue: undefined, turn: [] };
+const none = { hasWaited: false, queue: undefined };
 const waited = { ...none, hasWaited: true };
 const place = (queue: unknown) => problem(409, { ...locked, queue }, applied);
 
@@ -49,7 +49,6 @@ test.each<[string, Answer, object]>([
   ['counts only the others', place({ position: 3, length: 2 }), { queue: { position: 3, length: 3 } }],
   ['reports an impossible place', place({ position: -1, length: 1e300 }), { queue: undefined }],
   ['reports a list as the place', place([1, 2]), { queue: undefined }],
-  ['names the turn', problem(409, { ...locked, turn: ['a', 'e\u0301', 7, null] }, applied), { turn: ['a', '\u00e9'] }],
   [
     'keeps a free path for others',
     problem(409, { type, queue: { position: 2, length: 2 } }, applied),

@@ -10,7 +10,7 @@ import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { codeIn, docs, section, selfHosting, shipped, tableRows } from './pages.ts';
+import { codeIn, docs, section, selfHosting, shipped } from './pages.ts';
 
 const root = fileURLToPath(new URL('../', docs));
 const folder = folderOfTests();
@@ -62,36 +62,19 @@ afterAll(() => service.stop());
 
 const types = () => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
 const linesOf = (name: string) => text.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line));
-const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
-const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-test('the table of metrics has every metric, and no others', (context) => {
-  const documented = rows.flatMap(([names = '']) => codeIn(names));
-  expect(documented).toEqual(unique(documented));
-  // Some process metrics exist on Linux only.
-  if (process.platform !== 'linux') leaveOut(context, 'Not every metric exists on this system.');
-  const ours = types().filter(({ name }) => !/^(nodejs|process)_/.test(name));
-  expect(documented.toSorted()).toEqual(ours.map(({ name }) => name).toSorted());
-});
-
-test('the table of metrics names their labels, and whether they describe an instance or the database', () => {
-  for (const [names = '', labels = '', of = ''] of rows) {
-    expect(['instance', 'database'], names).toContain(of);
-    for (const name of codeIn(names)) {
-      const lines = linesOf(`${name}(_count|_sum|_bucket)?`);
-      const found = lines.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
-      const own = unique(found).filter((label) => label !== 'le');
-      if (lines.length > 0) expect(own.toSorted(), name).toEqual(codeIn(labels).toSorted());
-    }
-  }
+test('the metrics about the database exist, and are no counters of an instance', () => {
+  const documented = codeIn(section(selfHosting, 'Metrics').text).filter((name) => /^workspace_/.test(name));
+  const gauges = types().filter(({ type }) => type === 'gauge');
+  expect(documented.length).toBeGreaterThan(5);
+  expect(gauges.map(({ name }) => name)).toEqual(expect.arrayContaining(documented));
 });
 
 test('the counters of sync results and webhook attempts start at zero', () => {
-  const results = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[3] ?? '');
-  for (const status of results('workspace_syncs_total')) {
+  for (const status of ['succeeded', 'failed']) {
     expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
   }
-  for (const outcome of results('workspace_webhook_attempts_total')) {
+  for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) {
     expect(text).toContain(`workspace_webhook_attempts_total{outcome="${outcome}"} 0\n`);
   }
   expect(text).toContain('workspace_locks_expired_total 0\n');

@@ -31,7 +31,7 @@ const paths = async (): Promise<readonly string[]> =>
   (await askForLocks('GET')).body.locks.map((lock: { readonly path: string }) => lock.path);
 
 const others = section(page, 'GitLab, Jenkins, Buildkite and others');
-const [gitlab = '', buildkite = '', tekton = '', argo = ''] = snippets(others, 'yaml');
+const [gitlab = '', buildkite = '', container = ''] = snippets(others, 'yaml');
 const [jenkins = ''] = snippets(others, 'groovy');
 const [cron = ''] = snippets(others, 'text');
 
@@ -44,8 +44,7 @@ const jobs: readonly (readonly [system: string, words: readonly string[]])[] = [
   ['Jenkins', ['sh', '-xe', '-c', /sh '(.*)'/.exec(jenkins)?.[1] ?? '']],
   // https://buildkite.com/docs/agent/v3/configuration#shell
   ['Buildkite', ['/bin/bash', '-e', '-c', parse(buildkite).steps[0].command]],
-  ['Tekton', parse(tekton).steps[0].command],
-  ['Argo', parse(argo).container.command],
+  ['Tekton or Argo', parse(container).command],
   // crontab(5): the rest of the line, in sh. Files of the machine are not here.
   ['cron', ['/bin/sh', '-c', cron.trim().replace('0 3 * * * . /etc/workspace.env; cd /srv/game && ', '')]],
 ];

@@ -83,13 +83,14 @@ describe('the table of status words', () => {
   });
 });
 
-test('the tables of dependencies have every package once, and no others', async () => {
+test('the tables of dependencies have every package that is shipped, and only packages that exist', async () => {
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
   );
   const { text } = section(decisions, 'Dependencies');
   const told = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = '']) => codeIn(names));
-  expect(told.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
+  expect(told).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(told));
 });
 
 test('the table of scopes has every scope', () => {

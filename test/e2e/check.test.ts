@@ -58,7 +58,7 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
   expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
     {
       "count": "1",
-      "locks": "[{"path":"a","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"build-bot","acquired_at":"<time>","fence":1,"expires_at":"<time>"}]",
+      "locks": "[{"path":"a","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"build-bot","acquired_at":"<time>","fence":1,"expires_at":"<time>","lease":"<id>"}]",
       "status": "lost",
     }
   `);

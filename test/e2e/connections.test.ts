@@ -12,7 +12,8 @@ test('a step uses at most sixteen connections at a time, even if it must look up
       if (method === 'POST') {
         locked.add(JSON.parse(body).path);
         response.writeHead(201).end();
-      } else if (method === 'DELETE') response.writeHead(locked.delete(path) ? 204 : 404).end();
+      } else if (method === 'PUT') response.writeHead(404).end();
+      else if (method === 'DELETE') response.writeHead(locked.delete(path) ? 204 : 404).end();
       else response.end(JSON.stringify({ locks: [...locked].map((one) => ({ path: one })) }));
     });
   });

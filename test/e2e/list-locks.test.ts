@@ -34,6 +34,7 @@ describe('the list of locks', () => {
         "expires_at": "<time>",
         "fence": 1,
         "id": "<lock>",
+        "lease": null,
         "note": null,
         "origin": "https://github.com/octo-games/dragon/actions/runs/7",
         "owner": "ada",

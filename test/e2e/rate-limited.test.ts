@@ -16,6 +16,7 @@ test('an unannounced rate limit pauses all requests together, and is logged once
   const onward = passOn(scene.service.port);
   const server = await startOtherServer((response, request) => {
     if (admit('token').kind === 'refused') response.writeHead(429).end();
+    else if (request.method === 'PUT') response.writeHead(404).end();
     else onward(response, request);
   });
   const workspace = await scene.service.workspace();

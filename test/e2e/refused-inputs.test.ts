@@ -79,7 +79,7 @@ describe('the error for a rejected input', () => {
     const server = await startOtherServer(problem(422, { errors: [{ pointer: '#/path', detail: 'Too deep.' }] }));
     const result = await (await jobAt(server.baseUrl)).run({ with: { operation: 'lock', path: 'a\nb/c' } });
     expect(errorsOf(result)).toEqual([
-      expect.stringMatching(/^Input `path` has a line that the service refuses\. Too deep \(POST /),
+      expect.stringMatching(/^Input `path` has a line that the service refuses\. Too deep \(PUT /),
     ]);
   });
 });

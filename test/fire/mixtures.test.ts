@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { figureOf } from '../soak/figures.ts';
 import { measured } from '../soak/measured.ts';
 import { failureOf } from '../soak/tried.ts';
-import { type Fault, isLocking } from '../support/fault-proxy.ts';
+import { type Fault, grantedBy } from '../support/fault-proxy.ts';
 import { printedSeed } from '../support/seed.ts';
 import { type Ended, expectInTime, type Fire, type Given, type Ground, type Player, startFire } from './ground.ts';
 
@@ -95,9 +95,9 @@ async function expectTrue(ground: Ground, sides: readonly Side[]): Promise<void>
   // Two jobs relying on the same path would be two holders: the service has one lock on it.
   for (const { path, id } of counted) expect(there).toContainEqual(expect.objectContaining({ path, id }));
   expect(new Set(counted.map(({ path }) => path)).size).toBe(counted.length);
-  const granted = ground.proxy.passed.filter((one) => isLocking(one) && one.status === 201);
-  const fences = new Map(granted.map(({ response }) => [JSON.parse(response).fence, JSON.parse(response).id]));
-  expect(fences.size).toBe(new Set(granted.map(({ response }) => JSON.parse(response).id)).size);
+  const granted = ground.proxy.passed.flatMap(grantedBy);
+  const fences = new Map(granted.map(({ fence, id }) => [fence, id]));
+  expect(fences.size).toBe(new Set(granted.map(({ id }) => id)).size);
   expect((await ground.hooks()).length).toBeLessThanOrEqual(1);
 }
 

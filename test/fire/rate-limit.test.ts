@@ -4,7 +4,8 @@ import { fasterTime } from '../support/preload.ts';
 import { type EndedJob, jobsTogether } from '../support/runner/jobs-together.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
-import { runCommand, type ServiceProcess } from '../support/service-process.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
+import { lockedPathsIn } from '../support/stored-rows.ts';
 import { startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';
@@ -13,11 +14,7 @@ const soak = process.env['SOAK'] === '1';
 const nodeOptions = soak ? undefined : fasterTime(4);
 
 /** Reads the locks without HTTP: a request to the service could be refused, too. */
-async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<readonly string[]> {
-  const { code, stdout, stderr } = await runCommand(['lock', 'list', workspace, '--json'], { folder });
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout).locks.map(({ path }: { readonly path: string }) => path);
-}
+const lockedPaths = ({ folder }: ServiceProcess): Promise<readonly string[]> => lockedPathsIn(folder);
 
 const endingsOf = (jobs: readonly EndedJob[]): readonly string[] =>
   jobs.map(({ lock, posts }, number) => {

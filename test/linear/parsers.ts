@@ -327,12 +327,7 @@ export const parsers: readonly Parser[] = [
     },
     ...[`${'a'.repeat(40)}\trefs/heads/a\n`, '\t', 'ref: refs/heads/a\tHEAD\n'],
   ),
-  row(
-    'service/git/transfer.ts readProgress',
-    readProgress,
-    ['Receiving objects:', ' ', ''],
-    ['remote: Enumerating objects: ', '1', ''],
-  ),
+  row('service/git/transfer.ts readProgress', readProgress, ['Receiving objects:', ' ', '']),
   row(
     'service/backup/format.ts parseLine',
     orRefusal((text) => [parseLine(JSON.stringify([text])), parseLine(text)]),

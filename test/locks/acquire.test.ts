@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Client, Conflict } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
@@ -34,14 +34,14 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {
   path,
   holder: holderOf(path),
   retryAfterMs,
-  ...{ hasWaited: false, queue: undefined, turn: [] },
+  ...{ hasWaited: false, queue: undefined },
   error: errorOf(refused(409)),
   ...more,
 });
 
 /** The response of a service that confirms the wait, with the place in line if it reports one. */
-const inLine = (path: LockPath, queue?: QueuePosition, turn: readonly LockPath[] = []): SessionAcquireResult =>
-  held(path, undefined, { hasWaited: true, queue, turn });
+const inLine = (path: LockPath, queue?: QueuePosition): SessionAcquireResult =>
+  held(path, undefined, { hasWaited: true, queue });
 
 const taken = (path: LockPath): SessionAcquireResult => ({
   kind: 'acquired',
@@ -71,10 +71,6 @@ interface Answering {
     request: WaitingRequest,
     number: number,
   ) => { readonly result: SessionAcquireResult; readonly afterMs: number };
-  /** The paths at the refresh with this number, counted from 0. */
-  readonly refreshed?: (number: number) => readonly string[];
-  /** The locked paths in the list with this number, counted from 0. */
-  readonly listed?: (number: number) => readonly string[];
   /** Receives all events in order: `ask a`, `roll back a`, `sleep`, `wait a 30`. */
   readonly events?: string[];
 }
@@ -92,10 +88,6 @@ async function waiting({
     throw new Error('The service does not support waiting.');
   },
   count = paths.length,
-  refreshed,
-  listed = () => {
-    throw new Error('No other path was waited for.');
-  },
   events = [],
 }: Answering) {
   let now = start;
@@ -108,14 +100,7 @@ async function waiting({
   const rollbackMs: number[] = [];
   /** The keys of the requests that wait. */
   const keys: string[] = [];
-  const client: Pick<Client, 'serverNow' | 'listLocks'> = {
-    serverNow: clock,
-    async listLocks() {
-      events.push('list');
-      const items = listed(events.filter((event) => event === 'list').length - 1).map((path) => knownLock(path));
-      return { items, incomplete: undefined, isFiltered: true };
-    },
-  };
+  const client: Pick<Client, 'serverNow'> = { serverNow: clock };
   const result = await acquireLocks(
     {
       // A wait uses no other methods.
@@ -125,13 +110,6 @@ async function waiting({
       random,
       signal: new AbortController().signal,
       withoutWait: { deadline: clock() + 150_000 },
-      refresh:
-        refreshed &&
-        (async () => {
-          events.push('refresh');
-          const current = refreshed(events.filter((event) => event === 'refresh').length - 1);
-          return { paths: current.map(lockPath), count };
-        }),
       log: { line: (text) => lines.push(text) },
       async sleep(ms) {
         events.push('sleep');
@@ -151,7 +129,7 @@ async function waiting({
           return settle(lockPath(path), events.filter((event) => event.startsWith('settle')).length - 1);
         },
         async waitInLine(request) {
-          events.push(`wait ${request.path} ${request.seconds}${request.oneIsEnough ? ' any' : ''}`);
+          events.push(`wait ${request.path} ${request.seconds}`);
           const { result, afterMs } = waitInLine(request, keys.length);
           keys.push(request.intent.key);
           const answersAt = now + afterMs;
@@ -268,7 +246,7 @@ describe('an unanswered request', () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): SessionAcquireResult => {
       const known = { path, holder: holderOf(path), retryAfterMs: undefined, error };
-      const conflict: Conflict = { ...known, hasWaited: false, queue: undefined, turn: [] };
+      const conflict: Conflict = { ...known, hasWaited: false, queue: undefined };
       return { kind: 'unanswered', intent: intentOf(path), error, conflict };
     };
     const { events, result } = await waiting({ ...away, settle });
@@ -281,107 +259,6 @@ test('rolls back within ten seconds, and leaves the rest to the post-step', asyn
   const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
   const { rollbackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
   expect(rollbackMs).toEqual([10 * second]);
-});
-
-describe('a wait for paths that may change', () => {
-  const third = { position: 3, length: 5 };
-  const onlyFree =
-    (...free: readonly string[]) =>
-    (path: LockPath) =>
-      free.includes(path) ? taken(path) : inLine(path, third);
-  // No faster than the service: the response comes a little after the requested time.
-  const stillHeld = ({ path, seconds }: WaitingRequest) => ({
-    result: inLine(path, third),
-    afterMs: seconds * second + 50,
-  });
-
-  test('is refreshed every ten seconds without other requests, and takes a new path', async () => {
-    const { events, result } = await waiting({
-      response: onlyFree('b'),
-      waitInLine: stillHeld,
-      refreshed: (number) => (number < 2 ? ['a'] : ['a', 'b']),
-    });
-    const unchanged = ['wait a 10 any', 'refresh'];
-    const last = ['wait a 10 any', 'refresh', 'ask a', 'ask b', 'refresh'];
-    expect(events).toEqual(['ask a', ...unchanged, ...unchanged, ...last]);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
-  });
-
-  test('no longer requests a removed path, unless too few would be left', async () => {
-    const removed = await waiting({ response: onlyFree('b'), waitInLine: stillHeld, refreshed: () => ['b'] });
-    expect(removed.events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'ask b', 'refresh']);
-    const none = await waiting({
-      response: onlyFree('b'),
-      waitInLine: stillHeld,
-      refreshed: () => [],
-      waitSeconds: 30,
-    });
-    expect(new Set(none.events.filter((event) => event.startsWith('ask')))).toEqual(new Set(['ask a']));
-    expect(none.result.round.kind).toBe('held');
-  });
-
-  const grantedInLine = ({ path }: WaitingRequest) => ({ result: taken(path), afterMs: second });
-
-  test('rolls back a lock that is granted on a path that was removed meanwhile, and requests the others', async () => {
-    const { events, result } = await waiting({
-      response: onlyFree('b'),
-      waitInLine: grantedInLine,
-      refreshed: () => ['b'],
-    });
-    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'roll back a', 'ask b', 'refresh']);
-    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'b' }] });
-  });
-
-  test('does not search the paths of the goal for each lock after a wait', async () => {
-    const paths = Array.from({ length: 500 }, (_, index) => `${index}`);
-    const search = vi.spyOn(Array.prototype, 'includes');
-    onTestFinished(() => search.mockRestore());
-    const response = (path: LockPath, number: number) => (number === 0 ? held(path) : taken(path));
-    const { result } = await waiting({ paths, response, refreshed: () => paths });
-    expect(search.mock.calls.filter(([path]) => path === '7')).toEqual([]);
-    expect(result.round.kind).toBe('acquired');
-  });
-
-  test('rolls back the lock if the refresh fails', async () => {
-    const events: string[] = [];
-    const refusal = new Error('The pool has no items.');
-    const refreshed = () => {
-      throw refusal;
-    };
-    await expect(waiting({ response: onlyFree(), waitInLine: grantedInLine, refreshed, events })).rejects.toBe(refusal);
-    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'roll back a']);
-  });
-});
-
-test('a step that needs several of its paths stays in line for one, and requests another only once it is free', async () => {
-  const first = { position: 1, length: 1 };
-  const { events, result } = await waiting({
-    paths: ['a', 'b', 'c'],
-    count: 2,
-    random: () => 0,
-    response: (path, number) => (number < 2 ? inLine(path, first) : taken(path)),
-    waitInLine: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
-    listed: (number) => (number < 2 ? ['a', 'b'] : ['a']),
-  });
-  const stillHeld = ['wait a 10', 'list'];
-  const asked = ['ask a', 'ask b', 'ask c', 'roll back c'];
-  expect(events).toEqual([...asked, ...stillHeld, ...stillHeld, ...stillHeld, 'ask b', 'ask a']);
-  expect(result.round.kind).toBe('acquired');
-});
-
-test('a step that needs several of its paths requests one that is kept for another client only once a minute', async () => {
-  const first = { position: 1, length: 1 };
-  const { events } = await waiting({
-    paths: ['a', 'b', 'c'],
-    count: 2,
-    random: () => 0,
-    response: (path, number) =>
-      number === 1 ? { ...inLine(path, first), holder: undefined } : number === 0 ? inLine(path, first) : taken(path),
-    waitInLine: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
-    listed: () => [],
-  });
-  const asked = ['ask a', 'ask b', 'ask c', 'roll back c'];
-  expect(events).toEqual([...asked, ...Array(6).fill('wait a 10'), 'list', 'ask b', 'ask a']);
 });
 
 describe('a wait in line', () => {
@@ -398,33 +275,13 @@ describe('a wait in line', () => {
   const blockedAtFirst = (times: number) => (path: LockPath, number: number) =>
     number < times ? inLine(path, third) : taken(path);
 
-  test('gets the lock at its turn, keeps it, and then requests the other paths', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (path === 'b' && number === 1 ? inLine(path, third) : taken(path)),
-      waitInLine: ({ path }) => granted(path, 7 * second),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'wait b 30', 'ask a']);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 3 * requestMs });
-  });
-
-  test('rolls back the lock before it waits for another path', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (number < 2 ? inLine(path, third) : taken(path)),
-      waitInLine: ({ path }) => granted(path, second),
-    });
-    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'roll back a', 'wait b 30', 'ask a']);
-    expect(result.round.kind).toBe('acquired');
-  });
-
   test('asks again with a new key while the path is held, and logs the holder and its place each time', async () => {
     const { events, keys, lines } = await waiting({
       response: blockedAtFirst(1),
       waitInLine: ({ path, seconds }, number) =>
         number < 2 ? stillHeld(path, seconds * second, { position: 2 - number, length: 4 }) : granted(path, 5 * second),
     });
-    expect(events).toEqual(['ask a', 'wait a 30 any', 'wait a 30 any', 'wait a 30 any']);
+    expect(events).toEqual(['ask a', 'wait a 30', 'wait a 30', 'wait a 30']);
     expect(new Set(keys).size).toBe(3);
     expect(lines.map((line) => /You are .*$/.exec(line)?.[0])).toEqual([
       'You are number 3 of 5 in line. Waiting, 10 min left.',
@@ -478,7 +335,7 @@ describe('a wait in line', () => {
     ['refuses requests that wait', failed(refused(422))],
   ])('polls a service that %s, and does not ask it to wait again', async (_, result) => {
     const { events } = await waiting({ response: blockedAtFirst(3), waitInLine: () => ({ result, afterMs: 10 }) });
-    expect(events).toEqual(['ask a', 'wait a 30 any', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
+    expect(events).toEqual(['ask a', 'wait a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
   });
 
   test('repeats an unanswered request with the same key within 300 ms until the service is back', async () => {
@@ -543,19 +400,6 @@ describe('a wait in line', () => {
     expect(sleeps).toEqual([7 * second]);
   });
 
-  test('continues after a failed round, and so notices when the service is back', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => {
-        if (number === 0) return inLine(path, third);
-        return number === 1 ? failed({ kind: 'timeout', limitMs: 1 }) : taken(path);
-      },
-      waitInLine: ({ path }) => granted(path, 2 * second),
-    });
-    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'roll back a', 'wait a 30', 'ask b']);
-    expect(result.round.kind).toBe('acquired');
-  });
-
   test('does not trust a service without places that keeps responding at once', async () => {
     const { events } = await waiting({
       response: (path) => inLine(path),
@@ -564,57 +408,5 @@ describe('a wait in line', () => {
     });
     expect(events.length).toBeLessThan(60);
     expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
-  });
-
-  test('ends early when it is the turn of the step on another path, which it requests first', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b', 'c'],
-      count: 1,
-      random: () => 0,
-      response: (path, number) => (number < 3 ? inLine(path, third) : taken(path)),
-      waitInLine: ({ path }) => ({ result: inLine(path, third, [lockPath('c')]), afterMs: 4 * second }),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'ask c', 'wait a 30 any', 'ask c']);
-    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'c' }] });
-  });
-
-  test('is not trusted if it ends for a turn again and again', async () => {
-    const { events } = await waiting({
-      paths: ['a', 'b'],
-      count: 1,
-      waitSeconds: 60,
-      response: (path) => inLine(path, third),
-      waitInLine: ({ path }) => ({ result: inLine(path, third, [lockPath('b')]), afterMs: 5 }),
-    });
-    expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
-    expect(events.length).toBeLessThan(100);
-  });
-
-  test('is short for any of several paths on a service without places, because others may become free', async () => {
-    const { events } = await waiting({
-      paths: ['a', 'b'],
-      count: 1,
-      random: () => 0,
-      response: (path, number) => (number < 2 ? inLine(path) : taken(path)),
-      waitInLine: ({ path, seconds }) => ({ result: inLine(path), afterMs: seconds * second }),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'wait a 5 any', 'sleep', 'ask a']);
-  });
-
-  test('does not start before all earlier requests are settled', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => {
-        if (number === 0) return inLine(path, third);
-        return path === 'b' && number === 1 ? lost(path) : taken(path);
-      },
-      settle: (path, number) => (number < 2 ? lost(path) : held(path)),
-      waitInLine: ({ path }) => granted(path, second),
-    });
-    expect(events).toEqual([
-      ...['ask a', 'wait a 30', 'ask b', 'roll back a', 'settle b'],
-      ...['sleep', 'settle b', 'sleep', 'settle b', 'ask a', 'ask b'],
-    ]);
-    expect(result.round.kind).toBe('acquired');
   });
 });

@@ -30,38 +30,25 @@ type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered'
 type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
 
 interface Waiter {
-  readonly name: string;
   readonly path: LockPath;
-  readonly oneIsEnough: boolean;
-  readonly end: (how: 'granted' | 'turn' | 'held' | 'gone', turn?: readonly LockPath[]) => void;
+  readonly end: (how: 'granted' | 'held' | 'gone') => void;
 }
 
-/**
- * The current holders, and the requests that wait, in the order in which their steps first waited. A step has a place
- * in the line of each path that it asked for.
- */
+/** The current holders, and the requests that wait for a path, in the order in which their steps first asked for it. */
 function createTable(time: VirtualTime) {
   const holders = new Map<LockPath, string>();
   const waiting = new Map<string, Waiter>();
-  const places = new Map<string, Set<LockPath>>();
-  const placesOf = (name: string): Set<LockPath> => places.get(name) ?? new Set();
+  const lines = new Map<LockPath, Set<string>>();
+  const lineOf = (path: LockPath): Set<string> => lines.get(path) ?? new Set();
+  const isWaiting = (name: string, path: LockPath): boolean => waiting.get(name)?.path === path;
 
-  /**
-   * Grants the path to the first step that waits in its line. One that waits for another path keeps it free, and its
-   * wait ends only if one path is enough.
-   */
+  /** Grants the path to the first step that waits for it. */
   function serve(path: LockPath): void {
-    for (const [name, lines] of places) {
-      const waiter = waiting.get(name);
-      if (holders.has(path) || waiter === undefined || !lines.has(path)) continue;
-      if (waiter.path !== path) {
-        if (waiter.oneIsEnough) waiter.end('turn', [path]);
-        return;
-      }
-      holders.set(path, name);
-      lines.delete(path);
-      waiter.end('granted');
-    }
+    const name = [...lineOf(path)].find((one) => isWaiting(one, path));
+    if (holders.has(path) || name === undefined) return;
+    holders.set(path, name);
+    lineOf(path).delete(name);
+    waiting.get(name)?.end('granted');
   }
 
   return {
@@ -72,35 +59,32 @@ function createTable(time: VirtualTime) {
     },
     /** Takes a place with the first refusal. Nobody who waits is overtaken. */
     take(name: string, path: LockPath): boolean {
-      const lines = placesOf(name);
-      places.set(name, lines.add(path));
-      const ahead = [...places].slice(0, [...places.keys()].indexOf(name));
-      if (holders.has(path) || ahead.some(([other, its]) => waiting.has(other) && its.has(path))) return false;
+      const line = [...lineOf(path).add(name)];
+      lines.set(path, new Set(line));
+      const ahead = line.slice(0, line.indexOf(name));
+      if (holders.has(path) || ahead.some((other) => isWaiting(other, path))) return false;
       holders.set(path, name);
-      lines.delete(path);
+      lineOf(path).delete(name);
       return true;
     },
-    wait: (
-      name: string,
-      { path, seconds, oneIsEnough, signal }: WaitingRequest,
-    ): Promise<{ readonly how: Parameters<Waiter['end']>[0]; readonly turn: readonly LockPath[] }> =>
+    wait: (name: string, { path, seconds, signal }: WaitingRequest): Promise<Parameters<Waiter['end']>[0]> =>
       new Promise((resolve) => {
-        const end: Waiter['end'] = (how, turn = []) => {
+        const end: Waiter['end'] = (how) => {
           if (waiting.get(name) !== waiter) return;
           waiting.delete(name);
           cancel();
-          time.fulfil(resolve, { how, turn });
+          time.fulfil(resolve, how);
           // Those behind may have waited for this step.
-          for (const line of placesOf(name)) serve(line);
+          serve(path);
         };
-        const waiter: Waiter = { name, path, oneIsEnough, end };
-        places.set(name, placesOf(name).add(path));
+        const waiter: Waiter = { path, end };
+        lines.set(path, lineOf(path).add(name));
         const cancel = time.after(seconds * second, () => end('held'));
         waiting.set(name, waiter);
         // The repetition of a granted request.
         if (holders.get(path) === name) end('granted');
         signal?.addEventListener('abort', () => end('gone'));
-        for (const line of [path, ...placesOf(name)]) serve(line);
+        serve(path);
       }),
   };
 }
@@ -151,14 +135,13 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
     return { kind: 'acquired', grant };
   };
-  const held = (path: LockPath, turn: readonly LockPath[] = []): SessionAcquireResult => ({
+  const held = (path: LockPath): SessionAcquireResult => ({
     kind: 'held',
     path,
     holder: table.holders.has(path) ? knownLock(path, { owner: table.holders.get(path) }) : undefined,
     retryAfterMs: undefined,
-    hasWaited: waits,
-    queue: waits ? { position: 1, length: 1 } : undefined,
-    turn,
+    hasWaited: waits && paths.length === 1,
+    queue: waits && paths.length === 1 ? { position: 1, length: 1 } : undefined,
     error: errorOf(refused(409)),
   });
 
@@ -173,7 +156,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
       const unknown = { holder: undefined, retryAfterMs: undefined, queue: undefined };
-      const conflict = { path, ...unknown, hasWaited: false, turn: [], error: busy };
+      const conflict = { path, ...unknown, hasWaited: false, error: busy };
       const intent = intentOf(path, { key: `${path} ${requests}` });
       return { kind: 'unanswered', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
     },
@@ -205,10 +188,10 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
         const error = errorOf(refused(403));
         return isRepeated ? { kind: 'unanswered', intent, error, conflict: undefined } : { kind: 'failed', error };
       }
-      const { how, turn } = await table.wait(name, request);
+      const how = await table.wait(name, request);
       const isLost = how === 'gone' || trouble !== 'none';
       if (how !== 'granted') {
-        return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : held(path, turn);
+        return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : held(path);
       }
       if (isLost) excused.add(path);
       noteMax();
@@ -348,11 +331,8 @@ describe('any N of several paths', () => {
         const enoughAfter = given.freeAfter.toSorted((one, other) => one - other)[given.count - 1] ?? 0;
         expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
         const slack = (given.of + 2) * 4 * requestMs;
-        // A pause between two rounds; the step also polls if there are more paths than it may wait for.
-        const polls = !given.waits || given.of - given.count >= 8;
-        // While it waits for one path, a step that needs several lists the others now and then.
-        const needsMore = given.count > 1 && given.of > given.count;
-        const longestPause = (polls ? 15 : needsMore ? 10 : 0) * second;
+        // A step with several paths polls: only a service with leases has a line for them.
+        const longestPause = given.waits && given.of === 1 ? 0 : 15 * second;
         if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
       }),
       { numRuns: runs(300, 10_000) },
@@ -381,15 +361,10 @@ describe('any N of several paths', () => {
 
   test('are requested only now and then while they are held: a wait pauses', async () => {
     const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
-    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, waits: false });
+    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, waits: true });
     expect(requests()).toBeLessThan(6 * 25);
     expect(lines.length).toBeLessThan(25);
-    const told = await playing({ ...paused, waitSeconds: 120, waits: true });
-    expect(told.requests()).toBeLessThan(6 * 8);
-    for (const line of told.lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
-    // Half an hour: a request that waits and a list every ten seconds, and each path once at the start and at the end.
-    const many = { ...paused, of: 100, count: 2, freeAfter: Array(100).fill(never), waitSeconds: 1_800, waits: true };
-    expect((await playing(many)).requests()).toBeLessThan(2 * 100 + 2 * 180);
+    for (const line of lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
   });
 });
 

@@ -64,7 +64,7 @@ test.each<[string, string | undefined, Partial<KnownLock>]>([
 test.each<[string, Partial<KnownLock>, string?]>([
   ['of another run', { origin: 'https://ci.example.com/runs/2', acquired_at: since }],
   ['of the same run, acquired before the first request', { origin: run, acquired_at: iso(-minute) }],
-  ['that was there before', { origin: run, acquired_at: since }, 'lock'],
+  ['that blocked the path before the request', { origin: run, acquired_at: since }, 'lock'],
 ])('a lock that blocks a repeated request is not its result: %s', async (_, holder, before) => {
   expect(await repeated(run, { id: 'lock', ...holder }, before)).toBe('held');
 });

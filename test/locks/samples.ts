@@ -72,6 +72,9 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       return acquire(path);
     },
     release,
+    endLease() {
+      throw new Error('No lease was requested.');
+    },
   };
 }
 

@@ -111,6 +111,10 @@ export const declared = {
       unit: 'ms',
       limit: atMost(runs(100, 50), 'A few times the usual duration: waiting deliveries are not counted.'),
     },
+    'the removal of a hook with a full delivery queue': {
+      unit: 'ms',
+      limit: atMost(5_000, 'Locks of the workspace wait for it, once.'),
+    },
   },
   'test/service/webhooks/silent-receivers.test.ts': {
     'the slowest delivery of another workspace, with 100 silent receivers': {

@@ -12,7 +12,9 @@ export interface Passing {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The path of the lock that the request acquires or releases; undefined for other requests. */
+  /** The paths of the locks that the request acquires, renews or releases; empty for other requests. */
+  readonly paths: readonly string[];
+  /** The first of them. */
   readonly path: string | undefined;
   /** The time of arrival, on the clock of the test. */
   readonly at: number;
@@ -54,6 +56,8 @@ export type Fault =
 
 /** Differences between the service behind the proxy and ours, as seen by clients of the proxy. */
 export interface Manner {
+  /** Knows no leases, like every service that is not ours. */
+  readonly hasNoLeases?: boolean;
   /** Does not support idempotency keys. */
   readonly knowsNoKeys?: boolean;
   /** Locks have an id, but no ETag. */
@@ -108,18 +112,57 @@ export function once(
   return (passing) => (match(passing) ? coming.shift() : undefined);
 }
 
-export const isLocking = ({ method, path }: Passing): boolean => method === 'POST' && path !== undefined;
+export const isLocking = ({ method, path, url }: Passing): boolean =>
+  (method === 'POST' && path !== undefined && !isOfLease(url)) || (method === 'PUT' && isOfLease(url));
 export const isRenewing = (passing: Passing): boolean =>
-  isLocking(passing) && passing.headers['if-match'] !== undefined;
-export const isReleasing = ({ method, path }: Passing): boolean => method === 'DELETE' && path !== undefined;
+  passing.url.endsWith('/renew') || (isLocking(passing) && passing.headers['if-match'] !== undefined);
+export const isReleasing = ({ method, path }: Pick<Passing, 'method' | 'path'>): boolean =>
+  method === 'DELETE' && path !== undefined;
 
-function lockPathOf(method: string, url: string, body: string): string | undefined {
-  const [, released] = /\/locks\/([^?]+)/.exec(url) ?? [];
-  if (released !== undefined) return decodeURIComponent(released);
-  if (method !== 'POST' || !/\/locks(\?|$)/.test(url)) return undefined;
-  // Requests for a lock have a path.
-  return (JSON.parse(body) as { readonly path: string }).path;
+export const isGranted = (one: Passed): boolean => isLocking(one) && one.status === 201;
+
+/** The locks that a request acquired, with a lease or alone. */
+export function grantedBy(
+  one: Passed,
+): readonly { readonly path: string; readonly id: string; readonly fence: number }[] {
+  if (!isGranted(one)) return [];
+  const answer = JSON.parse(one.response);
+  return answer.locks ?? [answer];
 }
+
+/** The paths whose locks a request released. */
+export function releasedBy({ status, response, ...one }: Passed): readonly string[] {
+  if (!isReleasing(one) || (status !== 200 && status !== 204)) return [];
+  if (!isOfLease(one.url)) return one.paths;
+  return status === 204 ? [] : (JSON.parse(response) as { readonly released: readonly string[] }).released;
+}
+
+/** Like a service that knows only the interface, but has ETags and idempotency keys. */
+export const pathByPath: Manner = { hasNoLeases: true };
+
+const leaseIn = (url: string): string | undefined => /\/leases\/([^/?]+)/.exec(url)?.[1];
+const isOfLease = (url: string): boolean => leaseIn(url) !== undefined;
+
+/** Remembers the paths of each lease, which only its first request names. */
+function createPathReader() {
+  const leases = new Map<string, readonly string[]>();
+  return (method: string, url: string, body: string): readonly string[] => {
+    const lease = leaseIn(url);
+    // Requests for a lease name paths or a pool, and requests for a lock have a path.
+    if (lease !== undefined && method === 'PUT') {
+      leases.set(lease, (JSON.parse(body) as { readonly paths?: readonly string[] }).paths ?? []);
+    }
+    if (lease !== undefined) return leases.get(lease) ?? [];
+    const [, released] = /\/locks\/([^?]+)/.exec(url) ?? [];
+    if (released !== undefined) return [decodeURIComponent(released)];
+    if (method !== 'POST' || !/\/locks(\?|$)/.test(url)) return [];
+    return [(JSON.parse(body) as { readonly path: string }).path];
+  };
+}
+
+const isOurs = ({ hasNoLeases, knowsNoKeys, givesNoTag, givesNoProof, saysNothing, ...more }: Manner): boolean =>
+  ![hasNoLeases, knowsNoKeys, givesNoTag, givesNoProof, saysNothing].includes(true) &&
+  ![more.waitsForNothing, more.keepsNoOrigin, more.keepsNoTimes].includes(true);
 
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
@@ -149,11 +192,17 @@ function rewritten(value: unknown, manner: Manner): unknown {
   if (typeof value === 'string' && isTime.test(value)) return timeAsTold(Date.parse(value), manner).toISOString();
   if (typeof value !== 'object' || value === null) return value;
   const left = new Set<string>([
-    ...(manner.givesNoProof ? ['id', 'fence'] : []),
+    ...(manner.givesNoProof ? ['id'] : []),
+    // Only our service has fences.
+    ...(isOurs(manner) ? [] : ['fence']),
     ...(manner.keepsNoOrigin ? ['origin'] : []),
     ...(manner.keepsNoTimes ? ['acquired_at', 'expires_at'] : []),
   ]);
-  const members = Object.entries(value).filter(([name]) => !left.has(name));
+  // The problems of other services have other types.
+  const isMark = (member: unknown): boolean => typeof member === 'string' && member.startsWith(problemTypePrefix);
+  const members = Object.entries(value).filter(
+    ([name, member]) => !left.has(name) && (isOurs(manner) || !isMark(member)),
+  );
   return Object.fromEntries(members.map(([name, member]) => [name, rewritten(member, manner)]));
 }
 
@@ -201,6 +250,7 @@ async function drip(bytes: Buffer, everyMs: number, socket: Socket | null): Prom
 export async function startFaultProxy(port: number, manner: Manner = {}): Promise<FaultProxy> {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
+  const pathsOf = createPathReader();
   let faultOf: (passing: Passing) => Fault | undefined = () => undefined;
   let isDown = false;
 
@@ -216,20 +266,28 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     };
   };
 
-  const askService = ({ method, url, headers, body }: Passing): Promise<Answered> =>
-    new Promise((resolve, reject) => {
-      const onward = httpRequest(
-        { host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent },
-        (response) => {
-          buffer(response).then(
-            (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
-            reject,
+  const noRoute: Answered = {
+    status: 404,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{"error":"Not found"}'),
+  };
+
+  const askService = async ({ method, url, headers, body }: Passing): Promise<Answered> =>
+    isOfLease(url) && !isOurs(manner)
+      ? noRoute
+      : new Promise((resolve, reject) => {
+          const onward = httpRequest(
+            { host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent },
+            (response) => {
+              buffer(response).then(
+                (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
+                reject,
+              );
+            },
           );
-        },
-      );
-      onward.on('error', reject);
-      onward.end(slowedDown(body, manner));
-    });
+          onward.on('error', reject);
+          onward.end(slowedDown(body, manner));
+        });
 
   async function pass(passing: Passing, response: ServerResponse): Promise<void> {
     const index = passed.push({ ...passing, status: undefined, response: '', answeredAt: undefined }) - 1;
@@ -281,8 +339,8 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     const { method = '', url = '', headers } = request;
     try {
       const body = await text(request);
-      const path = lockPathOf(method, url, body);
-      await pass({ method, url, headers, body, path, at: performance.now() }, response);
+      const paths = pathsOf(method, url, body);
+      await pass({ method, url, headers, body, paths, path: paths[0], at: performance.now() }, response);
     } catch {
       // The client or the service has disconnected.
       response.socket?.destroy();

@@ -9,7 +9,6 @@ import { createGit } from '../../src/service/git/git.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 import type { MirrorLimits } from '../../src/service/mirror/limits.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/outbound/target-address.ts';
-import { defaultHookQuotas, type HookQuotas } from '../../src/service/outbox/hook-quotas.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
@@ -68,7 +67,6 @@ export interface RunningService {
 export interface RunningServiceOptions {
   /** Default: the limit of `serve`; null for none. */
   readonly rateLimit?: RateLimit;
-  readonly hookQuotas?: Partial<HookQuotas>;
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
   readonly windowsPaths?: boolean;
@@ -148,8 +146,6 @@ export async function startTestService(
     ...(options.mirrorLimits && { mirrorLimits: options.mirrorLimits }),
     freeDisk: options.freeDisk ?? endlessDisk,
     rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
-    ...defaultHookQuotas,
-    ...options.hookQuotas,
     ...shippedQuotas,
     ...options.quotas,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),

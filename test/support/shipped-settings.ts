@@ -1,7 +1,6 @@
-import { parsePositiveDuration } from '../../src/interface/duration.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
-import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/definition/values.ts';
-import { serveFlags } from '../../src/service/cli/serve/settings.ts';
+import { parseRateLimit } from '../../src/service/cli/definition/values.ts';
+import { fixedSettings, serveFlags } from '../../src/service/cli/serve/settings.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */
@@ -15,17 +14,8 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
 /** The default rate limit of `serve`. Tests, benchmarks and the simulation use it unless they set another one. */
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
-const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const { keepLockHistory, keepSyncs, parallelClones: _, ...quotas } = fixedSettings;
 
-export const shippedRetention = {
-  keepLockHistory: defaultOf('keepLockHistory', parsePositiveDuration),
-  keepSyncs: defaultOf('keepSyncs', parsePositiveDuration),
-  keepDeliveries: defaultOf('keepDeliveries', parsePositiveDuration),
-  keepAudit: undefined,
-};
+export const shippedRetention = { keepLockHistory, keepSyncs, keepAudit: undefined };
 
-export const shippedQuotas = {
-  maxLocks: defaultOf('maxLocks', count),
-  maxLocksPerOwner: defaultOf('maxLocksPerOwner', count),
-  maxRememberedBytes: defaultOf('maxRememberedBytes', parseByteCount),
-};
+export const shippedQuotas = quotas;

@@ -1,5 +1,3 @@
-import { expect } from 'vitest';
-import { readLockHistory } from '../../src/service/locks/read-history.ts';
 import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
 import { addPool, type StorePool, updatePool } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
@@ -13,10 +11,6 @@ export const storePool = (storage: Commits, workspace: string, name: string, ...
   storeItems(storage, addPool, { workspace, name, words });
 
 export const updateStoredPool = (storage: Commits, change: Change) => storeItems(storage, updatePool, change);
-
-/** Ends when the second lock on the path was released. */
-export const untilGivenBack = (storage: Storage, workspace: string, path: string): Promise<void> =>
-  expect.poll(async () => (await readLockHistory(storage, { workspace, path, limit: 4 })).changes).toHaveLength(4);
 
 interface Change {
   readonly workspace: string;

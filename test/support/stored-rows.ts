@@ -1,4 +1,5 @@
 import { type InsertObject, type Selectable, sql, type Updateable } from 'kysely';
+import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 
@@ -36,4 +37,13 @@ export async function changeRows<Table extends keyof Tables>(
   const equals = (values: object) => Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
   const [changed, those] = [sql.join(equals(columns)), sql.join([sql`true`, ...equals(having)], sql` and `)];
   await commit('global', (db) => sql`update ${sql.table(table)} set ${changed} where ${those}`.execute(db));
+}
+
+/** The paths of the active locks in a folder, whether or not its service runs. */
+export async function lockedPathsIn(folder: string): Promise<readonly string[]> {
+  const storage = await openSqlite({ folder });
+  const { read, now } = storage;
+  const locks = read.selectFrom('locks').select('path').where(sql<boolean>`expires_at > ${now}`).orderBy('path');
+  const rows = await locks.execute().finally(storage.close);
+  return rows.map(({ path }) => path);
 }

@@ -131,6 +131,7 @@ function readHandoffLock(entry: Json): HandoffLock | undefined {
     acquired_at: textOf(fields['acquired_at']),
     fence: numberOf(fields['fence']),
     expires_at: textOf(fields['expires_at']),
+    lease: textOf(fields['lease']),
   };
 }
 

@@ -1,4 +1,11 @@
-import { type KnownLock, type LookupResult, listOnPaths, lookupIn } from '../../client/client.ts';
+import {
+  inParallel,
+  type KnownLock,
+  type LookupResult,
+  listOnPaths,
+  lookupIn,
+  type WorkspaceId,
+} from '../../client/client.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
@@ -24,16 +31,36 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock something before this step, or pass locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
   }
-  const paths = locks.map(({ path }) => path);
-  const find = await lookupIn(listOnPaths(client, workspace, paths, defaultLimits(context)));
+  const find = await findLocks(context, workspace, locks);
   const now = client.serverNow();
-  const results = locks.map((lock) => checkLock(lock, find(lock.path), now)).sort(byPath);
+  const results = locks.map((lock) => checkLock(lock, find(lock), now)).sort(byPath);
   const report = { service: connection.baseUrl, workspace, results, gap };
   const { title, lines, ...outcome } = checkReport(report, now, redact);
   log.group(title, lines);
   const compared = locks.flatMap(({ path, isCompared }) => (isCompared ? path : []));
   const outdated = await findOutdated(context, workspace, compared);
   return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
+}
+
+/** Looks the locks up with one request for each lease, and with lists for the others. */
+async function findLocks(context: Context, workspace: WorkspaceId, locks: readonly LockToCheck[]) {
+  const { client } = context;
+  const within = defaultLimits(context);
+  const lookups = new Map<string | undefined, (path: LockPath) => LookupResult>();
+  const byLease = Map.groupBy(locks, ({ lock }) => lock.lease);
+  await inParallel([...byLease], async ([lease, group]) => {
+    const onPaths = () =>
+      listOnPaths(
+        client,
+        workspace,
+        group.map(({ path }) => path),
+        within,
+      );
+    // The service forgets a lease some days after its end.
+    const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
+    lookups.set(lease, await lookupIn(list));
+  });
+  return ({ path, lock }: LockToCheck): LookupResult => lookups.get(lock.lease)?.(path) ?? { kind: 'absent' };
 }
 
 export type CheckResult = { readonly path: LockPath } & (
@@ -112,9 +139,9 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
 
 /** The details for the output `locks`: those in the list, or else those that the job knew. */
 function keptLock(lock: OwnLock, listed: OwnLock = {}): OwnLock {
-  const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = listed;
+  const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner, lease = lock.lease } = listed;
   const { acquired_at = lock.acquired_at, fence = lock.fence, expires_at = lock.expires_at } = listed;
-  return { type, id, etag, owner, acquired_at, fence, expires_at };
+  return { type, id, etag, owner, acquired_at, fence, expires_at, lease };
 }
 
 /** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */

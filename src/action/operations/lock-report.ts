@@ -113,9 +113,9 @@ export function notAcquiredOutcome(
       );
     }
     case 'too-short': {
-      const { path, lock } = round.expired;
+      const { path, expires_at } = round.expired;
       const reason = (read?: number): string =>
-        `The lock on ${path} expired at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
+        `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import { type CallLimits, ServiceError } from '../../client/client.ts';
+import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
+import { acquireLease } from '../../locks/acquire-lease.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
+import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
@@ -29,7 +30,8 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   const step = crypto.randomUUID();
   const end = watchEndOfStep(given, step, task.onLost);
   try {
-    return await lockUntil({ ...given, signal: end.signal, record: end.record }, task, step, end);
+    const record: Recorder = (entry) => end.recordAll([entry]);
+    return await lockUntil({ ...given, signal: end.signal, record }, task, step, end);
   } finally {
     end.stop();
   }
@@ -62,16 +64,25 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
 
     const session = createLockSession({ ...context, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
-    const refresh =
-      pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));
     let alreadyHeld: readonly AlreadyHeld[] = [];
     /** A parallel step may have locked a path meanwhile. */
     const isInVain = async (): Promise<boolean> => {
       alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths, step);
       return withoutOwn(paths, alreadyHeld).length < wanted;
     };
-    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh, isInVain };
-    const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
+    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
+    const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
+    const [first, ...more] = others;
+    const leased =
+      first !== undefined && (more.length > 0 || pool !== undefined) && !jobLocks.knowsOnlyInterface
+        ? await acquireLease(
+            { ...acquire, step, recordAll: end.recordAll },
+            { from, count: wanted, paths: [first, ...more] },
+            task,
+          )
+        : undefined;
+    // A service that knows only the interface, or a single path.
+    const result = leased ?? (await acquireLocks(acquire, { paths: others, count: wanted }, task));
     const { round } = result;
     if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
       return alreadyHeldOutcome(lockStep, alreadyHeld);

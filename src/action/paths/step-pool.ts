@@ -15,7 +15,6 @@ export const fetchPoolOfStep = (
       ...context,
       optionName: (option, place) => `${place === undefined ? '' : 'Input '}\`${option}\``,
       toError: (reason) => new InputError([reason]),
-      debug: (text) => context.log.debug(text),
     },
     { workspace, any, selection },
     defaultLimits(context),

@@ -112,7 +112,7 @@ export const failedResult = (candidate: ReleaseCandidate, reason: string, reques
     : lostResult(candidate, undefined, undefined);
 
 /** The lock is lost, unless this job may have released it. */
-function lostResult(
+export function lostResult(
   { grant, releaseStatus, loss, grantedAgain }: ReleaseCandidate,
   holder: KnownLock | 'nobody' | undefined,
   renewalError: string | undefined,

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
-import { type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../../locks/ledger/entry.ts';
+import {
+  type Grant,
+  type GrantedLock,
+  type Intent,
+  isGrantedLock,
+  type LeaseIntent,
+  type Loss,
+} from '../../locks/ledger/entry.ts';
 import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { SavedState } from '../step/saved-state.ts';
@@ -39,6 +46,8 @@ export interface ReleaseCandidate extends Omit<JobLock, 'releaseStarted'> {
 export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
   readonly unanswered: readonly Intent[];
+  /** Leases that may hold locks. */
+  readonly leases: readonly LeaseIntent[];
   readonly ledgerError: string | undefined;
   /** The error of the last renewal; undefined if it succeeded, or none was due. */
   readonly renewalError?: string | undefined;
@@ -63,10 +72,11 @@ export function readCandidates(records: Records): ReleaseCandidates {
   const history = historyOf(entries);
   const held = history.held.filter(({ grant }) => grant.step === step);
   const unanswered = history.unanswered.filter((intent) => intent.step === step);
+  const leases = history.leases.filter((lease) => lease.step === step);
 
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
-  const hasIntent = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
+  const hasIntent = entries.some((entry) => (entry.kind === 'intent' || entry.kind === 'lease') && entry.step === step);
   const ledgerError =
     problem ??
     (missing.length > 0 || !hasIntent ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
@@ -76,11 +86,11 @@ export function readCandidates(records: Records): ReleaseCandidates {
       grant,
       releaseStatus: releaseStarted ? ('release-started' as const) : undefined,
     }));
-    return { held: candidates, unanswered, ledgerError, renewalError: history.renewalError.get(step) };
+    return { held: candidates, unanswered, leases, ledgerError, renewalError: history.renewalError.get(step) };
   }
   const candidates = [...held.map(({ grant }) => grant), ...missing];
   const rest =
-    candidates.length + unanswered.length > 0
+    candidates.length + unanswered.length + leases.length > 0
       ? 'The known locks are released if they can be verified to belong to this step.'
       : 'The locks of this step are unknown. They stay until their ttl expires.';
   // The process that renews the locks outlives the ledger, and writes a new one.
@@ -90,6 +100,7 @@ export function readCandidates(records: Records): ReleaseCandidates {
   return {
     held: candidates.map((grant) => ({ grant, releaseStatus: 'records-damaged', loss: losses.get(grant.path) })),
     unanswered,
+    leases,
     ledgerError: `${ledgerError} ${rest}`,
   };
 }

@@ -17,6 +17,7 @@ import { parseSavedState } from '../step/saved-state.ts';
 import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
 import { releaseCandidates, unreleased } from './release-candidates.ts';
+import { releaseLeases } from './release-leases.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -56,7 +57,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
-  const nothing = candidates.held.length === 0 && candidates.unanswered.length === 0;
+  const nothing = candidates.held.length + candidates.unanswered.length + candidates.leases.length === 0;
   if (nothing && savedState === undefined) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
@@ -108,8 +109,9 @@ async function releaseAll(
     const session = createLockSession({ ...time, client, record, step, origin });
     const { serverNow } = client;
     const context = { ...time, session, serverNow, log: reporter.log };
-    const results = await releaseCandidates(context, baseUrl, candidates, within);
-    return { results, now: serverNow() };
+    const leased = await releaseLeases(context, baseUrl, candidates, within);
+    const results = await releaseCandidates(context, baseUrl, leased.rest, within);
+    return { results: [...leased.results, ...results], now: serverNow() };
   } finally {
     within.stop();
     client.dispose();

@@ -139,7 +139,7 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 }
 
 const replacedText = ({ grant, holder }: ResultOf<'taken-over'>, now: number): string =>
-  `${heldText(grant.path, holder, now, true)}: that lock was left alone. Whether this job had released its own cannot be told: the ledger that would show it is damaged or gone.`;
+  `${heldText(grant.path, holder, now, true)}: that lock was left alone. The ledger is damaged or gone, so it is unknown whether this job had released its own lock.`;
 
 const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${ambiguous.grant.path} (${untilText(ambiguous, now)}): the current lock was left alone.`;

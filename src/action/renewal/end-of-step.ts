@@ -1,5 +1,5 @@
 import { errorMessage } from '../../interface/format.ts';
-import { followLedger, type Recorder } from '../../locks/ledger/ledger.ts';
+import { followLedger, type RecordAll } from '../../locks/ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 import { identifyProcess } from './processes.ts';
 
@@ -8,7 +8,7 @@ export type EndOfStep = ReturnType<typeof watchEndOfStep>;
 const pollMs = 250;
 
 /**
- * Ends a step that must not go on acquiring: its post-step has begun without it, or the ledger, which its post-step
+ * Ends a step that must stop acquiring: its post-step has already started, or the ledger, which its post-step
  * needs, cannot be written. In a container, the runner signals only its own client, and the step lives on.
  */
 export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step: string, onLost: string) {
@@ -30,15 +30,15 @@ export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step
   const timer = setInterval(look, pollMs).unref();
 
   /** Saves the step before its first request for a lock: from then on, there may be locks to release. */
-  const record: Recorder = (entry) => {
+  const recordAll: RecordAll = (entries) => {
     try {
-      ledger.append(entry);
+      ledger.append(...entries);
     } catch (error) {
       failure ??= errorMessage(error);
       over.abort();
       return;
     }
-    if (isSaved || entry.kind !== 'intent') return;
+    if (isSaved || !entries.some(({ kind }) => kind === 'intent' || kind === 'lease')) return;
     isSaved = true;
     saveState('step', step);
     saveState('main', JSON.stringify(identifyProcess(process.pid)));
@@ -49,7 +49,7 @@ export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step
 
   return {
     signal: AbortSignal.any([signal, over.signal]),
-    record,
+    recordAll,
     look,
     /** Why the ledger could not be written; undefined if it could. */
     failure: () => failure,

@@ -44,8 +44,7 @@ export async function endMain(context: EndContext, step: string, saved: string):
   const main = savedProcess(saved);
   if (main === undefined || isGone(main)) return;
   tryTo(() => context.ledger.append({ kind: 'step-ended', step, at: new Date().toISOString() }));
-  // Without a start time, another process may have this id, and the step only sees its mark in the ledger.
-  if (main.startedAt !== undefined) tryTo(() => process.kill(main.pid, 'SIGTERM'));
+  signalKnown(main, 'SIGTERM');
   await waitOrKill(context, main, neverAborted);
 }
 
@@ -67,11 +66,16 @@ const neverAborted = new AbortController().signal;
 async function waitOrKill({ clock, sleep }: EndContext, known: KnownProcess, signal: AbortSignal): Promise<void> {
   const until = clock() + maxWaitMs;
   while (!isGone(known) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
-  // Without a start time, another process may have this id.
-  if (known.startedAt === undefined || isGone(known)) return;
-  tryTo(() => process.kill(known.pid, 'SIGKILL'));
+  if (!signalKnown(known, 'SIGKILL')) return;
   const killedBy = clock() + maxKillMs;
   while (!isGone(known) && clock() < killedBy) await sleep(pollMs);
+}
+
+/** Without its start time, another process may have the id: it is not signaled, and only sees its mark in the ledger. */
+function signalKnown({ pid, startedAt }: KnownProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  if (startedAt === undefined || startOf(pid) !== startedAt) return false;
+  tryTo(() => process.kill(pid, signal));
+  return true;
 }
 
 /** A process that has just ended cannot be signaled, and a ledger may be gone. The locks are released anyway. */

@@ -51,9 +51,10 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
       prepare();
-      const { grant, reason, request } = await renewFirst(context, task, first);
+      const leased = await renewLeaseFirst(context, task, grants);
+      const { grant, reason, request } = leased ?? (await renewFirst(context, task, first));
       if (grant !== first) record({ ...grant, at: new Date(client.serverNow()).toISOString() });
-      const renewed = [grant, ...others];
+      const renewed = leased?.grants ?? [grant, ...others];
       if (reason !== undefined) {
         const text = `This service cannot renew locks: ${reason}. They ${expiryText(context, renewed)}`;
         log.warn(withRequest(text, request));
@@ -94,6 +95,22 @@ function expiryText({ client }: Context, grants: readonly Grant[]): string {
 
 /** The service may take a while, but the locks are held and the job waits. */
 const maxFirstRenewalMs = 10_000;
+
+/** A lease is renewed as one. Undefined for locks without one. */
+async function renewLeaseFirst({ client, clock, signal }: Context, { ttl }: TaskOf<'lock'>, grants: readonly Grant[]) {
+  const [first] = grants;
+  const lease = first?.lock.lease;
+  if (first === undefined || lease === undefined) return undefined;
+  const limits = { deadline: clock() + maxFirstRenewalMs, signal };
+  const renewal = await client.renewLease({ workspace: first.workspace, lease }, ttl, limits);
+  const { reason, request } = renewal.kind === 'refused' ? renewal.error : {};
+  if (renewal.kind !== 'renewed') return { grant: first, grants, reason: reason?.replace(/\.$/, ''), request };
+  const lost = new Set<string>(renewal.lost.map(({ path }) => path));
+  const renewed = grants.map((grant) =>
+    lost.has(grant.path) ? grant : { ...grant, lock: { ...grant.lock, expires_at: renewal.expiresAt } },
+  );
+  return { grant: first, grants: renewed };
+}
 
 /**
  * The first renewal shows whether the service supports renewal, while the step can still warn about it. `reason` says

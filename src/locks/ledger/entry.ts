@@ -23,12 +23,14 @@ export const soonestExpiry = (locks: readonly { readonly expires_at?: string | u
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /**
- * The lifetime of a lock from its grant on, which a service may shorten. It is counted by a monotonic clock and never
- * compared with the time of day: the clock of this machine, or of a gateway that sets `Date`, may be wrong by days.
+ * The lifetime of a lock from `at` on, the time of a response by the clock of the service. A service may shorten it, and
+ * a response that is repeated after an outage has less of it. Count it by a monotonic clock: the clock of this machine
+ * may be wrong by days. So may `at`, if a gateway sets `Date`: a lifetime that is already over is ignored.
  */
-export function lifetimeMs({ at, lock }: Grant, { seconds }: Ttl): number {
-  const granted = Date.parse(lock.expires_at) - Date.parse(lock.acquired_at ?? at);
-  return granted > 0 ? Math.min(granted, seconds * 1_000) : seconds * 1_000;
+export function lifetimeMs({ at, lock }: Pick<Grant, 'at' | 'lock'>, { seconds }: Ttl): number {
+  const end = Date.parse(lock.expires_at);
+  const lifetimes = [at, lock.acquired_at ?? at].map((from) => end - Date.parse(from)).filter((ms) => ms > 0);
+  return Math.min(seconds * 1_000, ...lifetimes);
 }
 
 /** The location of a lock: a job may use several services and workspaces. */
@@ -46,6 +48,7 @@ export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
 export type Renewed = EntryOf<'renewed'>;
+export type LeaseIntent = EntryOf<'lease'>;
 
 /** The ETag is as the service sent it, with quotes. */
 const proof = { id: isOptional(isString), etag: isOptional(isString) };
@@ -65,7 +68,21 @@ export const isGrantedLock = hasShape({
   acquired_at: isOptional(isString),
   fence: isOptional(isInteger),
   expires_at: isString,
+  lease: isOptional(isString),
 });
+
+/** Without the note, the origin and other members from the service. */
+export const grantedLock = ({
+  path,
+  type,
+  id,
+  etag,
+  owner,
+  acquired_at,
+  fence,
+  expires_at,
+  lease,
+}: GrantedLock): GrantedLock => ({ path, type, id, etag, owner, acquired_at, fence, expires_at, lease });
 
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
@@ -116,6 +133,14 @@ const shapes = {
   },
   /** The service refused the lock: there is nothing to release. */
   denied: request,
+  /**
+   * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths.
+   */
+  lease: { ...location, step: isString, lease: isString, type: isString, ttl: isTtl },
+  /** The lease is dead: it holds nothing, and will be granted nothing. */
+  'lease-ended': { ...ofStep, lease: isString },
+  /** The service answered like one that knows only the interface. */
+  'no-leases': { service: isString, at: isString },
   /** The step has all its locks. Until then, it may still give back what it was granted. */
   acquired: ofStep,
   /** The post-step has begun: whatever the step is granted after this line, it gives back. */

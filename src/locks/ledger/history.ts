@@ -1,6 +1,16 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss, Plan, RecordedProcess } from './entry.ts';
+import type {
+  Entry,
+  Grant,
+  GrantedLock,
+  Intent,
+  LeaseIntent,
+  LockLocation,
+  Loss,
+  Plan,
+  RecordedProcess,
+} from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
@@ -44,7 +54,7 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, stepNames, acquiring } = historyOf(entries);
+  const { held: all, stepNames, acquiring, knowsOnlyInterface } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
@@ -58,6 +68,7 @@ export function readJobLocks(
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     stepNames,
+    knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,
   };
@@ -111,6 +122,12 @@ export function openHistory() {
   const stepNames = new Map<string, string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
+  const leases = new Map<string, LeaseIntent>();
+  /** Leases that held locks. They end with the last of these. */
+  const grantedLeases = new Set<string>();
+  /** Services with the marks of ours, and services that answered without leases: perhaps a gateway did. */
+  const marked = new Set<string>();
+  const withoutLeases = new Set<string>();
 
   function locksAt(location: LockLocation): Map<string, RecordedLock> {
     const key = locationKey(location);
@@ -153,9 +170,26 @@ export function openHistory() {
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'marks':
+        marked.add(entry.service);
+        break;
+      case 'no-leases':
+        withoutLeases.add(entry.service);
         break;
       case 'intent':
         unanswered.set(entry.key, entry);
+        break;
+      case 'lease':
+        leases.set(entry.lease, entry);
+        break;
+      case 'lease-ended':
+        leases.delete(entry.lease);
+        for (const locks of held.values()) {
+          for (const [key, { grant }] of locks) {
+            if (grant.lock.lease !== entry.lease) continue;
+            locks.delete(key);
+            endings.set(key, entry);
+          }
+        }
         break;
       case 'acquired':
       case 'step-ended':
@@ -169,6 +203,7 @@ export function openHistory() {
         const locks = locksAt(entry);
         // A second grant is the same lock, with a new ETag after a renewal.
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
+        if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         locks.delete(entry.key);
         locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
         lastKeys.set(locationKey(entry), entry.key);
@@ -203,6 +238,17 @@ export function openHistory() {
     }
   }
 
+  const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
+
+  function openLeases(): readonly LeaseIntent[] {
+    const holding = new Set(
+      [...held.values()].flatMap((locks) => [...locks.values()].map(({ grant }) => grant.lock.lease)),
+    );
+    return [...leases.values()].filter(
+      ({ lease, service }) => !knowsOnlyInterface(service) && (!grantedLeases.has(lease) || holding.has(lease)),
+    );
+  }
+
   return {
     /** Entries must be in order: later ones have the results of earlier ones. */
     add(entries: readonly Entry[]): void {
@@ -235,6 +281,9 @@ export function openHistory() {
       /** Names of the steps in the workflow, by their ids in the ledger. */
       stepNames,
       acquiring,
+      /** Leases that are not known to have ended. */
+      leases: openLeases(),
+      knowsOnlyInterface,
     }),
   };
 }

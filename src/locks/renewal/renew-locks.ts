@@ -4,10 +4,11 @@ import type { LockContext } from '../context.ts';
 import type { Grant, Loss } from '../ledger/entry.ts';
 import type { JobLock } from '../ledger/history.ts';
 import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
+import type { Lifetimes } from './lifetimes.ts';
 import { createSchedule } from './schedule.ts';
 
 interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
-  readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
+  readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease'>;
   readonly serverNow: () => number;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
@@ -21,16 +22,16 @@ interface Renewing {
   readonly step: string;
   readonly ttl: Ttl;
   readonly requestTimeoutMs: number;
-  /** The locks at the start, and the time since they were granted: the ledger may be gone. */
+  /** The locks at the start: the ledger may be gone. */
   readonly grants: readonly Grant[];
-  readonly ageMs: number;
+  readonly lifetimes: Lifetimes;
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
   const followed = followLocks(context, renewing.step, renewing.grants);
-  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.ageMs);
+  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.lifetimes);
   const renewRound = createRound(context, renewing, followed, schedule);
   const stopWatching = watch(followed.look);
   try {
@@ -65,8 +66,16 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
     const except: string[] = [];
     let failure: string | undefined;
     followed.setInRound(true);
+    const byLease = Map.groupBy(followed.locks(), ({ grant }) => grant.lock.lease);
+    for (const [lease, locks] of byLease) {
+      if (lease === undefined || followed.ending.aborted) continue;
+      const result = await renewLeaseOf(context, renewing, followed, schedule, { lease, locks });
+      if (result.expiresAt !== undefined) expiries.push(result.expiresAt);
+      except.push(...result.except);
+      failure ??= result.failure;
+    }
     await inParallel(
-      followed.locks(),
+      byLease.get(undefined) ?? [],
       async (one) => {
         const lock = followed.current(one);
         // A step has released the lock since the round started.
@@ -95,6 +104,53 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
   };
 }
 
+interface RenewedLease {
+  readonly expiresAt?: string;
+  /** The paths that were not renewed. */
+  readonly except: readonly string[];
+  readonly failure?: string;
+}
+
+/** Renews all locks of a lease with one request. */
+async function renewLeaseOf(
+  { client, record, serverNow }: RenewalContext,
+  { step, ttl, lifetimes }: Renewing,
+  followed: Followed,
+  schedule: Schedule,
+  { lease, locks }: { readonly lease: string; readonly locks: readonly JobLock[] },
+): Promise<RenewedLease> {
+  const held = locks.flatMap((lock) => followed.current(lock) ?? []);
+  const [first] = held;
+  if (first === undefined) return { except: [] };
+  for (const { grant } of held) schedule.dueNow(grant);
+  const { workspace } = first.grant;
+  const limits = { deadline: schedule.deadlineOf(first.grant), signal: followed.cutOff };
+  const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
+  followed.readNewEntries();
+  const still = held.flatMap((lock) => followed.current(lock) ?? []);
+  if (renewal.kind === 'refused' || renewal.kind === 'failed') {
+    if (renewal.kind === 'refused') for (const { grant } of still) schedule.dueLater(grant);
+    return { except: still.map(({ grant }) => grant.path), failure: renewal.error.message };
+  }
+  const lost = new Map(renewal.lost.map((one) => [one.path, one]));
+  const isLost = ({ grant }: JobLock): boolean => renewal.kind === 'ended' || lost.has(grant.path);
+  for (const { grant } of still.filter(isLost)) {
+    const { service, path, key } = grant;
+    const { reason, holder } = lost.get(path) ?? {};
+    // A step has released it, and its line in the ledger follows.
+    if (reason === 'released') continue;
+    const at = new Date(serverNow()).toISOString();
+    record({ kind: 'lost', service, workspace, step, path, key, at, holder: holder && newHolder(holder) });
+  }
+  const except = still.filter(isLost).map(({ grant }) => grant.path);
+  if (renewal.kind === 'ended') return { except };
+  for (const { grant } of still.filter((lock) => !isLost(lock))) {
+    lifetimes.renewed(grant, renewal.expiresAt);
+    schedule.dueLater(grant);
+  }
+  return { except, expiresAt: renewal.expiresAt };
+}
+
 type RenewedLock =
   | { readonly kind: 'renewed'; readonly expiresAt: string }
   | { readonly kind: 'lost' }
@@ -104,8 +160,8 @@ type RenewedLock =
   | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 async function renewOne(
-  { client, clock, record, serverNow }: RenewalContext,
-  { step, ttl }: Renewing,
+  { client, record, serverNow }: RenewalContext,
+  { step, ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
   held: JobLock,
@@ -121,7 +177,6 @@ async function renewOne(
 
   const idempotencyKey = crypto.randomUUID();
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
-  const sentAt = clock();
   const renewal = await client.renewLock(request, limits());
   if (renewal.kind === 'replaced') {
     // Our own lock had expired, or a step has just released it: nothing uses the new lock.
@@ -133,7 +188,8 @@ async function renewOne(
   switch (renewal.kind) {
     case 'renewed': {
       const { etag, id: lockId, expires_at: expiresAt } = renewal.lock;
-      schedule.renewedAt(grant, sentAt);
+      lifetimes.renewed(grant, expiresAt);
+      schedule.dueLater(grant);
       if (etag !== lock.etag || lockId !== lock.id) {
         record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
       }

@@ -1,7 +1,8 @@
 import { withJitter } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import { type Grant, lifetimeMs } from '../ledger/entry.ts';
+import type { Grant } from '../ledger/entry.ts';
+import type { Lifetimes } from './lifetimes.ts';
 
 type ScheduleContext = Pick<LockContext, 'clock' | 'random'>;
 
@@ -10,27 +11,16 @@ const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
 
-/**
- * Schedules the renewal of each lock: after a third of its lifetime, and again after a pause if there was no response.
- * `ageMs` is the time since the locks were granted.
- */
-export function createSchedule({ clock, random }: ScheduleContext, ttl: Ttl, requestTimeoutMs: number, ageMs: number) {
+/** Schedules the renewal of each lock: after a third of its lifetime, and again after a pause if there was no response. */
+export function createSchedule(
+  { clock, random }: ScheduleContext,
+  ttl: Ttl,
+  requestTimeoutMs: number,
+  { lifetimeOf, remainingMs }: Lifetimes,
+) {
   const ttlMs = ttl.seconds * 1_000;
   /** By the idempotency key of the request that acquired the lock. */
   const dueAt = new Map<string, number>();
-  /** When each lock was granted or renewed, by the same key. */
-  const aliveSince = new Map<string, number>();
-  const startedAt = clock() - ageMs;
-  /** As first granted: a renewed lock ends later, but lives no longer. */
-  const lifetimes = new Map<string, number>();
-
-  function lifetimeOf(grant: Grant): number {
-    const known = lifetimes.get(grant.key) ?? lifetimeMs(grant, ttl);
-    lifetimes.set(grant.key, known);
-    return known;
-  }
-
-  const remainingMs = (grant: Grant): number => (aliveSince.get(grant.key) ?? startedAt) + lifetimeOf(grant) - clock();
 
   function msUntilDue(grant: Grant): number {
     const due = dueAt.get(grant.key);
@@ -50,11 +40,6 @@ export function createSchedule({ clock, random }: ScheduleContext, ttl: Ttl, req
      */
     dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),
     dueLater: (grant: Grant): void => void dueAt.set(grant.key, clock() + lifetimeOf(grant) * renewalFraction(random)),
-    /** `sentAt` is when the request that renewed the lock was sent. */
-    renewedAt(grant: Grant, sentAt: number): void {
-      aliveSince.set(grant.key, sentAt);
-      this.dueLater(grant);
-    },
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
       // Pauses between attempts grow. The next round starts with short ones again, while there is time.

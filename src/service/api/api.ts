@@ -4,6 +4,7 @@ import type { Environment } from '../http/context.ts';
 import { addCheckRoute } from './check.ts';
 import { addHealthRoutes } from './health.ts';
 import { addHookRoutes } from './hooks.ts';
+import { addLeaseRoutes } from './leases.ts';
 import { addLockListRoute } from './lock-list.ts';
 import { addLockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
@@ -38,6 +39,7 @@ const allRoutes = [
   addPushRoute,
   addLockListRoute,
   addLockRoutes,
+  addLeaseRoutes,
   addCheckRoute,
   addQueueRoutes,
   addPoolRoutes,

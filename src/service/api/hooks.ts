@@ -1,4 +1,4 @@
-import { jsonApiResponse } from '../contract/response.ts';
+import { jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf, keyedRequestOf } from '../http/context.ts';
@@ -25,7 +25,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
     },
     async handle({ c, workspace, body }) {
       requireFreeDisk(parts);
-      return idempotent(
+      const { result, replayed } = await idempotent(
         workspace.id,
         keyedRequestOf(c),
         () => checkHookUrl(body, targets, workspace.id),
@@ -35,6 +35,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
           return jsonApiResponse(isNew ? 201 : 200, newSecret === null ? hook : { ...hook, secret: newSecret });
         },
       );
+      return onceResponse(result, replayed);
     },
   });
 }

@@ -7,7 +7,7 @@ import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
-import { type LockQuery, listLocks } from '../locks/list.ts';
+import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
@@ -56,8 +56,6 @@ const preferHeader = z.object({
 });
 
 export function addLockListRoute(api: Api, parts: ApiParts): void {
-  const { storage } = parts;
-
   addWorkspaceOperation(api, parts, {
     operationId: 'listLocks',
     summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
@@ -74,13 +72,14 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(parts.scheduler, [bearerOf(c).id], async () =>
-          pageResponse(query, await listLocks(storage, query), headers),
+          pageResponse(query, await parts.locks.list(query), headers),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
       const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-      const waited = preferred && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred.seconds }));
-      return waited ?? respondWith({ vary: 'Prefer' });
+      const waited =
+        preferred !== undefined && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred }));
+      return waited || respondWith({ vary: 'Prefer' });
     },
   });
 }
@@ -112,7 +111,8 @@ async function listWhenFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const wait = { workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) };
+  const { id: tokenId, owner } = bearerOf(c);
+  const wait = { workspace, path, ms: seconds * 1_000, tokenId, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;

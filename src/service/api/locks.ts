@@ -3,31 +3,19 @@ import type { Context } from 'hono';
 import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
-import { type ApiResponse, emptyResponse } from '../contract/response.ts';
-import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-import { admitRelease, authenticateRequest, refundRelease, requireFreeDisk } from '../http/access.ts';
-import {
-  actorOf,
-  bearerOf,
-  clientIsGone,
-  disconnection,
-  type Environment,
-  keyedRequestOf,
-  requestedWorkspace,
-} from '../http/context.ts';
+import { emptyResponse } from '../contract/response.ts';
+import { acquiredLockSchema, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
+import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
+import { actorOf, bearerOf, type Environment, keyedRequestOf, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
-import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
-import { placeKeptMs, urgencyMs } from '../locks/line.ts';
-import type { NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
-import { anotherLock, heldBy } from '../locks/responses.ts';
-import { maxWaitSeconds } from '../locks/waiters.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
+import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
 import {
   type Api,
   addOperation,
@@ -38,7 +26,7 @@ import {
 } from './operation.ts';
 import { keyHeader, lockPathParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
-import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
+import { waitHeaders, waitWith } from './waiting.ts';
 
 const conditionHeader = z.object({
   'If-Match': z
@@ -56,30 +44,8 @@ const acquireHeaders = z.object({
   ...keyHeader.shape,
   ...conditionHeader.shape,
   ...originHeader.shape,
-  Prefer: z
-    .string()
-    .optional()
-    .openapi({
-      maxLength: maxPreferLength,
-      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire the lock at your turn. The Idempotency-Key identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Keys that differ only after the last slash share one place for several paths. any: one of these paths is enough; the wait also ends when another of them is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
-      example: 'wait=30',
-    }),
-  Priority: z
-    .string()
-    .optional()
-    .openapi({
-      maxLength: maxPriorityLength,
-      description: `u=1 to u=5 (RFC 9218), 1 first and 3 by default: the place in line. Each level is worth ${urgencyMs / 60_000} minutes of waiting. Other values are ignored.`,
-      example: 'u=1',
-    }),
-  'Lock-Branch': z
-    .string()
-    .optional()
-    .openapi({
-      ...describedBranch,
-      description:
-        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, depending on the workspace settings.',
-    }),
+  ...waitHeaders.shape,
+  ...lockBranchHeader.shape,
 });
 
 const headersOfLock = requiredHeaders('ETag', 'Location');
@@ -114,50 +80,19 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
-      if (ifMatch !== undefined) return parts.locks.renew(key, { ...body, ...caller, match: parseIfMatch(ifMatch) });
+      if (ifMatch !== undefined) {
+        const renewal = { ...body, ...caller, match: parseIfMatch(ifMatch) };
+        return renewResponse(renewal, await parts.locks.renew(key, renewal));
+      }
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
-      return acquireOrWait(c, parts, key, {
-        ...body,
-        ...caller,
-        origin: runOriginOf(c),
-        branch,
-        compare,
-        untilMerged,
-      });
+      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare, untilMerged };
+      return waitWith(c, parts.storage, async (options) =>
+        acquireResponse(request, await parts.locks.acquire(key, request, options)),
+      );
     },
   });
-}
-
-async function acquireOrWait(
-  c: Context<Environment>,
-  { storage, locks }: ApiParts,
-  key: KeyedRequest | undefined,
-  request: NewAcquireRequest,
-): Promise<ApiResponse> {
-  const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-  if (preferred === undefined) return locks.acquire(key, request);
-  const gone = disconnection(c.env);
-  const startedAt = performance.now();
-  const authenticate = () => authenticateRequest(c, { storage });
-  try {
-    const options = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
-    return await locks.acquire(key, request, options);
-  } catch (error) {
-    if (gone.aborted) return clientIsGone;
-    throw error;
-  } finally {
-    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - startedAt);
-  }
-}
-
-function lockBranchOf(c: Context<Environment>): BranchName | undefined {
-  const text = c.req.header('lock-branch');
-  if (text === undefined) return undefined;
-  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
-  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
-  return branch.value;
 }
 
 function addReleaseRoute(api: Api, parts: ApiParts): void {

@@ -91,7 +91,7 @@ interface Operation<Body, Query, More = unknown> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'put' | 'post' | 'delete';
   /** With parameters in braces, as in OpenAPI. */
   readonly path: `/${string}`;
   readonly access: Access;
@@ -101,6 +101,8 @@ interface Operation<Body, Query, More = unknown> {
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
+  /** Default: 1 MiB. */
+  readonly maxBodyBytes?: number;
   /** A body that the operation reads itself, by media type. */
   readonly ownBody?: Readonly<Record<string, { readonly schema: z.ZodObject }>>;
   readonly responses: Responses;
@@ -127,7 +129,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   if (operation.access !== 'anyone') {
     api.on(method, path, requireAccess(control, operation.access, operation.ownReleaseIsFree));
   }
-  if (operation.body !== undefined) api.on(method, path, readJsonBody);
+  if (operation.body !== undefined) api.on(method, path, readJsonBody(operation.maxBodyBytes));
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
     const target = c.env.incoming.url ?? '';

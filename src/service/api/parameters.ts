@@ -32,6 +32,17 @@ export const poolParameter = workspaceParameter.extend({
   }),
 });
 
+export const leaseIdPattern = /^[A-Za-z0-9_-]{16,64}$/;
+
+export const leaseParameter = workspaceParameter.extend({
+  lease: z.string().openapi({
+    param: { name: 'lease', in: 'path' },
+    pattern: leaseIdPattern.source,
+    description: 'Chosen by the client, such as a UUID: new for each lease. Invalid ids get 422.',
+    example: '0198c1a2-6f1b-7c3d-9e4f-5a6b7c8d9e0f',
+  }),
+});
+
 export const syncParameter = workspaceParameter.extend({
   sync_id: z.string().openapi({
     param: { name: 'sync_id', in: 'path' },

@@ -1,4 +1,4 @@
-import { defaultUrgency, type Urgency } from '../locks/line.ts';
+import { defaultUrgency, type Urgency } from '../locks/waits.ts';
 
 /** The Prefer header, RFC 7240. Invalid and unknown preferences are ignored (section 2). */
 
@@ -11,17 +11,13 @@ const preferences = /(?<=^|,)(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 const isWait = /^[\t ]*wait[\t ]*(?:[=;]|$)/i;
 const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
 
-/** Our own preference: the request is one of several for different paths, and one lock is enough. */
-const isAny = /^[\t ]*any[\t ]*(?:;|$)/i;
-
 /** The preference `wait` (section 4.3), up to a maximum. If there are several, the first one counts. */
-export function preferredWait(header: string | undefined, maxSeconds: number) {
+export function preferredWait(header: string | undefined, maxSeconds: number): number | undefined {
   if (header === undefined || header.length > maxPreferLength) return undefined;
-  const all = header.match(preferences) ?? [];
-  const wait = all.find((preference) => isWait.test(preference));
+  const wait = header.match(preferences)?.find((preference) => isWait.test(preference));
   const [, seconds] = waitSeconds.exec(wait ?? '') ?? [];
   if (seconds === undefined) return undefined;
-  return { seconds: Math.min(Number(seconds), maxSeconds), any: all.some((preference) => isAny.test(preference)) };
+  return Math.min(Number(seconds), maxSeconds);
 }
 
 export const maxPriorityLength = 200;

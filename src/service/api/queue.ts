@@ -1,14 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal } from '../contract/problem.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
-import { bearerOf, keyedRequestOf } from '../http/context.ts';
+import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { withoutPlaceId } from '../locks/responses.ts';
-import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
+import { type AskDecision, pathKeptMinutes } from '../locks/ask.ts';
+import { withoutWaitId } from '../locks/queue.ts';
+import { tooManyWaits } from './lock-responses.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 const queuedSchema = z
@@ -20,23 +20,16 @@ const queuedSchema = z
     note: lockSchema.shape.note,
     since: lockSchema.shape.acquired_at,
     priority: z.enum(['high', 'normal', 'low']),
+    kept_until: lockSchema.shape.expires_at.optional().openapi({
+      description: 'The path is free, and kept until then for the person who has asked.',
+    }),
   })
   .openapi('QueuedRequest');
 
-const { path: pathField, ttl: ttlField, note: askNoteField } = lockRequestSchema.shape;
-
-const askedSchema = queuedSchema
-  .extend({ ttl: z.string().openapi({ description: 'How long the lock will last.', example: '8h' }) })
-  .openapi('AskedRequest');
+const { path: pathField, note: noteField } = lockRequestSchema.shape;
 
 const askSchema = z
-  .object({
-    path: pathField,
-    ttl: ttlField
-      .optional()
-      .openapi({ description: 'By default, that of an earlier request, or as long as locks taken with Git LFS.' }),
-    note: askNoteField.openapi({ description: 'Note to the holder, in one line. The lock gets it, too.' }),
-  })
+  .object({ path: pathField, note: noteField.openapi({ description: 'Note to the holder, in one line.' }) })
   .openapi('AskRequest');
 
 const path = '/v1/workspaces/{id}/queue';
@@ -58,26 +51,23 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       const queue = await measureCost(scheduler, [bearerOf(c).id], () =>
         locks.queue({ workspace: workspace.id, path }),
       );
-      return jsonApiResponse(200, { queue: queue.map(withoutPlaceId) });
+      return jsonApiResponse(200, { queue: queue.map(withoutWaitId) });
     },
   });
 
   addWorkspaceOperation(api, parts, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
-    description:
-      'Sends the event lock.requested, and takes a place in line that needs no waiting client: the service acquires the lock for the owner of the token at its turn, and sends lock.acquired. Asking again changes ttl and note. A request is kept for 7 days.',
+    description: `For a person: sends the event lock.requested, and takes a place in line that needs no waiting client. At its turn, the path is kept for the owner of the token for ${pathKeptMinutes} minutes, and shown so; nothing is locked. Asking again changes the note. A request is kept for 7 days.`,
     method: 'post',
     path,
     access: 'locks:write',
-    headers: keyHeader,
     body: askSchema,
-    responses: { 201: jsonResponse('Waits in line.', askedSchema) },
+    responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
       requireFreeDisk(parts);
-      const ttl = body.ttl ?? lfsLockTtl(workspace);
-      const asked = { ...body, ttl, isDefaultTtl: body.ttl === undefined };
-      return locks.askFor(keyedRequestOf(c), { ...asked, workspace: workspace.id, bearer: bearerOf(c) });
+      const asked = await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) });
+      return jsonApiResponse(201, askedRequest(body.path, asked));
     },
   });
 
@@ -97,4 +87,22 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       );
     },
   });
+}
+
+/** The request in line, or why the person cannot ask. */
+export function askedRequest(path: string, asked: AskDecision) {
+  switch (asked.kind) {
+    case 'asked':
+      return asked.request;
+    case 'job':
+      throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
+    case 'own':
+      throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
+    case 'free':
+      throw new Refusal('invalid-request', `Nobody holds a lock on ${path}, and it is kept for nobody else. Lock it.`);
+    case 'too-many-waits':
+      throw tooManyWaits();
+    case 'invalid-path':
+      throw invalid({ pointer: '#/path', detail: asked.reason });
+  }
 }

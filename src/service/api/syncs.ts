@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { invalid, Refusal } from '../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { branchField, type Sync, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf, keyedRequestOf } from '../http/context.ts';
@@ -27,7 +27,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
     },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(parts);
-      return idempotent(
+      const { result, replayed } = await idempotent(
         workspace.id,
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
@@ -38,6 +38,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
           return queuedResponse(workspace.id, sync, publicUrl());
         },
       );
+      return onceResponse(result, replayed);
     },
   });
 

@@ -9,7 +9,7 @@ import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 import type { Problem } from './schemas.ts';
 
-interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'outdated' | 'queue' | 'turn'> {
+interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -16,3 +16,7 @@ export const jsonApiResponse = (
 });
 
 export const emptyResponse = (status: number): ApiResponse => ({ status, headers: {}, body: '' });
+
+/** The response to a request that was carried out before with the same Idempotency-Key says so. */
+export const onceResponse = (response: ApiResponse, replayed: boolean): ApiResponse =>
+  replayed ? { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } } : response;

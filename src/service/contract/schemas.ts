@@ -78,7 +78,7 @@ export const syncSchema = z
     branch: z.string(),
     estimated_objects: count.openapi({
       description:
-        'Estimated number of objects to receive; 0 if the branch is up to date. Exact once the commits are fetched, including LFS objects.',
+        'Number of objects to expect, from the last sync of the branch, or for a new branch from the remote; 0 if it is up to date. Exact once the commits are fetched, including LFS objects.',
     }),
     received_objects: count.openapi({ description: 'Git objects and LFS objects.' }),
     received_bytes: count.openapi({ description: 'Received bytes of LFS objects.' }),
@@ -122,6 +122,7 @@ export const lockSchema = z
       .number()
       .int()
       .openapi({ description: 'Fencing token: greater than that of any earlier lock in this workspace.' }),
+    lease: z.string().nullable().openapi({ description: 'The lease that it belongs to; null for a lock on its own.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
@@ -185,6 +186,18 @@ export const hookSchema = z
 
 export type Hook = Resource<typeof hookSchema>;
 
+/** A lock that a lease was granted, and holds no more. */
+export const lostLockSchema = z
+  .object({
+    id: lockSchema.shape.id,
+    path: lockSchema.shape.path,
+    reason: z.enum(['expired', 'forced', 'released']),
+    lock: lockSchema.optional().openapi({ description: 'Who holds the path now. Absent if nobody does.' }),
+  })
+  .openapi('LostLock');
+
+export const queueSchema = z.object({ position: z.int(), length: z.int() });
+
 export const problemSchema = z
   .object({
     type: z.string().openapi({ example: 'urn:workspace-automation:problem:locked' }),
@@ -194,15 +207,18 @@ export const problemSchema = z
     request_id: z.string(),
     errors: z.array(z.object({ pointer: z.string().openapi({ example: '#/ttl' }), detail: z.string() })).optional(),
     lock: lockSchema.optional(),
-    outdated: outdatedSchema.optional(),
-    queue: z
-      .object({ position: z.int(), length: z.int() })
+    locks: z.array(lockSchema).optional().openapi({ description: 'The first of the locks in the way of a lease.' }),
+    blocked: z.int().optional().openapi({ description: 'The number of paths of the lease that are not free.' }),
+    lost: z.array(lostLockSchema).optional().openapi({ description: 'The locks that the lease has lost.' }),
+    outdated: z
+      .union([outdatedSchema, z.array(outdatedSchema)])
+      .optional()
+      .openapi({
+        description: 'For a lock, the newer version; for a lease, all of them.',
+      }),
+    queue: queueSchema
       .optional()
       .openapi({ description: 'The place in line of this request, or the one that it would get if it waited.' }),
-    turn: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: 'Other paths of the same place that are free now, and kept for it.' }),
   })
   .openapi('Problem');
 

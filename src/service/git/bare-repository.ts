@@ -1,8 +1,7 @@
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
-import { type GitCommand, localLimits } from './git-command.ts';
 import { withScratchFolder } from './scratch.ts';
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
@@ -12,40 +11,17 @@ export interface Mirror {
   readonly scratch: string;
 }
 
-/**
- * Creates the repository if it is missing. This is atomic, also when several processes do it at once. Anything else at
- * its path, such as a broken repository, is replaced.
- */
-export async function ensureRepository(
-  git: GitCommand,
-  { repository, scratch }: Mirror,
-  fill: (fresh: string) => Promise<unknown> = async () => undefined,
-): Promise<void> {
-  if (await isRepository(repository)) return;
-  await withScratchFolder(scratch, async (folder) => {
-    const fresh = join(folder, 'fresh.git');
-    await git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--end-of-options', fresh], {
-      purpose: `create a repository in ${fresh}`,
-      limits: localLimits,
-    });
-    await fill(fresh);
-    await mkdir(dirname(repository), { recursive: true });
-    await rename(fresh, repository).catch(async (error: unknown) => {
-      // Another process has created it.
-      if (await isRepository(repository)) return;
-      await rename(repository, join(folder, 'broken.git')).catch(() => {
-        throw error;
-      });
-      await rename(fresh, repository);
-    });
-  });
+/** Creates the repository if it is missing or incomplete. Several processes may do it at once. */
+export async function ensureRepository(mirror: Mirror): Promise<void> {
+  if (await isRepository(mirror.repository)) return;
+  await createFolders(mirror.repository);
+  await replaceFiles(mirror, { config, HEAD: mainHead });
 }
 
-/** Writes the minimal files of a repository without refs: gitrepository-layout(5). Running git for it takes longer. */
-export async function createEmptyRepository(folder: string, head = 'ref: refs/heads/main\n'): Promise<void> {
-  for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
-    await mkdir(join(folder, part), { recursive: true });
-  await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+/** Creates a repository without refs. Running git for it takes longer. */
+export async function createEmptyRepository(folder: string, head = mainHead): Promise<void> {
+  await createFolders(folder);
+  await writeFile(join(folder, 'config'), config);
   await writeFile(join(folder, 'HEAD'), head);
 }
 
@@ -58,25 +34,36 @@ export async function createBorrowingRepository(folder: string, mirror: Mirror):
 }
 
 /** Sets the default branch of the mirror, even if the mirror does not have that branch. */
-export async function setDefaultBranch(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<void> {
-  const { repository, scratch } = mirror;
-  await ensureRepository(git, mirror);
+export async function setDefaultBranch(mirror: Mirror, branch: BranchName): Promise<void> {
+  await ensureRepository(mirror);
   const head = `ref: ${branchRef(branch)}\n`;
-  if ((await readHead(repository)) === head) return;
-  await withScratchFolder(scratch, async (folder) => {
-    await writeFile(join(folder, 'HEAD'), head);
-    await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));
-  });
+  if ((await readHead(mirror.repository)) !== head) await replaceFiles(mirror, { HEAD: head });
 }
 
 /** Required parts of a repository: gitrepository-layout(5). */
 const parts = ['HEAD', 'objects', 'refs'];
+
+const config = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
+const mainHead = 'ref: refs/heads/main\n';
 
 export const isRepository = (folder: string): Promise<boolean> =>
   Promise.all(parts.map((part) => access(join(folder, part)))).then(
     () => true,
     () => false,
   );
+
+async function createFolders(repository: string): Promise<void> {
+  for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
+    await mkdir(join(repository, part), { recursive: true });
+}
+
+const replaceFiles = ({ repository, scratch }: Mirror, files: Readonly<Record<string, string>>): Promise<void> =>
+  withScratchFolder(scratch, async (folder) => {
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder, name), text, { flush: true });
+      await rename(join(folder, name), join(repository, name));
+    }
+  });
 
 /** Content of the file HEAD, which names the default branch; undefined without a repository. */
 const readHead = (folder: string): Promise<string | undefined> => unlessMissing(readFile(join(folder, 'HEAD'), 'utf8'));

@@ -10,32 +10,23 @@ import { type Transfer, transferBranch } from './transfer.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
- * header has the number. Numbers that the remote announces earlier (see `Progress`) count only after a timeout.
+ * header has the number.
  */
 export async function estimateObjects(transfer: Transfer): Promise<number> {
-  const { git, mirror, branch } = transfer;
+  const { mirror, branch } = transfer;
   const known = new AbortController();
-  let announced: number | undefined;
-  let total: number | undefined;
-  try {
-    await ensureRepository(git, mirror);
-    await withScratchFolder(mirror.scratch, async (folder) => {
-      // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
-      const repository = join(folder, 'borrowing.git');
-      await createBorrowingRepository(repository, mirror);
-      await transferBranch({ ...transfer, repository, ref: branchRef(branch), enough: known.signal }, (progress) => {
-        if (progress.kind === 'announced') announced = Math.max(announced ?? 0, progress.objects);
-        else {
-          total = progress.total;
-          known.abort();
-        }
-      });
+  let total = 0;
+  await ensureRepository(mirror);
+  await withScratchFolder(mirror.scratch, async (folder) => {
+    // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
+    const repository = join(folder, 'borrowing.git');
+    await createBorrowingRepository(repository, mirror);
+    await transferBranch({ ...transfer, repository, ref: branchRef(branch), enough: known.signal }, (progress) => {
+      total = progress.total;
+      known.abort();
     });
-    return total ?? 0;
-  } catch (error) {
-    if (error instanceof GitError && error.kind === 'timeout' && announced !== undefined) return announced;
-    throw error;
-  }
+  });
+  return total;
 }
 
 export interface FetchEvents {
@@ -49,12 +40,12 @@ export interface FetchEvents {
  * commits are served is recorded elsewhere, after the fetch.
  */
 export async function fetchBranch(transfer: Transfer, { onReceived, onActivity }: FetchEvents) {
-  const { git, mirror, remote, branch } = transfer;
+  const { mirror, remote, branch } = transfer;
   const { repository } = mirror;
   const ref = fetchedRef(branch);
   let receivedObjects = 0;
   let isShallow = false;
-  await ensureRepository(git, mirror);
+  await ensureRepository(mirror);
   await removeStaleLock(mirror, ref);
   await transferBranch(
     {
@@ -66,9 +57,9 @@ export async function fetchBranch(transfer: Transfer, { onReceived, onActivity }
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');
       },
     },
-    (progress) => {
-      if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
-      receivedObjects = progress.received;
+    ({ received }) => {
+      if (received === receivedObjects) return;
+      receivedObjects = received;
       onReceived?.(receivedObjects);
     },
   );

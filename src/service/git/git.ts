@@ -83,7 +83,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     /** Sets the branch that clones check out, if it has been synced. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
-        setDefaultBranch(git, mirrorOf(workspace), branch),
+        setDefaultBranch(mirrorOf(workspace), branch),
       ),
     listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>

@@ -2,7 +2,7 @@ import { isRepository, type Mirror } from './bare-repository.ts';
 import type { GitCommand, GitTask } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
-import type { Published } from './published-view.ts';
+import type { PublishedBranches } from './published-view.ts';
 import type { Limits } from './run-git.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
@@ -14,7 +14,7 @@ interface Search {
 
 /** A request of a client, and what it may see of the mirror. */
 export interface ClientTask extends Search {
-  readonly branches: Published['branches'];
+  readonly branches: PublishedBranches;
   /** Commits that are served too, although a sync has moved their branches since then. */
   readonly formerHeads: () => Promise<readonly string[]>;
   /** Undefined for the capabilities of the service. */
@@ -24,16 +24,15 @@ export interface ClientTask extends Search {
 }
 
 /**
- * The view for a request for these objects. Throws if some are not published. Between the requests of one clone, a sync
- * may move a branch, so its former commit is served too.
+ * The branches to serve. Throws if the request is for objects that are not published. Between the requests of one clone,
+ * a sync may move a branch, so its former commit is served too.
  */
-export async function publishedFor(task: ClientTask): Promise<Published> {
+export async function publishedFor(task: ClientTask): Promise<PublishedBranches> {
   const { wants = [] } = task.request ?? {};
   const branches = await presentBranches(task);
   const heads = new Set(branches.values());
-  if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
-  const unnamed = await task.formerHeads();
-  if (await arePublished(task, wants, [...heads, ...unnamed])) return { branches, unnamed };
+  if (wants.every((id) => heads.has(id))) return branches;
+  if (await arePublished(task, wants, [...heads, ...(await task.formerHeads())])) return branches;
   const [one = ''] = wants;
   const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
@@ -44,7 +43,7 @@ export async function publishedFor(task: ClientTask): Promise<Published> {
  * do not share a data folder, or briefly on a network file system. If all are missing, this is an error: otherwise the
  * client would get an empty clone.
  */
-async function presentBranches({ branches, onMissing, ...search }: ClientTask): Promise<Published['branches']> {
+async function presentBranches({ branches, onMissing, ...search }: ClientTask): Promise<PublishedBranches> {
   const missing = await missingCommits(search, branches.values());
   const lacking = [...branches].filter(([, head]) => missing.has(head));
   onMissing(lacking.map(([name]) => name));
@@ -69,8 +68,8 @@ export async function missingCommits(search: Search, commits: Iterable<string>):
 }
 
 /**
- * Version 2 of the protocol serves any object by its id (upload-pack.c, parse_want), so the service itself checks that
- * each object is reachable from a published commit.
+ * git serves any object by its id: version 2 of the protocol always (upload-pack.c, parse_want), and the others as set
+ * in uploadPackSettings. So the service itself checks that each object is reachable from a published commit.
  */
 async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
   const types = await typesOf(search, wants);

@@ -3,15 +3,17 @@ import { ensureRepository, type Mirror } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
 /** A small repository of assets for trying the service. An existing one stays unchanged. */
-export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
-  ensureRepository(git, sample, (repository) =>
-    git(['fast-import', '--quiet', '--done'], {
-      purpose: 'create the sample repository',
-      limits: localLimits,
-      repository,
-      input: sampleHistory(),
-    }),
-  );
+export async function createSampleRepository(git: GitCommand, sample: Mirror): Promise<void> {
+  const { repository } = sample;
+  await ensureRepository(sample);
+  const task = { limits: localLimits, repository };
+  if ((await git(['for-each-ref'], { ...task, purpose: 'look at the sample repository' })) !== '') return;
+  await git(['fast-import', '--quiet', '--done', '--force'], {
+    ...task,
+    purpose: 'create the sample repository',
+    input: sampleHistory(),
+  });
+}
 
 /** Branch, message and changed assets of each commit. */
 const history = [

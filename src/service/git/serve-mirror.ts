@@ -1,5 +1,5 @@
 import { type ClientTask, publishedFor } from './published-objects.ts';
-import { unnamedRefs, withPublishedView } from './published-view.ts';
+import { withPublishedView } from './published-view.ts';
 import { serviceHeader } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
@@ -47,10 +47,8 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpackfilter.blob:limit.allow': 'true',
   'uploadpackfilter.tree.allow': 'true',
   'uploadpackfilter.tree.maxDepth': '0',
-  'uploadpack.allowAnySHA1InWant': 'false',
-  'uploadpack.allowReachableSHA1InWant': 'false',
-  'uploadpack.allowTipSHA1InWant': 'true',
-  'uploadpack.hideRefs': unnamedRefs,
+  // publishedFor() has checked the wants.
+  'uploadpack.allowAnySHA1InWant': 'true',
   'pack.threads': '1',
   // New deltas would not make assets smaller. Existing deltas are sent unchanged.
   'pack.window': '0',

@@ -6,11 +6,11 @@ import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { type Limits, withSignal } from './run-git.ts';
 
-type Progress =
-  /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
-  | { readonly kind: 'announced'; readonly objects: number }
-  /** `total` is the number of objects in the pack, from its header. */
-  | { readonly kind: 'receiving'; readonly received: number; readonly total: number };
+interface Progress {
+  readonly received: number;
+  /** Number of objects in the pack, from its header. */
+  readonly total: number;
+}
 
 export interface Transfer {
   readonly git: GitCommand;
@@ -52,7 +52,7 @@ export async function transferBranch(
       onErrorLine: (line) => {
         onErrorLine?.(line);
         const progress = readProgress(line);
-        isReceived ||= progress?.kind === 'receiving' && progress.received === progress.total;
+        isReceived ||= progress !== undefined && progress.received === progress.total;
         // Afterwards, git processes the pack, which may take longer.
         if (isReceived) clearTimeout(silence);
         else silence.refresh();
@@ -77,13 +77,6 @@ export async function transferBranch(
 
 export function readProgress(line: string): Progress | undefined {
   const [, received, total] = /^Receiving objects: +\d+% \((\d+)\/(\d+)\)/.exec(line) ?? [];
-  if (received !== undefined && total !== undefined) {
-    return { kind: 'receiving', received: Number(received), total: Number(total) };
-  }
-  const [, enumerated, counted] =
-    /^remote: (?:Enumerating objects: (\d{1,12}), done|(?:Counting objects|Finding sources): 100% \(\d+\/(\d{1,12})\))/.exec(
-      line,
-    ) ?? [];
-  const objects = enumerated ?? counted;
-  return objects === undefined ? undefined : { kind: 'announced', objects: Number(objects) };
+  if (received === undefined || total === undefined) return undefined;
+  return { received: Number(received), total: Number(total) };
 }

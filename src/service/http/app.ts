@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Refusal, toProblemResponse, unavailable } from '../contract/problem.ts';
 import type { Cidr } from '../platform/ip-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { DatabaseClock } from '../storage/database-clock.ts';
 import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
 import { type App, addressOf, type Environment, send } from './context.ts';
@@ -29,6 +30,7 @@ export interface AppParts {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requests'>;
   readonly trustedProxies: readonly Cidr[];
+  readonly databaseClock: Pick<DatabaseClock, 'now'>;
 }
 
 /** Turns an error into a response. */
@@ -78,12 +80,13 @@ function asRefusal(error: unknown): Refusal {
 /** More than the longest percent-encoded lock path. Longer paths are truncated, because clients choose the length. */
 const maxLoggedPath = 4_096;
 
-function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
+function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppParts): void {
   const clientAddress = createClientAddress(trustedProxies);
   app.use(async (c: Context<Environment>, next) => {
     const startedAt = process.hrtime.bigint();
     c.set('requestId', `req_${randomUUID()}`);
     c.set('clientAddress', clientAddress(c.env.incoming));
+    c.set('databaseNow', databaseClock.now);
     await next();
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const waitedMs = c.get('waitedMs') ?? 0;

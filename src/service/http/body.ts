@@ -8,7 +8,7 @@ export const isForm = (contentType: string): boolean =>
 
 /** For optional bodies: a missing body counts as an empty object. */
 export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
-  if (hasBody(c.env.incoming)) return readJsonBody(c, next);
+  if (hasBody(c.env.incoming)) return readJsonBody()(c, next);
   c.set('bodyText', '');
   c.set('body', {});
   await next();
@@ -26,27 +26,27 @@ export interface BodyLimit {
   readonly onChunk?: (bytes: number) => void;
 }
 
-const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, subject: 'A request body' };
-
 /** Reads the body once and strictly, so that validators see the original, not a repaired version. */
-export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
-  if (!isJson(c.req.header('content-type') ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
-  }
-  if (!isPlain(c.req.header('content-encoding') ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
-      headers: { 'accept-encoding': 'identity' },
-    });
-  }
-  const text = await readText(c.env.incoming, jsonLimit);
-  c.set('bodyText', text);
-  try {
-    c.set('body', JSON.parse(text));
-  } catch {
-    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
-  }
-  await next();
-};
+export const readJsonBody =
+  (maxBytes = maxRequestBodyBytes): MiddlewareHandler<Environment> =>
+  async (c, next) => {
+    if (!isJson(c.req.header('content-type') ?? '')) {
+      throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
+    }
+    if (!isPlain(c.req.header('content-encoding') ?? '')) {
+      throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
+        headers: { 'accept-encoding': 'identity' },
+      });
+    }
+    const text = await readText(c.env.incoming, { maxBytes, subject: 'A request body' });
+    c.set('bodyText', text);
+    try {
+      c.set('body', JSON.parse(text));
+    } catch {
+      throw new Refusal('malformed-request', 'The request body is not valid JSON.');
+    }
+    await next();
+  };
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -15,6 +15,8 @@ export interface Environment {
   Variables: {
     requestId: string;
     clientAddress: string | null;
+    /** The time of the database in milliseconds. */
+    databaseNow: () => number;
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
     /** Set for requests that release a lock. If refused, only the release of an own lock may proceed. */
@@ -72,6 +74,8 @@ type Headers = Readonly<Record<string, string>>;
 /** These headers, plus those for any response to this request. */
 export const responseHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
   'cache-control': 'no-store',
+  // Clients compare it with the times of locks, which are those of the database.
+  date: new Date(c.get('databaseNow')()).toUTCString(),
   'x-content-type-options': 'nosniff',
   ...c.get('responseHeaders'),
   ...headers,

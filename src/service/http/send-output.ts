@@ -12,8 +12,6 @@ export function sendOutput(
   const gone = disconnection({ outgoing });
   let sent = 0;
   let cutReason: 'too-slow' | 'refused' | undefined;
-  let waitedMs = 0;
-  let waitingSince: number | undefined;
 
   const begin = (): void => {
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
@@ -25,16 +23,11 @@ export function sendOutput(
     outgoing.destroy();
   };
 
-  const waitingMs = (): number => (waitingSince === undefined ? 0 : performance.now() - waitingSince);
-
   const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(cut, maxMsPerChunk, 'too-slow');
-      waitingSince = performance.now();
       const proceed = (): void => {
         clearTimeout(timer);
-        waitedMs += waitingMs();
-        waitingSince = undefined;
         outgoing.off('close', proceed);
         resolve();
       };
@@ -45,8 +38,6 @@ export function sendOutput(
     /** Aborted when the response is closed, such as when the client disconnects. */
     gone,
     sentBytes: (): number => sent,
-    /** Total time spent waiting for the client to read. */
-    waitedMs: (): number => waitedMs + waitingMs(),
     cut,
     /** Also set if a chunk took too long. */
     cutReason: () => cutReason,

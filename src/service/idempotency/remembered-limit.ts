@@ -34,7 +34,7 @@ export function createRememberedLimit({
 /** Estimated size of column overhead, numbers and index entries, in addition to the texts. */
 const bytesPerRow = 300;
 
-const bytes = sql<number>`octet_length(key) + octet_length(headers) + octet_length(body) + ${sql.lit(bytesPerRow)}`;
+const bytes = sql<number>`octet_length(key) + octet_length(result) + ${sql.lit(bytesPerRow)}`;
 
 export const removeResponsesBeyond = (storage: Pick<Storage, 'read' | 'commit'>, maxBytes: number): Promise<number> =>
   removeBeyond(

@@ -36,7 +36,7 @@ const processes = {
 
 const maxVersions = 1_000;
 
-/** What takes longer goes on, and is remembered: the next request may find it. */
+/** A longer comparison continues, and its result is stored for the next request. */
 const maxMs = 5_000;
 
 const maxAgeMs = 60_000;

@@ -3,13 +3,11 @@ import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
-import { createOnce } from '../runtime/once.ts';
-import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
-import { type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
+import type { KnownRemote, RemoteListing, RemoteMemory } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
@@ -20,13 +18,13 @@ export interface RefreshParts {
 }
 
 /** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
-export type ComparedHeads = ReturnType<typeof comparedHeads>;
+export type ComparedHeads = Awaited<ReturnType<ReturnType<typeof createRefreshMirror>>>;
 
 /** Leaves time for the comparison. */
 const timeoutMs = 4_000;
 const pollMs = 200;
-const maxRemembered = 1_000;
 
+/** A remote that did not answer is not waited for again within the same minute. */
 const maxAgeOfSilenceMs = 60_000;
 
 /** The branch may just have been pushed. */
@@ -39,19 +37,13 @@ export interface RefreshRequest {
   readonly syncsBranch: boolean;
 }
 
-interface Answer {
-  readonly at: number;
-  /** Undefined if the remote did not answer in time. */
-  readonly listing: RemoteListing | undefined;
-}
-
 interface Refresh {
-  /** When the remote was asked, by the clock of this process. */
-  readonly at: number;
   readonly isCurrent: boolean;
   /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
 }
+
+const notRefreshed: Refresh = { isCurrent: false, fetched: new Map() };
 
 type ListedBranch = readonly [name: BranchName, head: string];
 
@@ -65,41 +57,39 @@ interface Comparison {
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts) {
-  const onceAnswered = createOnce<Answer>();
-  const onceRefreshed = createOnce<Refresh>();
-  const answers = new Map<string, Answer>();
-  const refreshes = new Map<string, Refresh>();
+  const refreshes = new WeakMap<RemoteListing, Map<string, Promise<Refresh>>>();
 
-  async function answerOf({ workspace, branch }: RefreshRequest, isFirst: boolean, maxAgeMs: number): Promise<Answer> {
-    const key = remoteKey(workspace);
-    const last = answers.get(key);
-    if (last !== undefined && performance.now() - last.at < maxAgeOf(last, branch, isFirst, maxAgeMs)) return last;
-    return onceAnswered(key, async () => {
-      const silence: Answer = { at: performance.now(), listing: undefined };
-      const asking = remoteMemory.ask(workspace).then(({ listing, failure }) => {
-        // The caller may already have given up if no process was free. Only a slow remote counts as silent.
-        const isInTime = performance.now() - silence.at < timeoutMs;
-        const isUsable = failure === undefined && (isInTime || listing.answeredAt - listing.askedAt < timeoutMs);
-        const answer = isUsable ? { ...silence, listing } : silence;
-        // A remote that was not asked for want of a process may answer the next request.
-        if (!failure?.isBusy) remember(answers, key, answer, maxRemembered);
-        return answer;
-      });
-      const answer = await withinMs(asking, timeoutMs, undefined);
-      if (answer === undefined) remember(answers, key, silence, maxRemembered);
-      return answer ?? silence;
-    });
+  /** The last answer of the remote, and whether it is recent enough. */
+  async function listingFor({ workspace, branch }: RefreshRequest, maxAgeMs: number) {
+    const known = remoteMemory.known(workspace);
+    const isRecent = performance.now() - known.startedAt < maxAgeOf(known, branch, maxAgeMs);
+    const asked = isRecent ? known : await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
+    const { listing, startedAt } = asked ?? known;
+    return { listing, startedAt, hasAnswered: asked !== undefined && asked.failure === undefined };
   }
 
-  async function refresh(request: RefreshRequest, { at, listing }: Answer, deadline: number): Promise<Refresh> {
-    const fetched = new Map<string, SyncedBranch>();
-    if (listing === undefined) return { at, isCurrent: false, fetched };
+  async function refresh(request: RefreshRequest, listing: RemoteListing, deadline: number): Promise<Refresh> {
     const { id } = request.workspace;
+    const fetched = new Map<string, SyncedBranch>();
     const synced = await syncedBranches(storage, id);
     const comparison = { id, askedAt: listing.askedAt, synced, fetched };
     const behind = await branchesBehind(comparison, wantedBranches(request, listing, synced));
     const isCurrent = behind.length === 0 || (await waitForSyncs(comparison, await queueSyncs(id, behind), deadline));
-    return { at, isCurrent, fetched };
+    return { isCurrent, fetched };
+  }
+
+  /** Compares each listing with the mirror once. */
+  function refreshOnce(request: RefreshRequest, listing: RemoteListing, deadline: number): Promise<Refresh> {
+    const { workspace, branch, syncsBranch } = request;
+    const key = JSON.stringify([workspace.latest_branches, branch, syncsBranch]);
+    const ofListing = refreshes.get(listing) ?? new Map<string, Promise<Refresh>>();
+    refreshes.set(listing, ofListing);
+    const known = ofListing.get(key);
+    if (known !== undefined) return known;
+    const refreshed = refresh(request, listing, deadline);
+    ofListing.set(key, refreshed);
+    refreshed.catch(() => ofListing.delete(key));
+    return refreshed;
   }
 
   /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
@@ -146,35 +136,23 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     return head !== undefined && (await git.missingCommits(id, [head])).size === 0;
   };
 
-  async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {
-    const { workspace, branch, syncsBranch } = request;
-    const key = remoteKey(workspace, workspace.latest_branches, branch, syncsBranch);
-    return onceRefreshed(`${maxAgeMs} ${key}`, async () => {
-      const deadline = performance.now() + timeoutMs;
-      const last = refreshes.get(key);
-      const answer = await answerOf(request, last === undefined, maxAgeMs);
-      if (last?.at === answer.at) return last;
-      const done = await refresh(request, answer, deadline);
-      // A branch that was never compared with a listing is still new to the next request.
-      if (answer.listing !== undefined) remember(refreshes, key, done, maxRemembered);
-      return done;
-    });
-  }
-
   return async (request: RefreshRequest, maxAgeMs: number) => {
     const { workspace } = request;
-    const refreshed = await lastRefresh(request, maxAgeMs);
+    const deadline = performance.now() + timeoutMs;
+    const { listing, startedAt, hasAnswered } = await listingFor(request, maxAgeMs);
+    const refreshed =
+      hasAnswered && listing !== undefined ? await refreshOnce(request, listing, deadline) : notRefreshed;
     const heads = new Map(await syncedBranches(storage, workspace.id));
     for (const [name, head] of refreshed.fetched) {
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
-    return comparedHeads(request, refreshed, remoteMemory.known(workspace).listing, heads);
+    return { ...comparedHeads(request, refreshed, listing, heads), refreshedAt: startedAt };
   };
 }
 
 function comparedHeads(
   { workspace, branch }: RefreshRequest,
-  { at, isCurrent }: Refresh,
+  { isCurrent }: Refresh,
   listing: RemoteListing | undefined,
   heads: SyncedBranches,
 ) {
@@ -193,8 +171,6 @@ function comparedHeads(
     gap,
     /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
     asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
-    /** When the mirror was last compared with the remote, by the clock of this process. */
-    refreshedAt: at,
   };
 
   /** Why not all branches can be compared. */
@@ -225,18 +201,13 @@ function comparedHeads(
 function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {
   const isCompared = comparedWith(request.workspace, listing.defaultBranch);
   const wants = (name: string): boolean => isCompared(name) || (request.syncsBranch && name === request.branch);
-  const statuses = branchStatuses({ listing, failure: undefined }, synced);
+  const statuses = branchStatuses({ listing }, synced);
   const unknown = new Set(statuses.flatMap(({ name, state }) => (state === 'unknown' ? [name] : [])));
   return [...listing.branches].filter(([name]) => wants(name) && !unknown.has(name));
 }
 
-/**
- * A remote that is slow or silent is not waited for again within the same minute. One that answers is asked at once for
- * a branch that was not compared before.
- */
-function maxAgeOf({ listing }: Answer, branch: string | undefined, isFirst: boolean, maxAgeMs: number): number {
-  if (listing === undefined) return maxAgeOfSilenceMs;
-  if (isFirst) return 0;
-  const listed: ReadonlyMap<string, string> = listing.branches;
-  return branch === undefined || listed.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
+function maxAgeOf({ listing, failure }: KnownRemote, branch: string | undefined, maxAgeMs: number): number {
+  if (failure !== undefined) return maxAgeOfSilenceMs;
+  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
+  return branch === undefined || listed?.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
 }

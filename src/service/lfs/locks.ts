@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Lock } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
+import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
@@ -14,10 +15,9 @@ import { writeCursor } from '../locks/cursor.ts';
 import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
 import { type ActiveLock, listActiveLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
-import type { Locks } from '../locks/locks.ts';
+import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
-import { heldBy, lockIn } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -26,7 +26,7 @@ import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
 export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'renewLfs' | 'release'>;
+  readonly locks: Pick<Locks, 'acquire' | 'lockedPath' | 'renewLfs' | 'release'>;
   readonly compare: Compare;
 }
 
@@ -47,7 +47,7 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
     async handle(c, workspace) {
       const { path, ref: branch } = parseRequestPart(acquireSchema, () => c.get('body'));
       requireFreeDisk(routes);
-      const response = await locks.acquire(keyedRequestOf(c), {
+      const request: NewAcquireRequest = {
         workspace: workspace.id,
         path,
         branch,
@@ -58,8 +58,9 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
         origin: runOriginOf(c),
         fromLfs: true,
         untilMerged: true,
-      });
-      return lfsResponse(201, { lock: lfsLock(lockIn(response)) });
+      };
+      const { lock } = acquiredLock(request, await locks.acquire(keyedRequestOf(c), request));
+      return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });
 }
@@ -86,8 +87,8 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
-        listActiveLocks(storage, { workspace, path, limit, after }),
+      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], async () =>
+        listActiveLocks(storage, { workspace, path: await routes.locks.lockedPath(workspace, path), limit, after }),
       );
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },

@@ -1,36 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Compared, Lock, LockType } from '../../interface/resources.ts';
+import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import {
-  batchQuery,
-  excludedOf,
-  inInputOrder,
-  insertFrom,
-  type Members,
-  numberOf,
-  textsOf,
-} from '../storage/batch-query.ts';
+import { batchQuery, excludedOf, insertFrom, type Members, numberOf, textsOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
 import { findLocks, type LockKey, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
-import {
-  type FirstInLine,
-  firstInLines,
-  isAhead,
-  keepPresent,
-  type LinePath,
-  newestRequests,
-  removePlaces,
-  requestGapMs,
-} from './line.ts';
+import { keptFor, type Next } from './line.ts';
+import { newLockId } from './lock-id.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
+import { joinLine, type LinePath, newestRequests, removeWaits, type Urgency } from './waits.ts';
 
 export interface AcquireRequest extends LockKey {
   readonly path: LockPath;
@@ -41,34 +25,45 @@ export interface AcquireRequest extends LockKey {
   /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean;
   readonly branch?: BranchName | undefined;
-  /** Compares the file with other branches, if the request is about a branch. */
-  readonly compare?: () => Promise<Compared>;
   /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
   readonly untilMerged?: boolean;
   readonly note?: string | null | undefined;
-  readonly place?: Place | undefined;
+  readonly wait?: Place | undefined;
 }
 
+/** The wait of a request in line. */
 export interface Place {
   readonly id: string;
-  /** Whether a grant ends it. Otherwise, the client needs further locks. */
-  readonly endsWithGrant: boolean;
-  /** Set once the request is in line: from then on, it is granted only if it is the newest of its client. */
-  readonly requestId?: string;
+  readonly requestId: string;
+  /** Whether the request has not been in line yet. Afterwards, it is decided only if it is the newest of its client. */
+  readonly isFirst: boolean;
+  readonly urgency: Urgency;
+  readonly presentMs: number;
 }
 
 export type AcquireDecision =
   | { readonly kind: 'acquired'; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
-  /** The path is free, and others wait for it. */
-  | { readonly kind: 'queued'; readonly first: FirstInLine }
-  /** The client has asked again since then. */
-  | { readonly kind: 'superseded' };
+  /** The path is free, and kept for another. */
+  | { readonly kind: 'kept'; readonly next: Next }
+  /** The client has asked again since then, or has not asked for too long. */
+  | { readonly kind: 'superseded' }
+  | { readonly kind: 'too-many-waits' }
+  | QuotaExceeded;
 
 const key = ['workspace_id', 'path'] as const;
 
 const ownerColumns = ['token_id', 'owner', 'origin', 'note', 'noted_lock_id'] as const;
-const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'desk_id', 'branch', 'merge_base'] as const;
+const textColumns = [
+  'id',
+  'type',
+  ...ownerColumns,
+  'folded_path',
+  'desk_id',
+  'branch',
+  'merge_base',
+  'lease_id',
+] as const;
 
 const replacedColumns = [...textColumns, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -100,24 +95,95 @@ interface GrantableRequest {
 }
 
 /**
- * Decides requests in their order, with the same few queries for any number of them. If several ask for the same path
- * (with folded paths, also in different case), the first one gets it.
+ * Decides requests in their order, with the same few queries for any number of them. A request that may wait, and finds
+ * its path taken, is in line afterwards.
  */
 export async function acquireLocks(
   db: Database,
   now: Now,
   requests: readonly AcquireRequest[],
   quota: LockQuota = noLockQuota,
-): Promise<readonly (AcquireDecision | QuotaExceeded)[]> {
+): Promise<readonly AcquireDecision[]> {
+  const waits = requests.flatMap(({ wait }) => wait ?? []);
+  const newest = waits.every(({ isFirst }) => isFirst) ? [] : await newestRequests(db, now, waits);
+  const newestOf = new Map(waits.map(({ id }, index) => [id, newest[index]]));
+  const isSuperseded = ({ wait }: AcquireRequest): boolean => {
+    if (wait === undefined || wait.isFirst) return false;
+    return newestOf.get(wait.id) !== wait.requestId;
+  };
+  const decisions: AcquireDecision[] = requests.map(() => ({ kind: 'superseded' }));
+  const decide = async (indexes: readonly number[]) => {
+    const decided = await acquireFree(
+      db,
+      now,
+      indexes.flatMap((index) => requests[index] ?? []),
+      quota,
+    );
+    for (const [position, index] of indexes.entries()) decisions[index] = decided[position] ?? { kind: 'superseded' };
+  };
+  await decide(indexesOf(requests, (request) => !isSuperseded(request)));
+  if (waits.length === 0) return decisions;
+
+  const blocked = indexesOf(decisions, ({ kind }) => kind === 'held' || kind === 'kept').filter(
+    (index) => requests[index]?.wait !== undefined,
+  );
+  const joined = await joinLine(
+    db,
+    now,
+    blocked.flatMap((index) => waitsOf(requests[index])),
+  );
+  for (const [position, index] of blocked.entries()) {
+    if (joined[position] === false) decisions[index] = { kind: 'too-many-waits' };
+  }
+  // In line, they may be before the one that the path was kept for.
+  await decide(blocked.filter((index) => decisions[index]?.kind === 'kept' && requests[index]?.wait?.isFirst));
+  const granted = decisions.flatMap(({ kind }, index) => (kind === 'acquired' ? (requests[index]?.wait ?? []) : []));
+  if (granted.length > 0) await removeWaits(db, now, granted);
+  return decisions;
+}
+
+const indexesOf = <Member>(list: readonly Member[], matches: (member: Member) => boolean): readonly number[] =>
+  list.flatMap((member, index) => (matches(member) ? [index] : []));
+
+function waitsOf(request: AcquireRequest | undefined) {
+  if (request?.wait === undefined) return [];
+  const { workspace, path, bearer, origin, note = null, wait } = request;
+  const paths = [{ path: linePathOf(request).path, askedPath: path }];
+  return [
+    {
+      ...wait,
+      kind: 'lock' as const,
+      workspace,
+      paths,
+      wanted: 1,
+      tokenId: bearer.id,
+      owner: bearer.owner,
+      origin,
+      note,
+    },
+  ];
+}
+
+/** If several ask for the same path (with folded paths, also in different case), the first one gets it. */
+async function acquireFree(
+  db: Database,
+  now: Now,
+  requests: readonly AcquireRequest[],
+  quota: LockQuota,
+): Promise<readonly AcquireDecision[]> {
+  if (requests.length === 0) return [];
   const found = await findLocks(db, now, requests);
-  const superseded = await areSuperseded(db, now, requests);
-  const inLines = requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null }));
-  const firsts = await firstInLines(db, now, inLines);
-  const decisions = requests.map(({ place }, index): AcquireDecision | QuotaExceeded | undefined => {
-    const [lock, first] = [found[index], firsts[index]];
-    if (superseded[index]) return { kind: 'superseded' };
+  const open = indexesOf(found, (lock) => !lock?.isActive);
+  const kept = await keptFor(
+    db,
+    now,
+    open.flatMap((index) => (requests[index] ? [linePathOf(requests[index])] : [])),
+  );
+  const keepers = new Map(open.map((index, position) => [index, kept[position]]));
+  const decisions = requests.map((request, index): AcquireDecision | undefined => {
+    const [lock, next] = [found[index], keepers.get(index)];
     if (lock?.isActive) return { kind: 'held', lock: toLock(lock), remainingSeconds: lock.remainingSeconds };
-    return first !== undefined && isAhead(first, place?.id ?? null) ? { kind: 'queued', first } : undefined;
+    return next === undefined || isKeptFor(next, request.wait?.id, request.bearer) ? undefined : { kind: 'kept', next };
   });
 
   const free = requests.flatMap((request, index) =>
@@ -131,13 +197,27 @@ export async function acquireLocks(
   const withinQuota = grantable.filter((_, position) => exceeded[position] === undefined);
   for (const { index, lock } of await grant(db, now, withinQuota))
     decisions[index] = { kind: 'acquired', lock: toLock(lock) };
+  // A person who takes the path that was kept for them has no more request for it.
+  const taken = free.flatMap(({ index }) => {
+    const next = keepers.get(index);
+    return next?.kind === 'ask' && decisions[index]?.kind === 'acquired' ? next : [];
+  });
+  if (taken.length > 0) await removeWaits(db, now, taken);
 
-  const undecided = [...requests.entries()].filter(([index]) => decisions[index] === undefined);
-  const rest = undecided.map(([, request]) => request);
-  const later = rest.length === 0 ? [] : await acquireLocks(db, now, rest, quota);
-  for (const [position, [index]] of undecided.entries()) decisions[index] = later[position];
+  const undecided = indexesOf(decisions, (decision) => decision === undefined);
+  const later = await acquireFree(
+    db,
+    now,
+    undecided.flatMap((index) => requests[index] ?? []),
+    quota,
+  );
+  for (const [position, index] of undecided.entries()) decisions[index] = later[position];
   return decisions.flatMap((decision) => decision ?? []);
 }
+
+/** Whether a client may lock a path that is kept for this lease: its own, or one of the same person. */
+export const isKeptFor = (next: Next, waitId: string | undefined, { owner }: Pick<Bearer, 'owner'>): boolean =>
+  next.id === waitId || (next.kind === 'ask' && next.owner === owner);
 
 /** Stores and returns the locks of these requests, without those whose path is no longer free. */
 async function grant(db: Database, now: Now, grantable: readonly GrantableRequest[]) {
@@ -155,8 +235,6 @@ async function grant(db: Database, now: Now, grantable: readonly GrantableReques
     return expired === undefined ? [acquired] : [{ kind: 'expired', lock: expired }, acquired];
   });
   await recordLockChanges(db, now, changes);
-  const places = granted.flatMap(({ request }) => request.place ?? []);
-  await endPlaces(db, now, places);
   return granted;
 }
 
@@ -165,29 +243,6 @@ export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): Lin
   workspace,
   path: foldedPath,
 });
-
-async function areSuperseded(db: Database, now: Now, requests: readonly AcquireRequest[]): Promise<readonly boolean[]> {
-  const members = requests.map(({ place }) => ({ placeId: place?.id, requestId: place?.requestId }));
-  if (members.every(({ requestId }) => requestId === undefined)) return [];
-  const newest = inInputOrder(members, await newestRequests(db, now, members));
-  return members.map(({ requestId }, index) => requestId !== undefined && newest[index] === undefined);
-}
-
-async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
-  const rows = places.map(({ id, endsWithGrant }) => ({ placeId: id, endsWithGrant, presentMs: requestGapMs }));
-  const { ended, kept } = Object.groupBy(rows, ({ endsWithGrant }) => (endsWithGrant ? 'ended' : 'kept'));
-  if (ended !== undefined) await removePlaces(db, now, ended);
-  if (kept !== undefined) await keepPresent(db, now, kept);
-}
-
-/**
- * A UUID that starts with the time (RFC 9562 section 5.7). New ids are adjacent in the index, instead of each changing
- * another page of it.
- */
-function newLockId(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
-  return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
-}
 
 const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefined) => ({
   workspace_id: request.workspace,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broadcast, Database, Storage } from '../storage/storage.ts';
-import type { LinePath } from './line.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
+import type { LinePath } from './waits.ts';
 
 export type CommitReleases = ReturnType<typeof createCommitReleases>;
 
@@ -42,6 +42,7 @@ export function createLineBroadcast(broadcast: Broadcast) {
   return {
     /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
     send: ({ workspace, path }: LinePath): Promise<void> => broadcast.send(`${own} ${workspace} ${path}`),
+    sendAny: (): Promise<void> => broadcast.send(own),
     /** Calls back with each change by others, or with undefined if anything may have changed. Returns how to stop. */
     listen: (onChange: (line: LinePath | undefined) => void) =>
       broadcast.listen((message = '') => {

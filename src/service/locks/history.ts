@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { RequestedBy } from '../outbox/event.ts';
-import { type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
+import { hasSubscribers, type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -41,6 +41,35 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   if (changes.length === 0) return;
   await insertHistory(db, now, changes.map(historyRow));
   await recordEvents(db, now, changes.map(eventOf));
+}
+
+export interface LeaseChange {
+  readonly lease: Readonly<Record<'workspace' | 'id', string>>;
+  readonly kind: 'acquired' | 'released';
+  readonly at: number;
+  readonly by: string | null;
+}
+
+/** Like recordLockChanges(), for all locks that a lease holds: the rows are written by the database itself. */
+export async function recordLeaseChanges(db: Database, now: Now, { lease, kind, at, by }: LeaseChange): Promise<void> {
+  const time = sql`cast(${at} as bigint)`;
+  await sql`
+    insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner, origin, note, ended_by)
+    select workspace_id, ${time}, fence, ${kind}, path, id, owner, origin, note, ${by} from locks
+    where workspace_id = ${lease.workspace} and lease_id = ${lease.id} and expires_at > ${time}
+    on conflict do nothing`.execute(db);
+  if (!(await hasSubscribers(db, lease.workspace))) return;
+  const locks = await db
+    .selectFrom('locks')
+    .selectAll()
+    .where('workspace_id', '=', lease.workspace)
+    .where('lease_id', '=', lease.id)
+    .where('expires_at', '>', at)
+    .orderBy('fence')
+    .execute();
+  const eventOfLock = (lock: LockRow) =>
+    eventOf(kind === 'acquired' ? { kind, lock } : { kind, lock, at, by: by ?? lock.owner });
+  await recordEvents(db, now, locks.map(eventOfLock));
 }
 
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isPresent } from './line.ts';
 import { type LockRow, noteOf, toLock } from './lock-row.ts';
+import { isPresent } from './waits.ts';
 
 export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
+  /** With --windows-paths, the prefix in folded case. */
+  readonly foldedPrefix?: string | undefined;
   readonly owner?: string | undefined;
   /** The last path of the previous page. */
   readonly after?: string | undefined;
@@ -87,13 +89,28 @@ export async function lockSignature(storage: Storage, workspace: string): Promis
 
 const linesSignature = ({ read, now }: Storage, workspace: string) =>
   read
-    .selectFrom('lock_lines')
-    .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
-    .where('lock_lines.workspace_id', '=', workspace)
+    .selectFrom('waits')
+    .where('waits.workspace_id', '=', workspace)
     .where(isPresent(sql`(select ${now})`))
     .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(lock_lines.rank), 0) as text)`.as('signature'),
+      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(waits.rank), 0) + coalesce(max(told_at), 0) as text)`.as(
+        'signature',
+      ),
     );
+
+/** Whether files in this folder are locked, or were locked according to the history. */
+export async function hasLocksBelow({ read }: Pick<Storage, 'read'>, workspace: string, folder: string) {
+  const lockedIn = (table: 'locks' | 'lock_history') =>
+    read
+      .selectFrom(table)
+      .select('path')
+      .where('workspace_id', '=', workspace)
+      .where('path', '>=', `${folder}/`)
+      .where('path', '<', `${folder}/${lastSortKey}`)
+      .limit(1)
+      .executeTakeFirst();
+  return ((await lockedIn('locks')) ?? (await lockedIn('lock_history'))) !== undefined;
+}
 
 export interface ActiveLock extends LockRow {
   readonly remainingMs: number;
@@ -104,7 +121,7 @@ export const lastSortKey = '\u{10FFFF}';
 
 /** Like listLocks(), with all stored columns. */
 export async function listActiveLocks({ read, now }: Storage, query: LockQuery) {
-  const { workspace, path, prefix, owner, after, limit } = query;
+  const { workspace, path, prefix, foldedPrefix, owner, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
@@ -112,9 +129,11 @@ export async function listActiveLocks({ read, now }: Storage, query: LockQuery) 
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > ${now}`)
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
-    .$if(prefix !== undefined, (locks) =>
-      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${lastSortKey}`),
-    )
+    .$if(prefix !== undefined, (locks) => {
+      const [column, start] =
+        foldedPrefix === undefined ? (['path', prefix] as const) : (['folded_path', foldedPrefix] as const);
+      return locks.where(column, '>=', start ?? '').where(column, '<', `${start}${lastSortKey}`);
+    })
     .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
     .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
     .orderBy('path')

@@ -15,6 +15,7 @@ export const toLock = (row: LockRow): Lock => ({
   acquired_at: asTimestamp(row.acquired_at),
   expires_at: asTimestamp(row.expires_at),
   fence: row.fence,
+  lease: row.lease_id,
 });
 
 /** An earlier version of the service may have replaced the lock in the row, but kept the note of the previous one. */

@@ -1,32 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { isRefused } from '../../interface/outdated.ts';
+import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import { invalid } from '../contract/problem.ts';
-import type { ApiResponse } from '../contract/response.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Database, Storage } from '../storage/storage.ts';
-import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type AcquireDecision, type AcquireRequest, acquireLocks, linePathOf, type Place } from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
-import { committedFirstInLine, type LinePath } from './line.ts';
-import type { ActiveLock } from './list.ts';
+import { createLeases } from './leases.ts';
+import { committedKeptFor, lookAgainMs } from './line.ts';
+import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
-import { listQueue } from './read-queue.ts';
+import { listQueue, queuePositionOf } from './queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
-import { extendLock, extendLocks, type RenewRequest, renewLock } from './renew.ts';
-import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
-import { createWaitingLine, type WaitOptions } from './wait-in-line.ts';
+import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
+import { type Attempt, createWaitInLine, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
+import { type LinePath, newestRequests, removeWaits } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
-export type NewAcquireRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
+export interface NewAcquireRequest extends Omit<AcquireRequest, 'foldedPath' | 'wait'> {
+  /** Compares the file with other branches, if the request is about a branch. */
+  readonly compare?: () => Promise<Compared>;
+}
+
+/** What became of a request for a lock. */
+export type LockDecision =
+  | (AcquireDecision & { readonly comparison?: Compared | undefined })
+  | { readonly kind: 'outdated'; readonly comparison: Compared }
+  | { readonly kind: 'invalid-path'; readonly reason: string };
+
+export interface Acquisition {
+  readonly decision: LockDecision;
+  /** An earlier request with the same key was carried out. */
+  readonly replayed: boolean;
+  /** The preferred wait, if it was applied. */
+  readonly waitedSeconds?: number | undefined;
+  /** The place in line of a request that got no lock, or the one that it would have. */
+  readonly queue?: QueuePosition | undefined;
+}
 
 interface LocksOptions {
   readonly storage: Storage;
@@ -47,27 +70,35 @@ interface ComparedRequest extends AcquireRequest {
 /** Open pages show changes by other instances within a second. */
 const watchEveryMs = 300;
 
-/**
- * The locks of one instance. Each change also notifies open pages and waiting clients. acquire(), renew() and askFor()
- * return responses, because these are stored under the key of the request.
- */
+/** Beyond this number of changes, other instances are told that anything may have changed. */
+const maxSentAlone = 100;
+
+/** The locks of one instance. Each change also notifies open pages and waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, measureCost, onError } = options;
   const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
+  const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
+
+  /** The path as it is locked, possibly in other case. */
+  async function lockedPath<Path extends string | undefined>(workspace: string, path: Path): Promise<string | Path> {
+    if (path === undefined || !windowsPaths) return path;
+    const found = await find({ workspace, path });
+    return found?.isActive ? found.path : path;
+  }
 
   const broadcast = createLineBroadcast(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
-    const [found, first] = await Promise.all([
-      find({ ...line }),
-      committedFirstInLine(storage, { ...line, placeId: null }),
-    ]);
+    const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
     // The clock of the database counts: that of this process may differ.
-    return { remainingMs: found?.isActive ? found.remainingMs : undefined, first };
+    return {
+      remainingMs: found?.isActive ? found.remainingMs : undefined,
+      next: next && { id: next.id, lookAgainMs: lookAgainMs(next) },
+    };
   }
 
   const waiters = createLockWaiters({
@@ -77,26 +108,35 @@ export function createLocks(options: LocksOptions) {
     onError,
   });
 
-  function onLineChange(line: LinePath): void {
-    waiters.changed(line);
-    void broadcast.send(line);
-  }
-
-  /** After releases and renewals: a renewal may also shorten a lock. */
-  function onEndsChange(keys: readonly LockKey[]): void {
-    for (const key of keys) onLineChange(lineOf(key));
+  /** Undefined for more lines than can be named. */
+  function onLinesChange(lines: readonly LinePath[] | undefined): void {
+    if (lines === undefined || lines.length > maxSentAlone) {
+      waiters.changed(undefined);
+      void broadcast.sendAny();
+    } else {
+      for (const line of lines) {
+        waiters.changed(line);
+        void broadcast.send(line);
+      }
+    }
     watch.wake();
   }
 
-  const commitAcquire = idempotency.idempotentBatch<ComparedRequest>({
-    async refuseEarly(request) {
+  /** After releases and renewals: a renewal may also shorten a lock. */
+  const onEndsChange = (keys: readonly LockKey[]): void => onLinesChange(keys.map(lineOf));
+
+  const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
+
+  const commitAcquire = idempotency.idempotentBatch<ComparedRequest, LockDecision>({
+    async decideEarly(request) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
-      const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
-      if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
-      const refusal = outdatedRefusal(request, request.comparison);
-      if (refusal !== undefined) return refusal;
-      const found = await find(request);
-      return found?.isActive ? locked(request.path, toLock(found), found.remainingSeconds) : undefined;
+      const reason = pathProblem(request.path);
+      if (reason !== undefined) return { kind: 'invalid-path', reason };
+      const { comparison } = request;
+      if (comparison !== undefined && isRefused(comparison)) return { kind: 'outdated', comparison };
+      const found = request.wait === undefined ? await find(request) : undefined;
+      if (!found?.isActive) return undefined;
+      return { kind: 'held', lock: toLock(found), remainingSeconds: found.remainingSeconds };
     },
     async decide(db, requests) {
       const acquisitions = await measureCost(
@@ -104,12 +144,48 @@ export function createLocks(options: LocksOptions) {
         () => acquireLocks(db, storage.now, requests, quota),
       );
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return requests.flatMap((request, index) => {
-        const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquireResponse(request, request.comparison, acquisition)];
-      });
+      return acquisitions.map((acquisition, index) => ({ ...acquisition, comparison: requests[index]?.comparison }));
     },
+    isDone: ({ kind }) => kind === 'acquired',
   });
+
+  async function attempt(
+    keyed: KeyedRequest | undefined,
+    { compare, ...request }: NewAcquireRequest,
+    wait?: Place,
+  ): Promise<Attempt<Once<LockDecision>>> {
+    const comparison = await compare?.();
+    const decision = await commitAcquire(keyed, { ...request, foldedPath: fold(request.path), comparison, wait });
+    waiters.changed(lineOf(request));
+    watch.wake();
+    const { result } = decision;
+    const { path } = lineOf(request);
+    switch (result.kind) {
+      case 'held':
+        return { decision, watched: [{ path, by: 'lock' }] };
+      case 'kept':
+        return { decision, watched: [{ path, by: result.next }] };
+      case 'acquired':
+        return { decision };
+      default:
+        return { decision, isRefused: true };
+    }
+  }
+
+  /** A client that asks without waiting waits no longer: no earlier request with its key is granted any more. */
+  async function attemptOnce(
+    keyed: KeyedRequest | undefined,
+    request: NewAcquireRequest,
+    id: string,
+  ): Promise<Once<LockDecision>> {
+    const { decision, watched } = await attempt(keyed, request);
+    const [waits] = watched === undefined ? [] : await newestRequests(storage.read, storage.now, [{ id }]);
+    if (waits === undefined) return decision;
+    await storage.commit(request, (db) => removeWaits(db, storage.now, [{ id }]));
+    onLinesChange([lineOf(request)]);
+    // It may have been granted until now.
+    return (await attempt(keyed, request)).decision;
+  }
 
   const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -120,37 +196,45 @@ export function createLocks(options: LocksOptions) {
       ),
   );
 
-  const line = createWaitingLine({
-    storage,
-    waiters,
-    async attempt(keyed, request) {
-      const comparison = await request.compare?.();
-      const response = await commitAcquire(keyed, { ...request, comparison });
-      watch.wake();
-      return response;
-    },
-    onChange: onLineChange,
-    onError,
-  });
-
-  const asking = createAsking({
-    ...{ storage, quota, windowsPaths, lineOf, onError, idempotent: idempotency.idempotent },
-    onChange(line) {
-      onLineChange(line);
-      watch.wake();
-    },
-  });
+  const asking = createAsking({ storage, pathProblem, lineOf, onChange: (line) => onLinesChange([line]), onError });
 
   return {
     ...asking,
+    leases: createLeases({
+      ...{ storage, quota, line, fold, pathProblem, measureCost, onLinesChange, onChange: onEndsChange },
+      onRefused: () => metrics.refusedLocks.inc(),
+    }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
-    acquire: (keyed: KeyedRequest | undefined, request: NewAcquireRequest, waitOptions?: WaitOptions) =>
-      line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, waitOptions),
-    async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<ApiResponse> {
-      const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
-      const response = await idempotency.idempotent(request.workspace, keyed, async () => undefined, renew);
+    async acquire(
+      keyed: KeyedRequest | undefined,
+      request: NewAcquireRequest,
+      waitOptions?: WaitOptions,
+    ): Promise<Acquisition> {
+      const { workspace, bearer } = request;
+      const id = `${workspace} ${keyed === undefined ? randomUUID() : `${keyed.tokenId} ${keyed.key}`}`;
+      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet: false };
+      const { decision, waited } =
+        waitOptions === undefined
+          ? { decision: await attemptOnce(keyed, request, id), waited: false }
+          : await line.wait({ ...client, options: waitOptions }, (place) => attempt(keyed, request, place));
+      const isBlocked = decision.result.kind === 'held' || decision.result.kind === 'kept';
+      return {
+        decision: decision.result,
+        replayed: decision.replayed,
+        waitedSeconds: waited ? waitOptions?.seconds : undefined,
+        queue: isBlocked ? await queuePositionOf(storage, { ...lineOf(request), waitId: id }) : undefined,
+      };
+    },
+    async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<Once<RenewDecision>> {
+      const renewal = await idempotency.idempotent(
+        request.workspace,
+        keyed,
+        async () => undefined,
+        (db) => renewLock(db, storage.now, request),
+        ({ kind }) => kind === 'renewed',
+      );
       onEndsChange([request]);
-      return response;
+      return renewal;
     },
     /** Renewal by a person: never shortens the lock. */
     async extend(request: RenewRequest) {
@@ -173,6 +257,14 @@ export function createLocks(options: LocksOptions) {
     },
     commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
     find,
+    lockedPath,
+    /** A path or a prefix is found in any case that names the same files. */
+    list: async (query: LockQuery) =>
+      listLocks(storage, {
+        ...query,
+        path: await lockedPath(query.workspace, query.path),
+        foldedPrefix: query.prefix === undefined ? undefined : fold(query.prefix),
+      }),
     /** Committed active locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
       const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
@@ -180,8 +272,7 @@ export function createLocks(options: LocksOptions) {
       return [...new Map(found.flatMap((lock) => (lock?.isActive ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    waitUntilFree: (request: Omit<Wait, keyof LinePath> & LockKey) =>
-      waiters.waitUntilFree({ ...request, ...lineOf(request) }),
+    waitUntilFree: (request: Wait & LockKey) => waiters.waitUntilFree({ ...request, ...lineOf(request) }),
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */

@@ -1,33 +1,43 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import { type LinePath, requestGapMs } from './line.ts';
+import { type LinePath, requestGapMs } from './waits.ts';
 
 /** Clients whose requests wait at this instance: at their place in line, or, as watchers, until a path is free. */
 
 export const maxWaitSeconds = 30;
 
-export interface Wait extends LinePath {
+export interface Wait {
+  readonly workspace: string;
   readonly tokenId: string;
+  readonly owner: string;
   readonly ms: number;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
 }
 
 export interface PlacedWait extends Wait {
-  readonly placeId: string;
+  readonly id: string;
   readonly requestId: string;
-  /** The paths in whose lines the place is. */
-  readonly paths: readonly string[];
-  /** Whether one of these paths is enough, so that the client wants to learn of the first one that is free. */
-  readonly any: boolean;
+  /** Whether it needs several paths, or any of several. */
+  readonly isSet: boolean;
+  /** The paths that are in its way. */
+  readonly watched: readonly WatchedPath[];
+}
+
+export interface WatchedPath {
+  readonly path: string;
+  /** What was in the way: a lock, or the lease that the path is kept for. Undefined: it was free, but not enough. */
+  readonly by: 'lock' | { readonly id: string } | undefined;
 }
 
 export type WaitOutcome =
   | { readonly kind: 'free' }
-  /** The path is free, and the place is the first in line. */
+  /** It may be the turn of the lease. */
   | { readonly kind: 'turn' }
-  /** Another path is free, and the place is the first in its line. */
-  | { readonly kind: 'turn-elsewhere'; readonly path: string }
   | { readonly kind: 'timeout' | 'gone' | 'stopped' };
+
+interface Watched extends Pick<WatchedPath, 'by'>, Pick<PlacedWait, 'isSet'> {
+  readonly end: EndWait;
+}
 
 type EndWait = (outcome: WaitOutcome) => void;
 
@@ -35,8 +45,8 @@ type EndWait = (outcome: WaitOutcome) => void;
 export interface PathState {
   /** Milliseconds until the lock on it ends; undefined if it is free. */
   readonly remainingMs: number | undefined;
-  /** The first place in line for which the others wait, and for how long at most. */
-  readonly first: { readonly id: string; readonly presentMs: number } | undefined;
+  /** The lease that it is kept for, and how long for until it must be looked up again. */
+  readonly next: { readonly id: string; readonly lookAgainMs: number } | undefined;
 }
 
 interface LockWaitersOptions {
@@ -50,8 +60,8 @@ interface LockWaitersOptions {
 
 /** Each waiter holds a connection and a few hundred bytes: neither memory nor open files are a concern. */
 export const maxWaiters = 2_000;
-/** Keeps a single token from taking all places. */
-export const maxWaitersOfToken = 1_000;
+/** Keeps a single owner from taking all places. */
+export const maxWaitersOfOwner = maxWaiters / 2;
 
 const checkAgainAfterErrorMs = 1_000;
 
@@ -59,15 +69,13 @@ const checkAgainAfterErrorMs = 1_000;
 interface Line {
   readonly key: LinePath;
   readonly watchers: Set<EndWait>;
-  /** Ends the wait of each place that waits here for this path, or for any of several that include it. */
-  readonly members: Map<string, (path: string) => void>;
+  /** By the id of its wait: each lease that waits here. */
+  readonly members: Map<string, Watched>;
   isChecking: boolean;
   /** According to the last query. Later clients share it, and are notified of changes. */
   isHeld: boolean;
   /** The path may have changed during the current query. */
   checkAgain: boolean;
-  /** The place that was last notified that it is its turn, so that it is notified once. */
-  notified: string | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -75,7 +83,7 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
 
 /**
  * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
- * There is no polling, except while a free path waits for a place at another instance, or for a client to become
+ * There is no polling, except while a free path is kept for a client at another instance, or for one that may become
  * present again.
  */
 export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
@@ -97,7 +105,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       isChecking: false,
       isHeld: false,
       checkAgain: false,
-      notified: undefined,
       timer: undefined,
     };
     lines.set(key, line);
@@ -138,20 +145,22 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     }
   }
 
-  function decide(line: Line, { remainingMs, first }: PathState): void {
+  function decide(line: Line, { remainingMs, next }: PathState): void {
     line.isHeld = remainingMs !== undefined;
     if (remainingMs !== undefined) {
-      line.notified = undefined;
       scheduleCheck(line, remainingMs);
       return;
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
+    for (const [id, { by, isSet, end }] of [...line.members]) {
+      // A set may have been waiting for this path alone, although it is not next: then another path is in its way now.
+      const isCleared = isSet && by !== undefined && (by === 'lock' || by.id !== next?.id);
+      if (next?.id === id || isCleared) end({ kind: 'turn' });
+    }
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    scheduleCheck(line, Math.min(Math.max(first?.presentMs ?? requestGapMs, 1), requestGapMs));
-    if (first === undefined || line.notified === first.id) return;
-    line.notified = first.id;
-    line.members.get(first.id)?.(line.key.path);
+    const isAbsent = line.members.values().some(({ isSet }) => !isSet);
+    if (next !== undefined || isAbsent) scheduleCheck(line, next?.lookAgainMs ?? requestGapMs);
   }
 
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
@@ -161,11 +170,11 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
   function admit(wait: Wait | PlacedWait, begin: (end: EndWait) => () => void): Promise<WaitOutcome> | undefined {
-    const { tokenId, workspace, ms, gone } = wait;
+    const { owner, workspace, ms, gone } = wait;
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
     if (stopped) return Promise.resolve({ kind: 'stopped' });
-    const own = waits.values().filter((other) => other.tokenId === tokenId);
-    if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfToken) return undefined;
+    const own = waits.values().filter((other) => other.owner === owner);
+    if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfOwner) return undefined;
     if (gone.aborted) return Promise.resolve({ kind: 'gone' });
     return new Promise((resolve) => {
       function end(outcome: WaitOutcome): void {
@@ -187,11 +196,11 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     });
   }
 
-  const places = () =>
-    [...waits].flatMap(([end, wait]) => ('placeId' in wait ? [{ ...wait, giveWay: () => end({ kind: 'gone' }) }] : []));
+  const placed = () =>
+    [...waits].flatMap(([end, wait]) => ('id' in wait ? [{ ...wait, wake: () => end({ kind: 'turn' }) }] : []));
 
   return {
-    waitUntilFree: (wait: Wait) =>
+    waitUntilFree: (wait: Wait & LinePath) =>
       admit(wait, (end) => {
         const line = lineOf(wait);
         line.watchers.add(end);
@@ -204,32 +213,26 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       }),
     waitForTurn(wait: PlacedWait) {
       // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
-      for (const [end, other] of waits) {
-        if ('placeId' in other && other.placeId === wait.placeId) end({ kind: 'gone' });
-      }
+      for (const [end, other] of waits) if ('id' in other && other.id === wait.id) end({ kind: 'gone' });
       return admit(wait, (end) => {
-        const { placeId, workspace, path, any } = wait;
-        function onTurn(free: string): void {
-          if (free === path) end({ kind: 'turn' });
-          else if (any) end({ kind: 'turn-elsewhere', path: free });
-        }
-        const wanted = any ? new Set([path, ...wait.paths]) : [path];
-        const all = Array.from(wanted, (each) => lineOf({ workspace, path: each }));
-        for (const line of all) {
-          line.members.set(placeId, onTurn);
-          if (line.key.path === path && line.notified === placeId) line.notified = undefined;
+        const { id, workspace, isSet, watched } = wait;
+        const all = watched.map(({ path, by }) => {
+          const line = lineOf({ workspace, path });
+          const member = { by, isSet, end };
+          line.members.set(id, member);
           if (!line.isHeld) void check(line);
-        }
+          return { line, member };
+        });
         return () => {
-          for (const line of all) {
-            if (line.members.get(placeId) === onTurn) line.members.delete(placeId);
+          for (const { line, member } of all) {
+            if (line.members.get(id) === member) line.members.delete(id);
             removeIfEmpty(line);
           }
         };
       });
     },
     changed,
-    places,
+    placed,
     stop() {
       stopped = true;
       for (const end of [...waits.keys()]) end({ kind: 'stopped' });

@@ -12,9 +12,7 @@ export const defaultMirrorLimits = {
   /** Interval of checks whether the token of a client was revoked. */
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
-  maxMsPerChunk: 60_000,
-  /** Minimum amount that a client must receive in this time while others wait for its slot. */
-  minPaceIfWaitedFor: { bytes: 1_000 * 1_024, forMs: 10_000 },
+  maxMsPerChunk: 30_000,
   maxMsPerRequest: 15_000,
   /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
   maxWaitMs: 45_000,

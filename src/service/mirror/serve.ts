@@ -47,7 +47,7 @@ export function createServe(parts: ServeParts) {
     async function run(): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
-      const stopChecks = startChecks(parts, bearer, response, kind);
+      const stopChecks = startChecks(parts, bearer, response);
       try {
         await git.serve(workspace, {
           request,
@@ -122,28 +122,20 @@ async function endFailed(
   if (needsReason && kind === 'info-refs') throw unavailable(message);
 }
 
-/** Repeats the checks of a running response until the returned function is called. */
-function startChecks(parts: ServeParts, bearer: Bearer, response: OutputResponse, kind: GitRequestLabel): () => void {
-  const { storage, limits, slots } = parts;
-  /** Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes. */
-  async function endIfRevoked(): Promise<void> {
-    if (await isRevoked(storage.read, bearer)) response.cut('refused');
-  }
-
-  const isSlow = watchPace(response, limits.minPaceIfWaitedFor);
-
-  /** Ends a slow clone if another owner is waiting for a slot. */
-  async function endIfOthersAreFaster(): Promise<void> {
-    if (isSlow() && slots.clones.isWaitedFor(bearer.owner) && kind === 'fetch') response.cut('too-slow');
-  }
-
-  // The next check retries if the database does not respond.
-  const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
-  const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
-  return () => {
-    void stopChecking();
-    void stopWatching();
-  };
+/**
+ * Repeats the check of the token of a running response until the returned function is called. Tokens that only expire
+ * do not end a clone: they were valid at its start, and may live only for minutes.
+ */
+function startChecks({ storage, limits }: ServeParts, bearer: Bearer, response: OutputResponse): () => void {
+  const stop = repeat(
+    limits.checkTokenEveryMs,
+    async () => {
+      if (await isRevoked(storage.read, bearer)) response.cut('refused');
+    },
+    // The next check retries if the database does not respond.
+    () => undefined,
+  );
+  return () => void stop();
 }
 
 function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
@@ -171,20 +163,6 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
     default:
       return `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
   }
-}
-
-/** Checks whether the client received too little since the last check, although data was ready most of the time. */
-function watchPace(
-  { sentBytes, waitedMs }: OutputResponse,
-  { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],
-): () => boolean {
-  let before = { bytes: 0, waitedMs: 0 };
-  return () => {
-    const now = { bytes: sentBytes(), waitedMs: waitedMs() };
-    const isSlow = now.bytes - before.bytes < bytes && now.waitedMs - before.waitedMs > forMs / 2;
-    before = now;
-    return isSlow;
-  };
 }
 
 const maxNamed = 20;

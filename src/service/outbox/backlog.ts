@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { isNotRemoved } from './hook-row.ts';
 
 /**
  * Change of the number of deliveries that wait for a hook. The number is updated in the transactions of the deliveries:
@@ -19,42 +17,28 @@ interface BacklogChange {
 }
 
 /** One statement for all hooks: a workspace may have a hundred hooks that subscribe to the same event. */
-const addToBacklogs = batchQuery((db, members, now) => {
-  const droppedAt = sql`case when ${numberOf('dropped')} > 0 then ${now} end`;
-  return insertFrom(db, members, 'hook_backlogs', {
+const addToBacklogs = batchQuery((db, members) =>
+  insertFrom(db, members, 'hook_backlogs', {
     hook_id: textOf('hookId'),
     waiting: numberOf('added'),
     dropped: numberOf('dropped'),
-    first_dropped_at: droppedAt,
-    last_dropped_at: droppedAt,
   }).onConflict((conflict) =>
-    conflict.column('hook_id').doUpdateSet(({ eb, fn, ref }) => ({
+    conflict.column('hook_id').doUpdateSet(({ eb, ref }) => ({
       waiting: eb('hook_backlogs.waiting', '+', ref('excluded.waiting')),
       dropped: eb('hook_backlogs.dropped', '+', ref('excluded.dropped')),
-      first_dropped_at: fn.coalesce('hook_backlogs.first_dropped_at', ref('excluded.first_dropped_at')),
-      last_dropped_at: fn.coalesce(ref('excluded.last_dropped_at'), 'hook_backlogs.last_dropped_at'),
     })),
-  );
-});
+  ),
+);
 
 export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
   if (changed.length > 0) await addToBacklogs(db, now, changed);
   if (changed.some(({ added }) => added > 0)) noteQueued(db, 'deliveries');
 }
 
-/** Updates the metrics for the quotas of hooks, and logs each hook that has lost events since the last call. */
+/** Updates the metrics of the queues of hooks, and logs each hook that has lost events since the last call. */
 export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
   let known: ReadonlyMap<string, number> | undefined;
   return async () => {
-    const [ofWorkspace] = await read
-      .selectFrom('hooks')
-      .select(({ fn }) => fn.countAll<number>().as('hooks'))
-      .where(isNotRemoved)
-      .groupBy('workspace_id')
-      .orderBy('hooks', 'desc')
-      .limit(1)
-      .execute();
-    metrics.mostHooks.set(Number(ofWorkspace?.hooks ?? 0));
     const [waiting] = await read
       .selectFrom('hook_backlogs')
       .select(({ fn }) => fn.max('waiting').as('most'))

@@ -4,7 +4,6 @@ import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { HookEventOccurrence } from './event.ts';
-import { hookQuota } from './hook-quotas.ts';
 import { type Subscription, wantsEvent } from './hook-row.ts';
 
 /** A union member without its id: each delivery has its own. */
@@ -21,19 +20,20 @@ const insertDeliveries = batchQuery((db, members, now) => {
     .selectFrom('deliveries as other')
     .select('other.id')
     .where('other.hook_id', '=', textOf('hookId'))
-    .where('other.ordering_key', '=', textOf('orderingKey'))
-    .where('other.finished_at', 'is', null);
+    .where('other.ordering_key', '=', textOf('orderingKey'));
   return insertFrom(db, members, 'deliveries', {
     id: textOf('id'),
     hook_id: textOf('hookId'),
     ordering_key: textOf('orderingKey'),
     event: textOf('event'),
-    status: sql.lit('pending'),
     attempts: sql.lit(0),
     next_attempt_at: sql`case when ${numberOf('follows')} = 1 or exists ${unfinished} then null else ${now} end`,
     created_at: now,
   });
 });
+
+/** More, for a receiver that is down, would fill the disk: further events are dropped for its hook. */
+export const maxWaitingDeliveries = 100_000;
 
 /** Limits the length of a statement: a hundred hooks may subscribe to hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
@@ -77,6 +77,16 @@ export async function recordEvents(db: Database, now: Now, events: readonly Outb
   );
 }
 
+/** Whether any hook of the workspace may want an event. */
+export const hasSubscribers = async (db: Database, workspace: string): Promise<boolean> =>
+  (await db
+    .selectFrom('hooks')
+    .select('id')
+    .where('workspace_id', '=', workspace)
+    .where('active', '=', 1)
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
+
 /** Events with the same key reach a hook in the order in which they happened. */
 function orderingKeyOf({ data }: OutboxEvent): string {
   if ('sync' in data) return `sync:${data.sync.branch}`;
@@ -96,20 +106,13 @@ async function subscribersOf(db: Database, workspaces: readonly string[]): Promi
     .selectFrom('hooks')
     .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
     // Without headers, which may be long: every change of a lock reads these rows.
-    .select([
-      'hooks.id',
-      'workspace_id',
-      'events',
-      'branches',
-      'waiting',
-      hookQuota(db, 'maxWaitingDeliveries').as('max_waiting'),
-    ])
+    .select(['hooks.id', 'workspace_id', 'events', 'branches', 'waiting'])
     .where('workspace_id', 'in', workspaces)
     .where('active', '=', 1)
     .execute();
-  return rows.map(({ waiting, max_waiting, ...hook }) => ({
+  return rows.map(({ waiting, ...hook }) => ({
     hook,
-    capacity: max_waiting - (waiting ?? 0),
+    capacity: maxWaitingDeliveries - (waiting ?? 0),
     added: 0,
     dropped: 0,
   }));

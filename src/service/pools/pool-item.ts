@@ -71,8 +71,8 @@ function parsePairs(path: string, pairs: readonly string[]): Parsed<NewPoolItem>
   return parsePoolItem({ path, properties: Object.fromEntries(properties), secret });
 }
 
-const maxProperties = 20;
-const maxPropertyNameLength = 64;
+export const maxProperties = 20;
+export const maxPropertyNameLength = 64;
 
 const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}}$`);
 

@@ -21,7 +21,7 @@ export async function renewLease(
   const columns = Object.entries(progress).map(([name, value]) => sql`, ${sql.ref(name)} = ${value}`);
   const { numAffectedRows = 0n } = await claim((db) =>
     sql`update ${sql.table(table)} set lease_until = ${leasedUntil(now)} ${sql.join(columns, sql` `)}
-      where id = ${id} and lease_owner = ${lease} and finished_at is null`.execute(db),
+      where id = ${id} and lease_owner = ${lease}`.execute(db),
   );
   return numAffectedRows > 0n;
 }
@@ -47,7 +47,7 @@ export async function endAllLeases({ claim }: Storage): Promise<void> {
   await claim(async (db) => {
     for (const table of ['syncs', 'deliveries']) {
       await sql`update ${sql.table(table)} set lease_owner = null, lease_until = 0
-        where lease_until is not null and finished_at is null`.execute(db);
+        where lease_until is not null`.execute(db);
     }
   });
 }

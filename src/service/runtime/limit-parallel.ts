@@ -76,7 +76,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     });
   }
 
-  async function limited<T>(key: string, work: () => Promise<T>): Promise<T> {
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     await waitForSlot(key);
     try {
       return await work();
@@ -84,9 +84,5 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
       count(key, -1);
       startWaiting();
     }
-  }
-  return Object.assign(limited, {
-    /** Whether work of another key waits for a slot that this key has. */
-    isWaitedFor: (name: string): boolean => waiting.keys().some((key) => key !== name && runningOf(key) < maxPerKey),
-  });
+  };
 }

@@ -76,7 +76,6 @@ export function createMetrics() {
       'Workspaces whose synced branches need more LFS storage than their limit.',
     ),
     lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because of a limit.'),
-    mostHooks: gauge('workspace_webhooks_max', 'Webhooks of the workspace with the most webhooks.'),
     mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',

@@ -35,12 +35,9 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       unique (workspace_id, url))`,
     `create table deliveries (
       sequence ${sequence}, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
-      ordering_key text not null, event text not null, status text not null, attempts integer not null,
-      next_attempt_at bigint, last_error text, created_at bigint not null, finished_at bigint,
-      lease_owner text, lease_until bigint)`,
+      ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
+      created_at bigint not null, lease_owner text, lease_until bigint)`,
     `create index next_deliveries on deliveries (hook_id, next_attempt_at, sequence) where next_attempt_at is not null`,
-    `create index unfinished_deliveries on deliveries (hook_id, ordering_key, sequence) where finished_at is null`,
-    `create index finished_deliveries on deliveries (finished_at)`,
     `create table remembered_answers (
       token_id text not null, key text not null, fingerprint text not null, status integer not null,
       headers text not null, body text not null, created_at bigint not null, primary key (token_id, key))`,
@@ -58,10 +55,6 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       hash text primary key, created_at bigint not null, expires_at bigint not null, used_at bigint)`,
     'alter table hooks add column inactive_why text',
     `update hooks set inactive_why = 'gone' where active = 0`,
-    'alter table deliveries add column last_attempt_at bigint',
-    'alter table deliveries add column last_duration_ms bigint',
-    'alter table deliveries add column last_answer text',
-    'create index deliveries_of_hook on deliveries (hook_id, sequence)',
     'create index syncs_of_workspace on syncs (workspace_id, created_at)',
     'alter table audit add column token_id text',
     'alter table audit add column address text',
@@ -69,11 +62,7 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   () => ['alter table hooks add column resumed_at bigint'],
   () => ['alter table syncs add column requested_by text'],
-  // The page of webhooks reads the few unfinished or failed deliveries among all deliveries of a week.
-  () => [
-    'create index open_deliveries on deliveries (hook_id, sequence) where finished_at is null',
-    'create index troubled_deliveries on deliveries (hook_id, sequence) where last_error is not null',
-  ],
+  () => ['create index deliveries_in_order on deliveries (hook_id, ordering_key, sequence)'],
   // Each workspace now has its own fences, which continue from the last fence of the service. This includes workspaces
   // that are added later, which may have the id of a removed one. Without the old table, an instance of an earlier
   // version that still runs cannot take locks, and so cannot issue a fence twice.
@@ -101,9 +90,7 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create table quotas (name text primary key, value bigint not null)',
     `create table hook_backlogs (
       hook_id text primary key references hooks (id) on delete cascade, waiting bigint not null,
-      dropped bigint not null, first_dropped_at bigint, last_dropped_at bigint)`,
-    `insert into hook_backlogs (hook_id, waiting, dropped)
-      select hook_id, count(*), 0 from deliveries where finished_at is null group by hook_id`,
+      dropped bigint not null)`,
   ],
   // Not unique: earlier locks may have paths that differ only in case. Without --windows-paths, the index is empty.
   ({ byteOrder }) => [
@@ -175,8 +162,7 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index tokens_to_forget on tokens (forget_at)',
     `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
   ],
-  // An instance of an earlier version does not update it: the next attempt of this version corrects it.
-  () => ['alter table hooks add column failing_since bigint'],
+  () => ['alter table hooks add column failing_since bigint', 'alter table hooks add column last_error text'],
   // An instance of an earlier version does not update it: its syncs change `synced_at`, which makes the value void.
   () => ['alter table synced_branches add column vanished_after bigint'],
   // For removing the stored responses of a workspace in batches.
@@ -216,13 +202,39 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column merge_base text',
     'create index locks_without_base on locks (workspace_id) where merge_base = id',
   ],
-  () => [
-    'drop index open_deliveries',
-    'alter table hooks drop column inactive_why',
-    'alter table hooks drop column resumed_at',
-    'alter table deliveries drop column last_attempt_at',
-    'alter table deliveries drop column last_duration_ms',
-    'alter table deliveries drop column last_answer',
+  () => ['alter table hooks drop column inactive_why', 'alter table hooks drop column resumed_at'],
+  ({ byteOrder }) => [
+    'alter table locks add column lease_id text',
+    'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
+    `create table leases (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
+      token_id text not null, owner text not null, fingerprint text, pool text,
+      state text not null, granted text, result text, expires_at bigint not null,
+      primary key (workspace_id, id))`,
+    'create index leases_by_end on leases (expires_at)',
+    'delete from remembered_answers',
+    'alter table remembered_answers drop column status',
+    'alter table remembered_answers drop column headers',
+    'alter table remembered_answers drop column body',
+    `alter table remembered_answers add column result text not null default ''`,
+    'drop table lock_lines',
+    'drop table lock_places',
+    `create table waits (
+      id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
+      kind text not null, token_id text not null, owner text not null, origin text, note text, urgency integer not null,
+      since bigint not null, rank bigint not null, asked_at bigint not null, present_until bigint not null,
+      size integer not null, wanted integer not null, request_id text not null, told_at bigint, fingerprint text)`,
+    'create index waits_of_token on waits (token_id)',
+    'create index waits_of_workspace on waits (workspace_id)',
+    `create index untold_asks on waits (id) where kind = 'ask' and told_at is null`,
+    `create table wait_paths (
+      workspace_id text ${byteOrder} not null, path text ${byteOrder} not null,
+      wait_id text not null references waits (id) on delete cascade, asked_path text ${byteOrder} not null,
+      position integer not null, rank bigint not null, is_set integer not null, primary key (wait_id, path))`,
+    'create index waits_in_order on wait_paths (workspace_id, path, is_set, rank, wait_id)',
+    `create table lock_requests (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, path text ${byteOrder} not null,
+      owner text not null, at bigint not null, primary key (workspace_id, path, owner))`,
   ],
 ];
 

@@ -7,9 +7,8 @@ import type { Database, Storage } from './storage.ts';
 /** Time that the service keeps data that it no longer needs itself. */
 export interface Retention {
   readonly keepLockHistory: Duration;
-  /** Counted from the end of a sync; for deliveries too. */
+  /** Counted from the end of a sync. */
   readonly keepSyncs: Duration;
-  readonly keepDeliveries: Duration;
   /** Undefined: forever. */
   readonly keepAudit: Duration | undefined;
 }

@@ -135,6 +135,27 @@ export interface Tables {
      * branch at the time of the lock, once it is known.
      */
     merge_base: string | null;
+    /** The lease that the lock belongs to. */
+    lease_id: string | null;
+  };
+  /** Sets of locks: see locks/leases.ts. A row stays for some days after its lease has ended. */
+  readonly leases: {
+    workspace_id: string;
+    /** Chosen by the client. */
+    id: string;
+    token_id: string;
+    owner: string;
+    /** Hash of the request. Null if it was ended before it was requested. */
+    fingerprint: string | null;
+    /** The pool that its paths are from. */
+    pool: string | null;
+    state: 'held' | 'ended';
+    /** JSON array of the id and path of each lock that it was granted. */
+    granted: string | null;
+    /** JSON of its end: what was released, and what was lost before. */
+    result: string | null;
+    /** The end of its locks, as far as known, or the time when it was ended. */
+    expires_at: number;
   };
   /** Starts and ends of locks, without renewals. Rows must not depend on others: earlier versions write none. */
   readonly lock_history: {
@@ -153,11 +174,11 @@ export interface Tables {
     /** Name of the token that released it; null for the other kinds. */
     ended_by: string | null;
   };
-  /** Requests that wait for locks: see locks/line.ts. */
-  readonly lock_places: {
-    /** Derived from the token and the idempotency key. */
+  /** Leases that wait: see locks/waits.ts. */
+  readonly waits: {
     id: string;
     workspace_id: string;
+    kind: string;
     token_id: string;
     owner: string;
     origin: string | null;
@@ -170,18 +191,30 @@ export interface Tables {
     asked_at: number;
     /** After this, the client no longer counts as waiting. Renewed for as long as an instance waits on its behalf. */
     present_until: number;
-    /** Milliseconds of the lock that the service acquires for a person at their turn; null for a client that asks. */
-    ttl: number | null;
+    /** The number of its paths, and of those that it needs. */
+    size: number;
+    wanted: number;
+    request_id: string;
+    /** When the person who asked was told that the path is free. */
+    told_at: Generated<number | null>;
+    fingerprint: string | null;
   };
-  readonly lock_lines: {
+  readonly wait_paths: {
     workspace_id: string;
     /** With --windows-paths in folded case. */
     path: string;
-    place_id: string;
+    wait_id: string;
     asked_path: string;
+    position: number;
     rank: number;
-    /** The newest request of its client for this path: no earlier one is granted. Null for a person. */
-    request_id: string | null;
+    is_set: number;
+  };
+  /** When the holder of a path was last told that an owner waits for it. */
+  readonly lock_requests: {
+    workspace_id: string;
+    path: string;
+    owner: string;
+    at: number;
   };
   readonly pool_items: {
     workspace_id: string;
@@ -207,10 +240,12 @@ export interface Tables {
     format: HookFormat;
     secret: string;
     headers: string;
-    /** 0 after its receiver answered 410, and once it is removed. */
+    /** 0 after its receiver answered 410. */
     active: number;
     /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */
     failing_since: number | null;
+    /** Of the last attempt that failed. */
+    last_error: string | null;
     created_at: number;
     updated_at: number;
   };
@@ -220,8 +255,6 @@ export interface Tables {
     waiting: number;
     /** Events dropped for the hook, because too many were waiting. */
     dropped: number;
-    first_dropped_at: number | null;
-    last_dropped_at: number | null;
   };
   readonly quotas: {
     name: string;
@@ -239,6 +272,7 @@ export interface Tables {
     name: string;
     secret: string;
   };
+  /** Waiting deliveries: those that have ended are removed. */
   readonly deliveries: {
     /** Increases in the order in which events were committed. */
     sequence: Generated<number>;
@@ -248,14 +282,10 @@ export interface Tables {
     /** Deliveries of one hook with the same key are made one after the other. */
     ordering_key: string;
     event: string;
-    /** `dropped`: the receiver answered 410 to another delivery. */
-    status: 'pending' | 'delivered' | 'failed' | 'dropped';
     attempts: number;
-    /** Null while it waits for another delivery, and after its end. */
+    /** Null while it waits for another delivery. */
     next_attempt_at: number | null;
-    last_error: string | null;
     created_at: number;
-    finished_at: number | null;
     lease_owner: string | null;
     lease_until: number | null;
   };
@@ -265,9 +295,8 @@ export interface Tables {
     workspace_id: string;
     key: string;
     fingerprint: string;
-    status: number;
-    headers: string;
-    body: string;
+    /** JSON of what the request led to. */
+    result: string;
     created_at: number;
   };
   readonly audit: {

@@ -25,7 +25,7 @@ interface TriggerParts {
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Parsed<number>>;
 
-/** Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. */
+/** Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit: as many as the last sync of the branch received. */
 export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
   const shareListing = createSharedRun<Awaited<ReturnType<typeof listRemote>>>();
   const sharePreparation = createSharedRun<Parsed<number> | undefined>();
@@ -67,7 +67,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     const isMirrored = (await git.missingCommits(workspace.id, [head])).size === 0;
     if (isMirrored && before.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
     const timeoutMs = deadline - performance.now();
-    if (timeoutMs <= 0) return undefined;
+    if (timeoutMs <= 0 || before.has(branch)) return undefined;
     return accepted(await remotes.estimate(workspace, branch, { timeoutMs }));
   }
 

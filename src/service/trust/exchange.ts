@@ -4,7 +4,6 @@ import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
@@ -49,18 +48,6 @@ interface ExchangeParts {
 
 const exchangesOfRule = perMinute(300);
 
-const queueTimedOut = new Error('Too many exchanges of one address wait.');
-
-/**
- * Limit for each IP address. Far below the limit on refusals, so that many jobs behind one address can start at once
- * without being refused. Waiting for an issuer that does not respond takes half of the timeout.
- */
-const parallel = {
-  max: Number.POSITIVE_INFINITY,
-  maxPerKey: 16,
-  timeout: { ms: 10_000, error: () => queueTimedOut },
-};
-
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
 const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
   const [rules, { rows }] = await Promise.all([
@@ -84,7 +71,6 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   const verify = createVerifyIdentity(createIssuerKeys({ targets, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
   const { admit: admitRule } = limitRate(exchangesOfRule, clock);
-  const limitExchanges = limitParallel(parallel);
 
   async function exchange(request: ExchangeRequest, unverified: Unverified | undefined): Promise<WithSubject> {
     const audience = publicUrl();
@@ -117,13 +103,10 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
 
   return async (request: ExchangeRequest): Promise<ExchangeResult> => {
     const source = subscriberOf(request.address ?? '');
-    const { subject: _, ...exchanged }: WithSubject = await limitExchanges(source, () => {
-      const unverified = decodeIdentity(request.jwt);
-      return limitRefusals(source, unverified, () => exchange(request, unverified));
-    }).catch((error: unknown): ExchangeResult => {
-      if (error !== queueTimedOut) throw error;
-      return { kind: 'limited', retryAfterSeconds: 5 };
-    });
+    const unverified = decodeIdentity(request.jwt);
+    const { subject: _, ...exchanged } = await limitRefusals(source, unverified?.subject, () =>
+      exchange(request, unverified),
+    );
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
       const { reason } = exchanged;

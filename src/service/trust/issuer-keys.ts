@@ -10,21 +10,8 @@ import { readLimited } from '../platform/read-limited.ts';
 import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 
-export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createRemoteJWKSet>>>;
-
-export type FoundKey =
-  | { readonly kind: 'found'; readonly key: IssuerKey }
-  /** The issuer has no such key. */
-  | { readonly kind: 'unknown' }
-  /** No request to the issuer has succeeded yet. `reason` is a sentence. */
-  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
-
-type KeyHeader = { readonly alg: string; readonly kid: string };
-
-/**
- * Finds the key for the header of a JWT. Call it only for issuers in trust rules, because it sends requests to them.
- */
-export type FindKey = (issuer: string, header: KeyHeader) => Promise<FoundKey>;
+/** Finds the key for the header of a JWT. */
+export type IssuerKeys = ReturnType<typeof createRemoteJWKSet>;
 
 interface IssuerKeysOptions {
   readonly targets: TargetCheck;
@@ -34,60 +21,42 @@ interface IssuerKeysOptions {
   readonly timeoutMs?: number;
 }
 
-/** Minimum time between two requests to an issuer, whatever the cause and the result. */
-const cooldownMs = 60_000;
+/** The keys of issuers, in the memory of this instance. Only for issuers in trust rules, because it sends requests to them. */
+export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions) {
+  const issuers = new Map<string, IssuerKeys>();
 
-/** Limits how long a withdrawn key is still used, unless the issuer is down. */
-const maxAgeMs = 10 * 60_000;
-
-/** The keys of issuers, in the memory of this instance. */
-export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
-  const issuers = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
-
-  function keysOf(issuer: string) {
-    let keys: string | undefined;
-    let failure: { readonly at: number; readonly error: IssuerError } | undefined;
+  function keysOf(issuer: string): IssuerKeys {
+    let last: string | undefined;
     return createRemoteJWKSet(discoveryUrl(issuer), {
       timeoutDuration: timeoutMs,
-      cooldownDuration: cooldownMs,
-      cacheMaxAge: maxAgeMs,
-      // After a failure, the known keys count as fetched again.
+      cooldownDuration: 60_000,
+      // Limits how long a withdrawn key is still used, unless the issuer is down.
+      cacheMaxAge: 10 * 60_000,
       async [customFetch](_url, { signal }) {
-        if (keys === undefined && failure !== undefined && Date.now() - failure.at < cooldownMs) throw failure.error;
         try {
-          keys = JSON.stringify(await fetchKeys(issuer, targets, signal));
+          last = JSON.stringify(await fetchKeys(issuer, targets, signal));
         } catch (error) {
           const reason = reasonOf(error, signal, timeoutMs);
           onFailure(issuer, reason);
-          failure = { at: Date.now(), error: new IssuerError(reason) };
-          if (keys === undefined) throw failure.error;
+          // Running jobs must be able to renew their locks.
+          if (last === undefined) throw new IssuerError(reason);
         }
-        return new Response(keys);
+        return new Response(last);
       },
     });
   }
 
-  return async (issuer, header) => {
+  return (issuer: string): IssuerKeys => {
     const keys = issuers.get(issuer) ?? keysOf(issuer);
     issuers.set(issuer, keys);
-    try {
-      return { kind: 'found', key: await keys(header) };
-    } catch (error) {
-      if (!(error instanceof IssuerError)) return { kind: 'unknown' };
-      const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
-      return { kind: 'unavailable', reason, retryAfterSeconds: cooldownMs / 1_000 };
-    }
+    return keys;
   };
 }
 
 const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 
-/** The beginning of a sentence for the log. */
-export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
-  `Key ${quoteForLog(kid)} for ${alg} is not among the keys of the issuer ${issuer}`;
-
 /** The message completes "Could not fetch the keys of the issuer …: ". */
-class IssuerError extends Error {
+export class IssuerError extends Error {
   override readonly name = 'IssuerError';
 }
 

@@ -2,7 +2,6 @@ import { joinFirst } from '../../interface/format.ts';
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
 import { quoteForLog } from '../platform/safe-text.ts';
-import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =
@@ -41,19 +40,12 @@ export function matchTrustRules(
   return { kind: 'invalid-scope', reason };
 }
 
-interface Difference {
-  readonly claim: string;
-  readonly reason: string;
-}
-
-function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
+function differencesOf(rule: TrustRule, claims: Claims): readonly string[] {
   // The service never creates such a rule: someone has edited the database.
-  if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
-  const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
+  if (Object.keys(rule.claims).length === 0) return ['it names no claim, and so trusts nothing'];
+  const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]) => {
     const found = claimOf(claims, claim);
-    return found === needed
-      ? []
-      : [{ claim, reason: `${claim} must be ${quoteForLog(needed)} and ${describeClaim(found)}` }];
+    return found === needed ? [] : [`${claim} must be ${quoteForLog(needed)} and ${describeClaim(found)}`];
   });
   return [...ofClaims, eventDifference(rule, claims)].filter((difference) => difference !== undefined);
 }
@@ -63,13 +55,12 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
  * forks from those of the repository itself. The prefix also covers pull_request_review and
  * pull_request_review_comment.
  */
-function eventDifference({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
+function eventDifference({ issuer, claims: needed }: TrustRule, claims: Claims): string | undefined {
   if (Object.hasOwn(needed, 'event_name')) return undefined;
   const event = claimOf(claims, 'event_name');
   if (event === undefined ? !isGitHub(issuer) : typeof event === 'string' && !event.startsWith('pull_request'))
     return undefined;
-  const reason = `event_name ${describeClaim(event)}, and pull requests are trusted only by a rule that names the event`;
-  return { claim: 'event_name', reason };
+  return `event_name ${describeClaim(event)}, and pull requests are trusted only by a rule that names the event`;
 }
 
 const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
@@ -81,20 +72,12 @@ function describeClaim(value: unknown): string {
 
 const maxDifferences = 3;
 
-/** Describes the nearest rule. A rule for the same repository is nearer than one for another with fewer differences. */
 function noMatchReason(
-  rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[],
+  rules: readonly { readonly rule: TrustRule; readonly differences: readonly string[] }[],
   issuer: string,
 ): string {
-  const distances = rules.map(({ rule, differences }) => {
-    const ofIds = differences.filter(({ claim }) => idClaims.has(claim)).length;
-    return { rule, differences, distance: [ofIds, differences.length] as const };
-  });
-  const [nearest] = distances.toSorted((a, b) => a.distance[0] - b.distance[0] || a.distance[1] - b.distance[1]);
+  const [nearest] = rules.toSorted((one, other) => one.differences.length - other.differences.length);
   if (nearest === undefined) return `No trust rule names the issuer ${quoteForLog(issuer)}.`;
-  const { rule, differences } = nearest;
-  return `No trust rule matches the job. The nearest is ${rule.id}: ${differences
-    .slice(0, maxDifferences)
-    .map(({ reason }) => reason)
-    .join('; ')}.`;
+  const differences = nearest.differences.slice(0, maxDifferences).join('; ');
+  return `No trust rule matches the job. The nearest is ${nearest.rule.id}: ${differences}.`;
 }

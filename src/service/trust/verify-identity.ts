@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { quoteForLog } from '../platform/safe-text.ts';
-import { type FindKey, type FoundKey, type IssuerKey, noKey } from './issuer-keys.ts';
+import { IssuerError, type IssuerKeys } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -13,7 +13,7 @@ export function decodeIdentity(jwt: string) {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
     const [header, claims] = [decodeProtectedHeader(jwt), decodeJwt(jwt)];
-    return { header, claims, issuerHash: hashOf([claims.iss]), subject: subjectOf(claims) };
+    return { header, claims, subject: subjectOf(claims) };
   } catch {
     return undefined;
   }
@@ -23,7 +23,8 @@ type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
-  | Extract<FoundKey, { kind: 'unavailable' }>;
+  /** No request to the issuer has succeeded yet. */
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 /** Verified claims about a job. */
 export interface Identity {
@@ -55,60 +56,46 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 
 /** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
 export const createVerifyIdentity =
-  (findKey: FindKey) =>
-  async (jwt: string, unverified: Unverified | undefined, expected: Expected): Promise<IdentityVerification> => {
+  (keysOf: (issuer: string) => IssuerKeys) =>
+  async (
+    jwt: string,
+    unverified: Unverified | undefined,
+    { issuers, audience, now }: Expected,
+  ): Promise<IdentityVerification> => {
     if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
-    const { alg, kid } = unverified.header;
-    if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-      return refused(`The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`);
-    }
-    if (typeof kid !== 'string') return refused('The JWT does not name its key (kid).');
     const { iss: issuer } = unverified.claims;
-    if (typeof issuer !== 'string' || !expected.issuers.has(issuer)) {
+    if (typeof issuer !== 'string' || !issuers.has(issuer)) {
       return refused(`No trust rule names the issuer ${quoteForLog(issuer)}.`);
     }
-    const found = await findKey(issuer, { alg, kid });
-    switch (found.kind) {
-      case 'unavailable':
-        return found;
-      case 'unknown':
-        return refused(`${noKey(issuer, { alg, kid })}.`);
-      case 'found':
-        return verifyWithKey(jwt, issuer, found.key, expected);
+    try {
+      const { payload: claims } = await jwtVerify(jwt, keysOf(issuer), {
+        algorithms,
+        issuer,
+        audience,
+        requiredClaims: ['exp', 'iat'],
+        maxTokenAge: maxLifetimeSeconds,
+        clockTolerance: leewaySeconds,
+        currentDate: new Date(now),
+      });
+      const { exp = 0, aud } = claims;
+      // Any other recipient could use the JWT here.
+      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
+      if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
+        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
+      }
+      const endsAt = (exp + leewaySeconds) * 1_000;
+      const subject = subjectOf(claims);
+      return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
+    } catch (error) {
+      if (error instanceof IssuerError) {
+        const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
+        return { kind: 'unavailable', reason, retryAfterSeconds: 60 };
+      }
+      // jose checks claims only after the signature.
+      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+      return refused(refusalReason(error, unverified.header, audience), isSigned ? error.payload : undefined);
     }
   };
-
-async function verifyWithKey(
-  jwt: string,
-  issuer: string,
-  key: IssuerKey,
-  { audience, now }: Expected,
-): Promise<IdentityVerification> {
-  try {
-    const { payload: claims } = await jwtVerify(jwt, key, {
-      algorithms,
-      issuer,
-      audience,
-      requiredClaims: ['exp', 'iat'],
-      maxTokenAge: maxLifetimeSeconds,
-      clockTolerance: leewaySeconds,
-      currentDate: new Date(now),
-    });
-    const { exp = 0, aud } = claims;
-    // Any other recipient could use the JWT here.
-    if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
-    if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-      return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
-    }
-    const endsAt = (exp + leewaySeconds) * 1_000;
-    const subject = subjectOf(claims);
-    return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
-  } catch (error) {
-    // jose checks claims only after the signature.
-    const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-    return refused(refusalReason(error, audience), isSigned ? error.payload : undefined);
-  }
-}
 
 /** `claims` are verified. */
 const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
@@ -120,7 +107,11 @@ const refused = (reason: string, claims?: JWTPayload): IdentityVerification => (
 /** Hashed, because strangers may claim a subject of any length. */
 const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
 
-function refusalReason(error: unknown, audience: string): string {
+function refusalReason(error: unknown, { alg, kid }: Unverified['header'], audience: string): string {
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return `The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`;
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return `Key ${quoteForLog(kid)} for ${alg} is not among the keys of the issuer.`;
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is invalid.';
   if (error instanceof errors.JWTExpired) {
     return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was issued more than a day ago.';

@@ -71,10 +71,11 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
 function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };
+  const sentAt = Date.parse(headers.date ?? '');
   return {
     kind: 'failed',
     reason: rejectionReason(target, status),
-    retryAfterSeconds: retryAfterSeconds(headers['retry-after'], new Date()),
+    retryAfterSeconds: retryAfterSeconds(headers['retry-after'], Number.isNaN(sentAt) ? new Date() : new Date(sentAt)),
   };
 }
 

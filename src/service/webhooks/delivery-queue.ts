@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { milliseconds } from '../../interface/duration.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import { type HookRow, isNotRemoved } from '../outbox/hook-row.ts';
+import type { HookRow } from '../outbox/hook-row.ts';
 import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
-import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { DueHook } from './delivery-slots.ts';
 
@@ -40,6 +38,8 @@ export interface ClaimedDelivery extends Leased {
   readonly event: HookEventOccurrence;
   /** Number of attempts before this one. */
   readonly attempts: number;
+  /** By the clock of the database. */
+  readonly claimedAt: number;
   /** Time since the event. */
   readonly ageMs: number;
 }
@@ -90,6 +90,7 @@ export async function claimDelivery(
     hook,
     event,
     attempts: row.attempts,
+    claimedAt: row.at,
     ageMs,
     lease,
   };
@@ -109,8 +110,8 @@ export type DeliveryEnd =
   | { readonly kind: 'gone'; readonly reason: string };
 
 /**
- * Records the result of an attempt. False, without changes, if this instance no longer has the lease, or the hook was
- * removed.
+ * Records the result of an attempt, and removes the delivery unless it is tried again. False, without changes, if this
+ * instance no longer has the lease, or the hook was removed.
  */
 export async function settleDelivery(
   db: Database,
@@ -118,37 +119,31 @@ export async function settleDelivery(
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
 ): Promise<boolean> {
-  const leasedUpdate = db
-    .updateTable('deliveries')
-    .set({
-      attempts: attempts + 1,
-      last_error: end.kind === 'delivered' ? null : end.reason,
-    })
-    .where('id', '=', id)
-    .where('lease_owner', '=', lease)
-    .where('hook_id', 'in', (from) =>
-      from.selectFrom('hooks').select('id').where(isNotRemoved).where('id', '=', hook.id),
-    )
-    .returning('ordering_key');
-
-  const row = await (end.kind === 'retry'
-    ? leasedUpdate.set({ ...noLease, next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}` })
-    : leasedUpdate.set(finishedAs(now, end.kind === 'delivered' ? 'delivered' : 'failed'))
-  ).executeTakeFirst();
+  const claimed = { id, lease_owner: lease };
+  const next = end.kind === 'retry' && {
+    ...noLease,
+    attempts: attempts + 1,
+    next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}`,
+  };
+  const settled = next
+    ? db
+        .updateTable('deliveries')
+        .set(next)
+        .where((where) => where.and(claimed))
+        .returning('ordering_key')
+    : db
+        .deleteFrom('deliveries')
+        .where((where) => where.and(claimed))
+        .returning('ordering_key');
+  const row = await settled.executeTakeFirst();
   if (row === undefined) return false;
-  await markFailing(db, now, hook, end.kind !== 'delivered');
+  await noteResult(db, now, hook, end);
   if (end.kind === 'retry') return true;
   await changeBacklogs(db, now, [{ hookId: hook.id, added: -1, dropped: 0 }]);
   await makeNextDue(db, now, hook.id, row.ordering_key);
-  if (end.kind === 'gone') await deactivateHook(db, now, hook, end.reason);
+  if (end.kind === 'gone') await deactivateHook(db, now, hook);
   return true;
 }
-
-export const removeOldDeliveries = (
-  storage: Storage,
-  { keepDeliveries }: Pick<Retention, 'keepDeliveries'>,
-): Promise<void> =>
-  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });
 
 /**
  * Selects due deliveries. Among the deliveries of one hook with the same key, only the first has a time, so that a
@@ -160,84 +155,45 @@ const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and 
 /** No attempt is in progress, or its instance has crashed. */
 const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
-/** Writes only if the state has changed since the delivery was claimed, which is rare. */
-async function markFailing(db: Database, now: Now, { id, failing_since }: HookRow, isFailing: boolean): Promise<void> {
-  if ((failing_since !== null) === isFailing) return;
+async function noteResult(db: Database, now: Now, { id, failing_since }: HookRow, end: DeliveryEnd): Promise<void> {
+  // Most deliveries change nothing.
+  if (end.kind === 'delivered' && failing_since === null) return;
   await db
     .updateTable('hooks')
-    .set(isFailing ? ({ fn }) => ({ failing_since: fn.coalesce('failing_since', now) }) : { failing_since: null })
+    .set(
+      end.kind === 'delivered'
+        ? { failing_since: null }
+        : ({ fn }) => ({ failing_since: fn.coalesce('failing_since', now), last_error: end.reason }),
+    )
     .where('id', '=', id)
     .execute();
 }
 
 async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: string): Promise<void> {
-  await db
-    .updateTable('deliveries')
-    .set({ next_attempt_at: now })
-    .where('sequence', '=', firstUnfinished(db, hookId, orderingKey))
-    .execute();
-}
-
-const firstUnfinished = (db: Database, hookId: string, orderingKey: string) =>
-  db
+  const next = db
     .selectFrom('deliveries')
     .select('sequence')
     .where('hook_id', '=', hookId)
     .where('ordering_key', '=', orderingKey)
-    .where('finished_at', 'is', null)
     .orderBy('sequence')
     .limit(1);
+  await db.updateTable('deliveries').set({ next_attempt_at: now }).where('sequence', '=', next).execute();
+}
 
 /**
- * Has no effect if the hook was registered again after the start of the attempt: the 410 is not about the new
- * registration.
+ * Drops the waiting deliveries too. Has no effect if the hook was registered again after the start of the attempt: the
+ * 410 is not about the new registration.
  */
-async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
+async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
     .set({ active: 0, updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
-  if (numUpdatedRows > 0n) await dropWaiting(db, now, id, reason);
+  if (numUpdatedRows === 0n) return;
+  const { numDeletedRows } = await db.deleteFrom('deliveries').where('hook_id', '=', id).executeTakeFirst();
+  await changeBacklogs(db, now, [{ hookId: id, added: -Number(numDeletedRows), dropped: 0 }]);
 }
 
 export const goneReason = 'The receiver responded with 410: it wants no more deliveries.';
-
-/** A transaction of this size blocks other changes for about 10 ms. */
-export const maxDroppedAtOnce = 200;
-
-/**
- * Drops waiting deliveries of a hook that is gone, and returns their number. clearHooks() drops the others. The newest
- * are dropped first: if the hook is registered again in the meantime, none of the others waits for a dropped one.
- */
-export async function dropWaiting(db: Database, now: Now, hookId: string, reason = goneReason): Promise<number> {
-  const newest = db
-    .selectFrom('deliveries')
-    .innerJoin('hooks', 'hooks.id', 'hook_id')
-    .select('sequence')
-    .where('hook_id', '=', hookId)
-    .where('finished_at', 'is', null)
-    .where('active', '=', 0)
-    .orderBy('sequence', 'desc')
-    .limit(maxDroppedAtOnce);
-  const { numUpdatedRows } = await db
-    .updateTable('deliveries')
-    .set({ ...finishedAs(now, 'dropped'), last_error: reason })
-    .where('hook_id', '=', hookId)
-    .where('finished_at', 'is', null)
-    .where('sequence', '>=', (from) =>
-      from.selectFrom(newest.as('newest')).select(({ fn }) => fn.min('sequence').as('first')),
-    )
-    .executeTakeFirst();
-  const dropped = Number(numUpdatedRows);
-  await changeBacklogs(db, now, dropped === 0 ? [] : [{ hookId, added: -dropped, dropped: 0 }]);
-  return dropped;
-}
-
-const finishedAs = (now: Now, status: 'delivered' | 'failed' | 'dropped') => ({
-  ...noLease,
-  next_attempt_at: null,
-  finished_at: now,
-  status,
-});

@@ -108,7 +108,7 @@ export async function runDelivery(
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
   // If the database does not respond, nothing is sent, because the result could not be recorded either.
   const mayConnect = () => isHookUnchanged(storage, delivery);
-  const outcome = await deliver(deliveryRequest(delivery.hook, delivery.event, new Date()), {
+  const outcome = await deliver(deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt)), {
     check: targets,
     timeoutMs,
     signal: lease.signal,

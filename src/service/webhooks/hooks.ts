@@ -5,8 +5,7 @@ import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { Hook } from '../contract/schemas.ts';
-import { hookQuota } from '../outbox/hook-quotas.ts';
-import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
+import { branchesOf, eventsOf, type HookRow } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -59,15 +58,17 @@ export async function registerHook(
   return { hook: toHook(hook), isNew: true, newSecret: secret === undefined ? signing : null };
 }
 
+/** Each change of a lock reads all hooks of its workspace. */
+const maxHooks = 100;
+
 async function requireHookQuota(db: Database, workspace: string): Promise<void> {
-  const { hooks, maxHooks } = await db
+  const { hooks } = await db
     .selectFrom('hooks')
-    .select(({ fn }) => [fn.countAll<number>().as('hooks'), hookQuota(db, 'maxHooks').as('maxHooks')])
+    .select(({ fn }) => fn.countAll<number>().as('hooks'))
     .where('workspace_id', '=', workspace)
-    .where(isNotRemoved)
     .executeTakeFirstOrThrow();
   if (Number(hooks) < maxHooks) return;
-  const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
+  const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used.`;
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
@@ -77,19 +78,14 @@ interface HookChange {
   readonly actor: Actor;
 }
 
-/** Removes a hook; clearHooks() then removes its deliveries and its row. False if the hook does not exist. */
+/** Removes a hook and its waiting deliveries. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
-  const hook = await hookWithId(db, workspace, id).executeTakeFirst();
+  const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
+  const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
   if (hook === undefined) return false;
-  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0 };
-  await db.updateTable('hooks').set(removed).where('id', '=', id).execute();
-  await db.deleteFrom('hook_backlogs').where('hook_id', '=', id).execute();
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }
-
-const hookWithId = (db: Database, workspace: string, id: string) =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
 
 interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
   readonly changes: UpdateObject<Tables, 'hooks'>;

@@ -17,7 +17,10 @@ interface BranchStatus {
  * that ended after the request for the listing may have fetched a newer or an older commit, depending on its start, so
  * the status is unknown until the next listing.
  */
-export function branchStatuses({ listing }: KnownRemote, all: SyncedBranches): readonly BranchStatus[] {
+export function branchStatuses(
+  { listing }: Pick<KnownRemote, 'listing'>,
+  all: SyncedBranches,
+): readonly BranchStatus[] {
   const branches: ReadonlyMap<string, string> | undefined = listing?.branches;
   return [...(branches ?? all).keys()]
     .map((name): BranchStatus => {

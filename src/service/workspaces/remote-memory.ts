@@ -29,6 +29,8 @@ interface RemoteFailure {
 export interface KnownRemote {
   readonly listing: RemoteListing | undefined;
   readonly failure: RemoteFailure | undefined;
+  /** Start of the last request, by the clock of this process. */
+  readonly startedAt: number;
 }
 
 /** State of a remote that was just asked. */
@@ -53,14 +55,14 @@ const maxInBackground = 2;
 /** Beyond this number, the remotes that were asked longest ago are dropped. */
 const maxRemembered = 1_000;
 
-const nothing: KnownRemote = { listing: undefined, failure: undefined };
+const nothing: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
 
 /**
  * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
  * in the background. The state is not shared between instances, because it can be requested again at any time.
  */
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
-  const memory = new Map<string, { remote: string; startedAt: number; known: KnownRemote }>();
+  const memory = new Map<string, { remote: string; known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
   const onceSoon = createOnce<void>();
@@ -76,9 +78,9 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
    * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
    * because that of the database may step back.
    */
-  function store({ id, remote }: StoredWorkspace, startedAt: number, asked: AskedRemote): AskedRemote {
-    if ((memory.get(id)?.startedAt ?? 0) <= startedAt)
-      remember(memory, id, { remote, startedAt, known: asked }, maxRemembered);
+  function store({ id, remote }: StoredWorkspace, asked: AskedRemote): AskedRemote {
+    if ((memory.get(id)?.known.startedAt ?? 0) <= asked.startedAt)
+      remember(memory, id, { remote, known: asked }, maxRemembered);
     return asked;
   }
 
@@ -93,12 +95,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
         askedAt = time();
         onStart();
       });
-      return store(workspace, startedAt, { listing: { ...response, ...times() }, failure: undefined });
+      return store(workspace, { listing: { ...response, ...times() }, failure: undefined, startedAt });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
-      const asked = { listing: known(workspace).listing, failure };
-      return failure.isBusy ? asked : store(workspace, startedAt, asked);
+      const asked = { listing: known(workspace).listing, failure, startedAt };
+      return failure.isBusy ? asked : store(workspace, asked);
     }
   }
 

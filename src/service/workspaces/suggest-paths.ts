@@ -3,14 +3,15 @@ import { type LockPath, parseHeldPath, parseLockPath } from '../../interface/loc
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { FolderQuery } from '../git/list-folder.ts';
+import { hasLocksBelow } from '../locks/list.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { RemoteMemory } from './remote-memory.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-/** What the mirror has at a path, and for a missing one the path that was probably meant. */
-type MirroredEntry =
+/** The entry at a path, and for a missing one the path that was probably meant. */
+type FoundEntry =
   | { readonly kind: 'file' }
   | { readonly kind: 'folder' }
   | { readonly kind: 'missing'; readonly meant: string | undefined };
@@ -54,7 +55,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
     limitProcesses(workspace.id, () => git.listFolder(workspace.id, { ...query, limits }));
 
   /** The entry with the closest name in each folder along the path: the path itself if it exists. */
-  async function findEntry(workspace: StoredWorkspace, commit: string, path: LockPath): Promise<MirroredEntry> {
+  async function findEntry(workspace: StoredWorkspace, commit: string, path: LockPath): Promise<FoundEntry> {
     let [folder, meant, isFolder] = ['', '', true];
     for (const name of path.split('/')) {
       const isWanted = (each: string): boolean => closestNames(name, [composed(each)], maxEdits).length > 0;
@@ -101,16 +102,18 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
         throw error;
       }
     },
-    /** Undefined if the mirror cannot tell: the workspace has none, or git is busy, slow or on another instance. */
-    async find(workspace: StoredWorkspace, path: LockPath): Promise<MirroredEntry | undefined> {
+    /**
+     * If the mirror cannot tell, because the workspace has none, or git is busy, slow or on another instance: a folder
+     * if files below the path were locked, and otherwise undefined.
+     */
+    async find(workspace: StoredWorkspace, path: LockPath): Promise<FoundEntry | undefined> {
       const commit = await mirroredCommit(workspace);
-      if (commit === undefined) return undefined;
       try {
-        return await findEntry(workspace, commit, path);
+        if (commit !== undefined) return await findEntry(workspace, commit, path);
       } catch (error) {
-        if (error instanceof GitError) return undefined;
-        throw error;
+        if (!(error instanceof GitError)) throw error;
       }
+      return (await hasLocksBelow(storage, workspace.id, path)) ? { kind: 'folder' } : undefined;
     },
   };
 }

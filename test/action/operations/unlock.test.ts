@@ -18,6 +18,7 @@ describe('the target of an unlocked path', () => {
     otherWorkspaces: [],
     planned: new Set(),
     stepNames: new Map(),
+    knowsOnlyInterface: false,
     damaged: false,
   };
   const holding = (releaseStarted: boolean): JobLocks => ({

@@ -67,7 +67,7 @@ async function ending(
       }),
     },
     place.service,
-    { held: candidates, unanswered: [], ledgerError: undefined, renewalError },
+    { held: candidates, unanswered: [], leases: [], ledgerError: undefined, renewalError },
     { deadline: start + 45 * second },
   );
   return { results, tries, lines, tookMs: now - start };
@@ -168,7 +168,7 @@ describe('the release at the end of a job', () => {
         }),
       },
       place.service,
-      { held: [], unanswered: [intentOf('a')], ledgerError: undefined, renewalError: undefined },
+      { held: [], unanswered: [intentOf('a')], leases: [], ledgerError: undefined, renewalError: undefined },
       { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'already-ended', grant }]);
@@ -195,7 +195,7 @@ describe('the release at the end of a job', () => {
         }),
       },
       place.service,
-      { held: [], unanswered: [intentOf('a')], ledgerError: undefined, renewalError: undefined },
+      { held: [], unanswered: [intentOf('a')], leases: [], ledgerError: undefined, renewalError: undefined },
       { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'released', grant }]);
@@ -238,7 +238,7 @@ describe('the release at the end of a job', () => {
     };
     const none = { record: () => undefined, step: 's', origin: undefined };
     const session = createLockSession({ ...context, ...none });
-    const all = { held: candidates, unanswered: [], ledgerError: undefined };
+    const all = { held: candidates, unanswered: [], leases: [], ledgerError: undefined };
     const results = await time.pass(
       releaseCandidates({ ...context, session, serverNow: client.serverNow }, place.service, all, {
         deadline: start + 45 * second,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
+  endMain,
   identifyProcess,
   isGone,
   type KnownProcess,
@@ -91,26 +92,83 @@ describe('a process', () => {
   });
 });
 
-describe('the renewal process of a step', () => {
-  /** Stops the saved process in virtual time, which passes only in pauses. */
-  async function stopping(saved: string, onPause: (pauses: number) => void = () => undefined, aborted = false) {
-    const folder = temporaryFolder();
-    const ledger = openLedger(join(folder, 'ledger.jsonl'), asItIs);
-    let [now, pauses] = [0, 0];
-    const time = {
-      clock: () => now,
-      async sleep(ms: number) {
-        now += ms;
-        pauses += 1;
-        onPause(pauses);
-        await new Promise(setImmediate);
-      },
-    };
-    await stopRenewal({ ledger, ...time }, 's', saved, aborted ? AbortSignal.abort() : new AbortController().signal);
-    return { waitedMs: now, kinds: () => ledger.read().entries.map(({ kind }) => kind) };
+const saved = (known: KnownProcess): string => JSON.stringify(known);
+
+/** An empty ledger, and virtual time, which passes only in pauses. */
+function openContext(onPause: (pauses: number) => void = () => undefined) {
+  const ledger = openLedger(join(temporaryFolder(), 'ledger.jsonl'), asItIs);
+  let [now, pauses] = [0, 0];
+  return {
+    ledger,
+    clock: () => now,
+    async sleep(ms: number) {
+      now += ms;
+      pauses += 1;
+      onPause(pauses);
+      await new Promise(setImmediate);
+    },
+    kinds: () => ledger.read().entries.map(({ kind }) => kind),
+  };
+}
+
+/** Start times are unknown, as on Windows. */
+function hideStartTimes(): void {
+  const { platform } = process;
+  Object.defineProperty(process, 'platform', { value: 'win32' });
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+}
+
+describe('the process of a step that is still running', () => {
+  async function ending(known: KnownProcess) {
+    const context = openContext();
+    await endMain(context, 's', saved(known));
+    return { waitedMs: context.clock(), kinds: context.kinds() };
   }
 
-  const saved = (known: KnownProcess): string => JSON.stringify(known);
+  test('is marked in the ledger, terminated and waited for', async () => {
+    const { child, known } = await startProcess();
+    const ended = once(child, 'exit');
+    expect((await ending(known)).kinds).toEqual(['step-ended']);
+    expect(await ended).toEqual([null, 'SIGTERM']);
+  });
+
+  test('is killed if it does not end', async () => {
+    const { child, known } = await startProcess("process.on('SIGTERM', () => undefined); process.stdin.resume()");
+    const ended = once(child, 'exit');
+    expect((await ending(known)).waitedMs).toBeGreaterThanOrEqual(5_000);
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  });
+
+  test('is not signaled if another process has its id', async () => {
+    const { child, known } = await startProcess();
+    expect(await ending({ ...known, startedAt: '1' })).toEqual({ waitedMs: 0, kinds: [] });
+    await expectUnsignaled(child);
+  });
+
+  test.each(['saved', 'current'])('is only marked in the ledger if its %s start time is unknown', async (start) => {
+    const { child, known } = await startProcess();
+    if (start === 'current') hideStartTimes();
+    const { waitedMs, kinds } = await ending(start === 'saved' ? { ...known, startedAt: undefined } : known);
+    expect(kinds).toEqual(['step-ended']);
+    expect(waitedMs).toBeGreaterThanOrEqual(5_000);
+    await expectUnsignaled(child);
+  });
+
+  /** A signal would have ended it before its input. */
+  async function expectUnsignaled(child: ChildProcess): Promise<void> {
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    const ended = once(child, 'exit');
+    child.stdin?.end();
+    expect(await ended).toEqual([0, null]);
+  }
+});
+
+describe('the renewal process of a step', () => {
+  async function stopping(saved: string, onPause?: (pauses: number) => void, aborted = false) {
+    const context = openContext(onPause);
+    await stopRenewal(context, 's', saved, aborted ? AbortSignal.abort() : new AbortController().signal);
+    return { waitedMs: context.clock(), kinds: context.kinds };
+  }
 
   test('is asked to end and waited for', async () => {
     const { child, known } = await startProcess();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { measured } from '../../soak/measured.ts';
-import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, once, pathByPath } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { runnerDelays } from '../../support/runner/step-process.ts';
@@ -95,10 +95,61 @@ describe('a job that waits for a held path', () => {
   });
 });
 
+describe('a job whose lease was granted, without a response yet', () => {
+  test.each([
+    ['SIGINT', cancel],
+    ['SIGTERM', terminate],
+  ])('ends the lease by itself after %s, within 5 s', async (_, how) => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+    const job = await openJob(stage, endingBefore);
+    const step = await job.step(locking(manyPaths(1_000)));
+    await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(1_000);
+    const result = await ending(step, how);
+    expect(await stage.locks()).toEqual([]);
+    expect(result.log).toContain('The step was cancelled. It released all locks that it had acquired.');
+    expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
+    expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
+  });
+
+  test('leaves it to the post-step if it is killed, even with auto-release: false', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+    const job = await openJob(stage, endingBefore);
+    const step = await job.step(locking(manyPaths(1_000), { 'auto-release': 'false' }));
+    await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(1_000);
+    await step.kill();
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('takes nothing by a request that arrives after the post-step', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const over = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const holdBack = once(isLocking, { kind: 'held-back', until: over.promise });
+    proxy.meet((passing) => {
+      if (isLocking(passing)) arrived.resolve();
+      return holdBack(passing);
+    });
+    const job = await openJob(stage, endingBefore);
+    const step = await job.step(locking(['a', 'b']));
+    await arrived.promise;
+    await step.kill();
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    over.resolve();
+    await expect.poll(() => proxy.passed.filter(isLocking).map(({ status }) => status)).toEqual([410]);
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
 /** A job in the middle of locking a thousand paths. */
 async function acquiring(inputs = {}, times = endingBefore, end?: PlaceOptions['end']) {
   const stage = await openStage(end);
-  const proxy = await stage.proxy();
+  const proxy = await stage.proxy(pathByPath);
   const job = await openJob(stage, times);
   const some = Promise.withResolvers<void>();
   let count = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FaultProxy, isReleasing } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isReleasing, pathByPath } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { allManners } from './faults.ts';
@@ -91,7 +91,7 @@ const manyLocks: readonly (readonly [what: string, paths: readonly string[], pag
 
 test.each(forms(manyLocks, 1))('checks %s with one request per page of a thousand locks', async (_, paths, pages) => {
   const stage = await openStage();
-  const proxy = await stage.proxy();
+  const proxy = await stage.proxy(pathByPath);
   const job = await stage.job();
   await job.run(locking(paths));
   const targets = await asked(proxy, async () =>
@@ -111,7 +111,7 @@ test('looks up a few locks by path, after one page, if others hold a thousand lo
   const stage = await openStage();
   const { workspace: workspace_id, service } = stage;
   await storeLocks(service.storage, ...manyPaths(1_000).map((path) => ({ workspace_id, path })));
-  const proxy = await stage.proxy();
+  const proxy = await stage.proxy(pathByPath);
   const job = await stage.job();
   const paths = ['Content/y.uasset', 'Content/z.uasset'];
   await job.run(locking(paths));

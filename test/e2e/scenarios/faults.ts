@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, type Manner, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
 import { soak } from './place.ts';
 
@@ -8,6 +8,7 @@ type Troubles = readonly (readonly [name: string, fault: Fault])[];
 
 export const allManners: Manners = [
   ['has ETags', {}],
+  ['has ETags, but no leases', pathByPath],
   ['has only ids', { givesNoTag: true }],
   ['has neither ETags nor ids', { givesNoProof: true }],
   ['has no way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
@@ -26,7 +27,7 @@ const allTroubles: Troubles = [
 export const manners: Manners = soak
   ? allManners
   : forms(
-      allManners.filter((_, index) => index === 0 || index === allManners.length - 1),
+      allManners.filter((_, index) => index <= 1 || index === allManners.length - 1),
       0,
     );
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { isReleasing, type Manner, pathByPath } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
 import { locking, unlocking } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
@@ -10,7 +10,7 @@ const hero = 'Content/Hero.uasset';
 
 /** A step that is killed after the service has released the lock, but before the response. */
 async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'roll back') {
-  const proxy = await stage.proxy(manner);
+  const proxy = await stage.proxy(play === 'unlock' ? manner : { ...pathByPath, ...manner });
   const job = await stage.job();
   if (play === 'unlock') await job.run(locking(hero));
   else await stage.take('Content/Zed.uasset');

@@ -29,9 +29,22 @@ describe('a step whose cancellation never reaches it, as in a container', () => 
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('keeps none of the locks that it was taking when its post-step began', async () => {
+  test('keeps none of the locks of a lease whose response it never got', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
+    proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+    const job = await stage.job({ sharesProcesses: false });
+    const step = await job.step(locking(manyPaths(800)));
+    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBe(800);
+    await step.disconnect();
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
+    expect(job.leftProcesses()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('keeps none of the locks that it was taking one by one when its post-step began', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy({ hasNoLeases: true });
     const job = await stage.job({ sharesProcesses: false });
     const step = await job.step(locking(manyPaths(800)));
     await expect.poll(() => proxy.passed.filter(isLocking).length, patiently).toBeGreaterThan(50);
@@ -70,9 +83,27 @@ describe('steps of one job at the same time', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('an unlock of all locks leaves those to a step that is still taking its own', async () => {
+  test('an unlock of all locks leaves a lease to a step that is still waiting for its response', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
+    const job = await stage.job();
+    await job.run(locking('mine'));
+    const going = Promise.withResolvers<void>();
+    proxy.meet(once(isLocking, { kind: 'done-then-held-back', until: going.promise }));
+    const step = await job.step({ ...locking(manyPaths(160)), background: true });
+    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBe(161);
+    const unlocked = await job.run(unlocking({}));
+    expect(JSON.parse(unlocked.outputs['released'] ?? '')).toEqual(['mine']);
+    going.resolve();
+    expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { count: '160' } });
+    expect(await stage.locks()).toHaveLength(160);
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('an unlock of all locks leaves those to a step that is still taking its own one by one', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy({ hasNoLeases: true });
     const job = await stage.job();
     await job.run(locking('mine'));
     const going = Promise.withResolvers<void>();
@@ -90,9 +121,14 @@ describe('steps of one job at the same time', () => {
   });
 });
 
-test('a disk that fills while paths are locked fails the step, which keeps none of them', async () => {
+test.each([
+  ['before a lease is requested', {}, 1],
+  ['after a lease was granted', {}, 3],
+  ['while paths are locked one by one', { hasNoLeases: true }, 60],
+])('a disk that fills %s fails the step, which keeps no lock', async (_, manner, writes) => {
   const stage = await openStage();
-  const job = await stage.job({ env: { NODE_OPTIONS: diskFullAfter(60) } });
+  await stage.proxy(manner);
+  const job = await stage.job({ env: { NODE_OPTIONS: diskFullAfter(writes) } });
   const result = await job.run(locking(manyPaths(200), { renew: 'true' }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', count: '0' } });
   expect(result.log).toMatch(/The ledger of this job's locks could not be written \(.*\).*Nothing stays locked\./);

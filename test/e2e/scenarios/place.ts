@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { isPresent } from '../../../src/service/locks/line.ts';
 import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { isPresent } from '../../../src/service/locks/waits.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
@@ -89,7 +89,7 @@ export function openPlace(options: PlaceOptions): Place {
           ...given.env,
         },
       });
-      // It looks for left processes of steps that renew, and a program may have started one that it does not know of.
+      // Steps may leave renewal processes behind, including some that the program under test started itself.
       end(() => job.end().finally(() => endProcesses(job.leftProcesses())));
       return job;
     },
@@ -111,7 +111,7 @@ export function openPlace(options: PlaceOptions): Place {
     },
     lockOn: async (path) => (await place.locks()).find((lock) => lock.path === path),
     async hasLine() {
-      const places = storage.read.selectFrom('lock_places').select('id').where('workspace_id', '=', workspace);
+      const places = storage.read.selectFrom('waits').select('id').where('workspace_id', '=', workspace);
       return (await places.where(isPresent(sql.lit(Date.now()))).executeTakeFirst()) !== undefined;
     },
     async take(path, { token: other = token, ttl = '1h', origin } = {}) {

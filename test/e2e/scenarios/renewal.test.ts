@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test as withContext } from 'vitest';
-import { isRenewing, once } from '../../support/fault-proxy.ts';
+import { isRenewing, once, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import type { Job } from '../../support/runner/job.ts';
@@ -308,12 +308,30 @@ test('a path that was locked again does not hide its earlier loss', async ({ exp
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
 });
 
+test('renews what is left of a lease with one request, until no locks remain', async ({ expect, place, clock }) => {
+  const proxy = await place.proxy();
+  const job = await place.job();
+  await job.run(locking([hero, 'b', 'c'], renewing));
+  await job.run(unlocking({ path: hero, glob: 'false' }));
+  const from = proxy.passed.length;
+  await renewed({ job, clock, expect }, 3);
+  const renewals = proxy.passed.slice(from);
+  expect(new Set(renewals.map(({ url }) => url)).size).toBe(1);
+  expect(renewals.every((one) => isRenewing(one) && one.status === 200)).toBe(true);
+  expect((await place.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
+  await job.run(unlocking({}));
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  const posts = await job.post();
+  expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
+  expect(await place.locks()).toEqual([]);
+});
+
 test('does not renew unlocked paths, and the renewal process ends when no locks remain', async ({
   expect,
   place,
   clock,
 }) => {
-  const proxy = await place.proxy();
+  const proxy = await place.proxy(pathByPath);
   const job = await place.job();
   await job.run(locking([hero, 'b'], renewing));
   await job.run(unlocking({ path: hero, glob: 'false' }));

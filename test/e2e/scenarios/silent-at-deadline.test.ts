@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../soak/measured.ts';
-import { isLocking, type Passing } from '../../support/fault-proxy.ts';
+import { isLocking, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { locking, type Place, soak } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -13,7 +13,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
   const [a, b, c] = ['a', 'b', 'c'].map((name) => `${number}-${done}/${name}`);
   const paths = [a ?? '', b ?? '', c ?? ''];
   const theirs = await place.take(paths[1] ?? '', { token: place.graces });
-  const proxy = await place.proxy();
+  const proxy = await place.proxy(pathByPath);
   const job = await place.job({ proxy });
   const step = await job.step(locking(paths, { wait: `${waitSeconds}s` }));
   const began = performance.now();

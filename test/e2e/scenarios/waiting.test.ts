@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../soak/measured.ts';
-import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isLocking, isReleasing, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm, forms, runs } from '../../support/runs.ts';
@@ -83,7 +83,7 @@ test.each(forms(['4', '0'], 0))(
 test('a lock that a waiting step could not roll back at once does not block the step itself', async () => {
   const stage = await openStage();
   await stage.take('b');
-  const proxy = await stage.proxy({ retryAfter: null });
+  const proxy = await stage.proxy({ ...pathByPath, retryAfter: null });
   proxy.meet(once(isReleasing, { kind: 'answer', status: 502 }, { kind: 'answer', status: 502 }));
   const job = await stage.job();
   const step = await job.step(locking(['a', 'b'], { wait: '10m', retries: '0' }));

@@ -6,6 +6,7 @@ import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../../src/locks/ledger/history.ts';
 import type { RenewalEndReason } from '../../../src/locks/renewal/follow-locks.ts';
+import { createLifetimes } from '../../../src/locks/renewal/lifetimes.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
 import { attemptMs } from '../../../src/locks/renewal/schedule.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
@@ -37,8 +38,11 @@ interface Reply {
 interface Scene {
   readonly paths?: readonly string[];
   readonly ttlSeconds?: number;
-  /** Lifetime that the service grants, if it is less. */
+  /** Lifetime that the service grants, if it is less, and to which it shortens each renewal. */
   readonly grantedSeconds?: number;
+  readonly renewedSeconds?: number;
+  /** How long after the grants their responses arrived. */
+  readonly responseDelaySeconds?: number;
   /** `down` refuses the connection, `silent` never answers; otherwise the service renews existing locks. */
   readonly response?: (sent: Sent, number: number) => Reply | 'down' | 'silent' | undefined;
   readonly latencyMs?: (sent: Sent) => number;
@@ -72,6 +76,8 @@ async function renewing({
   paths = ['a'],
   ttlSeconds = 60,
   grantedSeconds = ttlSeconds,
+  renewedSeconds = grantedSeconds,
+  responseDelaySeconds = 0,
   response = () => undefined,
   latencyMs = () => 20,
   events = [],
@@ -82,13 +88,15 @@ async function renewing({
   const time = createVirtualTime(start);
   const { now: clock, sleepUnless: sleep, after: startTimer } = time;
   const grants = paths.map((path): Grant => {
-    const lock = lockOf(path, { id: `lock_${path}`, expires_at: iso(grantedSeconds * second) });
-    return grantOf(path, { lock });
+    const [acquiredMs, endMs] = [0, grantedSeconds].map((seconds) => (seconds - responseDelaySeconds) * second);
+    const times = { acquired_at: iso(acquiredMs ?? 0), expires_at: iso(endMs ?? 0) };
+    return grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, ...times }) });
   });
   const entries: Entry[] = [...grants];
+  const ttl = ttlOf(formatDuration({ seconds: ttlSeconds }));
   const sent: Sent[] = [];
   /** Expiry of each lock in the service. */
-  const ends = new Map(paths.map((path) => [path, start + grantedSeconds * second]));
+  const ends = new Map(grants.map(({ path, lock }): [string, number] => [path, Date.parse(lock.expires_at)]));
   /** Shortest remaining lifetime of any lock at its renewal. */
   let leastLeftMs = Number.POSITIVE_INFINITY;
   const running = new Map<string, number>();
@@ -125,9 +133,9 @@ async function renewing({
       const has = end > clock();
       if (reply === undefined && has && method === 'POST') {
         leastLeftMs = Math.min(leastLeftMs, end - clock());
-        ends.set(path, clock() + grantedSeconds * second);
+        ends.set(path, clock() + renewedSeconds * second);
       }
-      const lock = { path, id: `lock_${path}`, expires_at: new Date(clock() + grantedSeconds * second).toISOString() };
+      const lock = { path, id: `lock_${path}`, expires_at: new Date(clock() + renewedSeconds * second).toISOString() };
       const plain: Reply = has ? { status: 200, body: lock } : { status: 412 };
       const { status, body: given, etag, ofGateway } = typeof reply === 'object' ? reply : plain;
       const isProblem = status >= 400 && ofGateway !== true;
@@ -173,10 +181,10 @@ async function renewing({
       {
         ...place,
         step: 's',
-        ttl: ttlOf(formatDuration({ seconds: ttlSeconds })),
+        ttl,
         requestTimeoutMs: attemptMs(ttlSeconds * second),
         grants,
-        ageMs: 0,
+        lifetimes: createLifetimes({ clock, serverNow: client.serverNow }, ttl, 0),
       },
     ),
   );
@@ -210,6 +218,16 @@ describe('the renewal of locks', () => {
       expect(gap / (seconds * second)).toBeLessThan(1.02);
     }
     expect(leastLeftMs).toBeGreaterThan(grantedSeconds * second * 0.6);
+  });
+
+  test.each<[string, Scene]>([
+    ['the service renews it for less time than it granted', { renewedSeconds: 12 }],
+    ['the response to its request arrived late', { responseDelaySeconds: 45 }],
+  ])('is in time if %s', async (_, scene) => {
+    const { of, leastLeftMs } = await renewing(scene);
+    expect(of('renewed').length).toBeGreaterThan(9);
+    expect(of('lost')).toEqual([]);
+    expect(leastLeftMs).toBeGreaterThan(7 * second);
   });
 
   test.each<[string, Partial<Scene>, number]>([

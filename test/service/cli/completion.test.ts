@@ -47,7 +47,6 @@ const offers: readonly (readonly [typed: string, offered: readonly string[], pro
   ['token create --name ada --ex', ['--expires']],
   ['serve --allow-h', ['--allow-hook-network']],
   ['serve --port 80 --allow-h', ['--allow-hook-network']],
-  ['completion z', ['zsh']],
 ];
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {

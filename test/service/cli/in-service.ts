@@ -17,8 +17,14 @@ export function besideService() {
     listening = JSON.parse(await service.printed('listening'));
   });
   afterAll(async () => void (await service.stop()));
-  /** Runs a command on the folder of the running service. */
-  const run = (...args: readonly string[]) => runMain(args, commandEnvironment(folder));
+  /** Runs a command on the folder of the running service, or over HTTP with the token that has all scopes. */
+  const run = (...args: readonly string[]) =>
+    runMain(args, {
+      ...commandEnvironment(folder),
+      WORKSPACE_BASE_URL: listening.base_url,
+      WORKSPACE_TOKEN: listening.token,
+      WORKSPACE_ID: 'sample',
+    });
   /** Sends a request, with the token that has all scopes unless another one is given. */
   const asAdmin = (method: string, path: string, given?: Ask): Promise<Reply> =>
     ask(listening.base_url, method, path, { token: listening.token, ...given });

@@ -16,10 +16,13 @@ const sleep = (ms: number, signal?: AbortSignal) =>
     signal?.addEventListener('abort', () => resolve());
   });
 
-/** Keeps a lock with a ttl of 2 s. Its renewals take this long. Returns the time left at its loss. */
-async function keeping(renewalMs: number, lastsMs: number): Promise<readonly number[]> {
+/**
+ * Keeps a lock with a ttl of 2 s. Its renewals take this long, and `Date` in their responses is ahead of the clock of
+ * the service. Returns the time left at its loss.
+ */
+async function keeping(renewalMs: number, lastsMs: number, dateAheadMs = 0): Promise<readonly number[]> {
   const client: Pick<Client, 'serverNow' | 'renewLock'> = {
-    serverNow: Date.now,
+    serverNow: () => Date.now() + dateAheadMs,
     async renewLock({ path }) {
       await sleep(renewalMs);
       const expires_at = isoIn(ttlMs);
@@ -31,7 +34,7 @@ async function keeping(renewalMs: number, lastsMs: number): Promise<readonly num
   const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
   const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
   const session = createCommandSession({ ...remote, ...unused }, ttl('2s'));
-  const lock = lockOf('a', { id: 'lock_a', expires_at: isoIn(ttlMs) });
+  const lock = lockOf('a', { id: 'lock_a', acquired_at: isoIn(0), expires_at: isoIn(ttlMs) });
   session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));
   // The latest time of a renewal.
   const context = { ...session.context, clock: Date.now, random: () => 0, sleep };
@@ -47,6 +50,13 @@ async function keeping(renewalMs: number, lastsMs: number): Promise<readonly num
 test('a command with a short ttl keeps its lock if each renewal takes 0.8 s', async () => {
   expect(await keeping(800, 20_000)).toEqual([]);
 });
+
+test.each([-3_600_000, 3_600_000])(
+  'a command keeps its lock if a gateway sets a date that is %i ms off',
+  async (ms) => {
+    expect(await keeping(100, 20_000, ms)).toEqual([]);
+  },
+);
 
 test('a lock that cannot be renewed is lost while there is time to stop the command', async () => {
   const [msLeft] = await keeping(10_000, 3_000);

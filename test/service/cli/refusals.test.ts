@@ -10,7 +10,7 @@ const { run, json } = besideService();
 
 const uuid = '00000000-0000-4000-8000-000000000000';
 const secretOfToken = `wsa_${'s3cret'.repeat(7)}s`;
-const lockRelease = ['lock', 'release', 'sample'];
+const lockRelease = ['lock', 'release'];
 const tokenCreate = ['token', 'create', '--name=a'];
 const workspaceAdd = ['workspace', 'add'];
 const trustAdd = ['trust', 'add', '--owner=a', '--scopes=sync'];
@@ -69,10 +69,7 @@ test.each<[args: readonly string[], sentence: string]>([
 });
 
 test.each<[args: readonly string[], sentence: string]>([
-  [
-    [...lockRelease, 'Content/Free', '--force', '--reason', 'Ill'],
-    'There is no lock on Content/Free in the workspace "sample".',
-  ],
+  [[...lockRelease, 'Content/Free', '--force', '--reason', 'Ill'], 'There is no lock on Content/Free.'],
   [
     [...tokenCreate, '--scopes=sync', '--workspaces=sampel,else'],
     'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',
@@ -91,7 +88,6 @@ test.each<[args: readonly string[], sentence: string]>([
 });
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
-  [['lock', 'list', 'sample'], 'No locks found.', { locks: [] }],
   [
     ['hook', 'list', 'sample'],
     'The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks',
@@ -115,8 +111,6 @@ test.each([
   [...trustAdd, ...idsOnGitHub],
   ['workspace', 'list'],
   ['workspace', 'remove', 'game'],
-  ['lock', 'list', 'game'],
-  ['lock', 'release', 'game', 'a.uasset'],
   ['hook', 'list', 'game'],
   ['hook', 'remove', 'game', `hook_${uuid}`],
 ])('%s %s fails for a folder without a service, and does not create it', async (...args) => {

@@ -19,7 +19,7 @@ import { compileCache, runCommand, startCommand } from '../../support/service-pr
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { commandEnvironment, readOnly, runMain } from './run-main.ts';
+import { runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
@@ -101,13 +101,12 @@ describe('lock, over HTTP', () => {
   test('asks for a lock that someone else holds, and lists who waits', async () => {
     expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Nobody holds a lock on Maps/a');
     await lockHere('ada', 'take', 'Maps/a', 'b');
-    await lockHere('bob', 'ask', 'Maps/a', '--ttl', '8h');
+    await lockHere('bob', 'ask', 'Maps/a');
     expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
-      stdout: 'You are number 1 in line for Maps/a. You get the lock at your turn, for 8 h.\n',
+      stdout: 'You are number 1 in line for Maps/a. When it is free, it is kept for you for 10 min.\n',
       code: 0,
     });
-    const { ttl, ...asked } = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
-    expect(ttl).toBe('7d');
+    const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
     expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
     expect((await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/')).stdout).toMatch(
       /^PATH +PLACE +WHO +SINCE +RUN +NOTE\nMaps\/a +1 +bob +\S.* +Lights\n$/,
@@ -116,7 +115,11 @@ describe('lock, over HTTP', () => {
       queue: [asked],
     });
     await lockHere('ada', 'release', 'Maps/a');
-    await expect.poll(held).toEqual(['Maps/a bob', 'b ada']);
+    const waiting = async () => (await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/', '--json')).stdout;
+    await expect.poll(waiting, { timeout: 10_000 }).toContain('kept_until');
+    expect((await lockHere('ada', 'take', 'Maps/a')).code).toBe(1);
+    expect((await lockHere('bob', 'take', 'Maps/a')).code).toBe(0);
+    expect(await held()).toEqual(['Maps/a bob', 'b ada']);
   });
 
   test('leaves the line', async () => {
@@ -390,7 +393,7 @@ describe('lock, over HTTP', () => {
   });
 
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
-    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'WORKSPACE_TOKEN is not set: an API token of the service.'],
+    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'workspace-service token create'],
     ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
     ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
@@ -401,33 +404,19 @@ describe('lock, over HTTP', () => {
       'Use https, or set --allow-http',
     ],
     ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
-    [
-      'a flag that applies to the data of this machine',
-      {},
-      ['list', '--data', '/srv'],
-      '--data works only on the data of this',
-    ],
-    ['the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
     ['no paths to check', {}, ['check'], oneOfThree],
     ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
     ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
     ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be one of refuse, accept.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
-    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note and --ttl'],
+    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/s3cret|wsa_/);
-  });
-
-  test('works on the data of this machine if no URL of a service is set', async () => {
-    const environment = commandEnvironment(temporaryFolder());
-    expect(await readOnly(['lock', 'list', 'game'], environment)).toMatchObject({ code: 0 });
-    const refused = await readOnly(['lock', 'list', 'game', '--allow-http'], environment);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http works only over HTTP') });
   });
 
   test('prints the error of the service if the token is unknown', async () => {

@@ -45,7 +45,11 @@ describe('serve reports in one sentence that it', () => {
 
   test.each([
     ['is too old', 'echo git version 2.30.2', 'needs git 2\\.39 or newer, but this is git 2\\.30\\.2'],
-    ['does nothing', '[ "$1" = version ] && echo git version 2.50.0 || exit 9', 'git could not create a repository'],
+    [
+      'does nothing',
+      '[ "$1" = version ] && echo git version 2.50.0 || exit 9',
+      'git could not look at the sample repository',
+    ],
   ])('cannot start if git %s', async (name, script, sentence) => {
     const bin = folderNamed(`git that ${name}`);
     await mkdir(bin);
@@ -130,11 +134,11 @@ describe('serve reports in one sentence that it', () => {
   });
 });
 
-test('serve ends if the database refuses its settings', async () => {
+test('serve ends if the database refuses a change at its start', async () => {
   const folder = folderNamed('refusing');
   await runMain(addGame, commandEnvironment(folder));
   const database = new DatabaseSync(join(folder, 'service.db'));
-  database.exec("create trigger refuse before insert on quotas begin select raise(abort, 'not now'); end");
+  database.exec("create trigger refuse before insert on sign_in_links begin select raise(abort, 'not now'); end");
   database.close();
   const { code, stderr } = await runCommand(['serve', '--port=0'], { folder });
   expect(code).toBe(1);

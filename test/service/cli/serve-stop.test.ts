@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { lockedPathsIn } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
 
 const parent = folderOfTests();
 afterAll(async () => void (await Promise.all(services.map((service) => service.kill()))));
@@ -57,8 +57,7 @@ describe('a service that receives', () => {
       end();
       expect(await status).toBe(201);
       expect(await service.command.ended()).toBe(0);
-      const { stdout } = await runMain(['lock', 'list', 'sample', '--json'], commandEnvironment(service.folder));
-      expect(JSON.parse(stdout).locks).toMatchObject([{ path: 'Content/Slow.uasset' }]);
+      expect(await lockedPathsIn(service.folder)).toEqual(['Content/Slow.uasset']);
     },
   );
 

@@ -15,14 +15,14 @@ async function heldPath() {
   const bo = await signedIn(service, { name: 'bo', scopes: ['locks:write'] });
   const page = async (visitor = bo) => (await visitor.get(pathUrl(workspace, path))).text;
   const ask = (fields: Readonly<Record<string, string>>) =>
-    bo.post(`/workspaces/${workspace}/locks/ask`, { path, note: '', duration: '8h', ...fields });
+    bo.post(`/workspaces/${workspace}/locks/ask`, { path, note: '', ...fields });
   return { workspace, holder, bo, page, ask };
 }
 
-test('someone who asks for a held lock is in line with a note, and gets the lock when it is free', async () => {
+test('someone who asks for a held lock is in line with a note, and has the path kept when it is free', async () => {
   const { workspace, holder, bo, page, ask } = await heldPath();
   const form = (await bo.get(urlIn(await page(), /href="([^"]+)">Ask for it/))).text;
-  for (const part of ['Lock it for me when it is free', 'value="3d"', '<bdi>ada</bdi>']) expect(form).toContain(part);
+  for (const part of ['Keep it for me when it is free', '<bdi>ada</bdi>']) expect(form).toContain(part);
   const { status, headers } = await ask({ note: 'Lights' });
   expect([status, headers.get('location')]).toEqual([303, pathUrl(workspace, path)]);
   const asked = await page();
@@ -35,8 +35,10 @@ test('someone who asks for a held lock is in line with a note, and gets the lock
   expect(await list()).toContain(`<a class="waiting" href="${pathUrl(workspace, path)}">1 waiting</a>`);
   for (const part of ['Ask for it', 'Withdraw']) expect(await page(holder)).not.toContain(part);
   await locksOf(service, workspace, holder.secret).release(path);
-  const owner = async () => (await locksOf(service, workspace, bo.secret).list(`?path=${path}`)).body.locks[0]?.owner;
-  await expect.poll(owner, { timeout: 10_000 }).toBe('bo');
+  await expect.poll(() => page(), { timeout: 10_000 }).toContain('Kept until');
+  expect((await locksOf(service, workspace, holder.secret).take(path)).status).toBe(409);
+  expect((await locksOf(service, workspace, bo.secret).take(path)).status).toBe(201);
+  expect(await page()).not.toContain('Kept until');
   expect(await list()).not.toContain('waiting</a>');
 });
 
@@ -51,11 +53,12 @@ test('a request can be withdrawn, also twice', async () => {
 
 test('a form with mistakes, or for a lock that needs no asking, is shown again with the reason', async () => {
   const { workspace, holder, ask } = await heldPath();
-  const wrong = await ask({ duration: 'long', note: 'Lights' });
-  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('value="Lights"')]);
+  const note = 'n'.repeat(201);
+  const wrong = await ask({ note });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining(`value="${note}"`)]);
   await locksOf(service, workspace, holder.secret).release(path);
   const free = await ask({});
-  expect([free.status, free.text]).toEqual([422, expect.stringContaining('nobody waits for it. Lock it.')]);
+  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and it is kept for nobody else. Lock it.')]);
 });
 
 test('a token that may only read is not offered to ask', async () => {

@@ -2,12 +2,11 @@ import { expect } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { storePool } from '../../support/stored-pool.ts';
-import { storeSyncs } from '../../support/stored-rows.ts';
+import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
 import { hostileTexts } from './hostile.ts';
 import { hostileName, hostilePath, takeLock } from './locked-service.ts';
-import { storeDelivery } from './stored-delivery.ts';
 
 /** All pages that links from these URLs lead to, by their URL. */
 async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -65,7 +64,7 @@ export async function hostilePages(service: RunningService) {
   const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
   for (const [index, text] of hostileTexts.entries()) {
     await token({ name: text });
-    await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text });
+    await changeRows(storage, 'hooks', { last_error: text, failing_since: 1 }, { id: hook.id });
     const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
     const told = { branch: text, requested_by: text, error: text };
     await storeSyncs(storage, { id, workspace_id: workspace, status: 'failed', ...told });

@@ -49,7 +49,8 @@ test('a live page that does not read is sent only as much as the buffers hold', 
       end();
     }
   });
-  const parts = { log: pino({ level: 'silent' }), metrics: createMetrics(), trustedProxies: [] };
+  const databaseClock = { now: Date.now };
+  const parts = { log: pino({ level: 'silent' }), metrics: createMetrics(), trustedProxies: [], databaseClock };
   const server = await startServer(createApp(parts, [app]), '127.0.0.1', 0);
   onTestFinished(() => server.close({ idleMs: 0, requestsMs: 0 }));
 

@@ -241,6 +241,24 @@ describe('a path that is probably not meant as written', () => {
     expect((await lockFile(ada, workspace, { path: 'Content/[ab]', literal: 'yes' })).status).toBe(303);
   });
 
+  test('is refused without a mirror if files below it are locked or were', async () => {
+    const workspace = await service.workspace();
+    const ada = await signedIn(service, { owner: 'folders', scopes: ['locks:write'] });
+    const lock = async (path: string) => {
+      const { status, text } = await lockFile(ada, workspace, { path });
+      return [status, fieldsIn(text)['path']?.problem];
+    };
+    expect(await lock('Content/Maps/Town.umap')).toEqual([303, undefined]);
+    for (const _ of ['locked', 'released']) {
+      for (const path of ['Content', 'Content/Maps']) {
+        expect(await lock(path)).toEqual([422, expect.stringContaining('This is a folder.')]);
+      }
+      await locksOf(service, workspace, ada.secret).release('Content/Maps/Town.umap');
+    }
+    expect(await lock('Content/Map')).toEqual([303, undefined]);
+    expect((await lockFile(ada, workspace, { path: 'Content/Maps', literal: 'yes' })).status).toBe(303);
+  });
+
   test('is locked if the mirror lacks its data', async () => {
     const remote = createRepository(temporaryFolder(), 'remote.git');
     remote.commit({ branch: 'main', files: { 'Content/Weapon.uasset': '1' } });

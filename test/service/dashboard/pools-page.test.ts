@@ -1,26 +1,24 @@
 import { expect, test } from 'vitest';
+import { joinLine } from '../../../src/service/locks/waits.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storePool } from '../../support/stored-pool.ts';
+import { waitRequest } from '../../support/waits.ts';
 import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
 
-/** Stores places in line that do not end during the test. */
-const storeWaiting = (workspace_id: string, path: string, ...owners: readonly string[]) =>
-  service.storage.commit({ workspace: workspace_id }, async (db) => {
-    for (const [rank, owner] of owners.entries()) {
-      const id = `place_${workspace_id}_${owner}`;
-      const times = { since: Date.now(), rank, asked_at: Date.now(), present_until: Date.now() + 3_600_000 };
-      const place = { id, workspace_id, token_id: 'tok_1', owner, origin: null, note: null, urgency: 3, ttl: null };
-      await db
-        .insertInto('lock_places')
-        .values({ ...place, ...times })
-        .execute();
-      const line = { workspace_id, path, place_id: id, asked_path: path, rank };
-      await db.insertInto('lock_lines').values(line).execute();
-    }
-  });
+/** Stores waits in line that do not end during the test. */
+const storeWaiting = (workspace: string, path: string, ...owners: readonly string[]) =>
+  service.storage.commit({ workspace }, (db) =>
+    joinLine(
+      db,
+      service.storage.now,
+      owners.map((owner) =>
+        waitRequest(`${workspace} ${owner}`, { workspace, owner, paths: [path], presentMs: 3_600_000 }),
+      ),
+    ),
+  );
 
 test('the page of a pool shows who holds each seat, and links to the free ones', async () => {
   const workspace = await service.workspace();

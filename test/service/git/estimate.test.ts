@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readProgress } from '../../../src/service/git/transfer.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { type Commit, createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
-import { fakeSsh } from '../../support/git-ssh.ts';
+import { branchNamed, enoughTime, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
 import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -105,39 +103,11 @@ describe('the estimate', () => {
   });
 });
 
-test('an estimate that times out while the remote is packing returns the announced count, if any', async () => {
-  const { folder, repository } = await gitSetUp();
-  repository.commit(...manyCommits(3));
-  /** Estimates a fetch from a remote that sends this announcement and then packs forever. */
-  const estimateOf = async (name: string, announcement: string) => {
-    const packer = join(folder, `packer-${name}`);
-    await writeFile(packer, `#!/bin/sh\necho "${announcement}" >&2\nsleep 600\n`, { mode: 0o755 });
-    const settings = `export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=uploadpack.packObjectsHook GIT_CONFIG_VALUE_0=${packer}`;
-    const git = gitIn(join(folder, name), { GIT_SSH_COMMAND: await fakeSsh(folder, `ssh-${name}`, settings) });
-    return git.estimate('game', remoteAt(`git@example.com:${repository.path}`), branchNamed('main'), {
-      timeoutMs: 3_000,
-    });
-  };
-  const [announced, silent] = await Promise.all([
-    estimateOf('announces', 'Enumerating objects: 41, done.'),
-    failureOf(estimateOf('is-silent', 'Enumerating objects: 41')),
-  ]);
-  expect(announced).toBe(41);
-  expect(silent.kind).toBe('timeout');
-  expect(processesNaming(folder)).toEqual([]);
-});
-
 describe('the progress of a transfer', () => {
   test.each([
-    ['Receiving objects:   0% (1/1500)', { kind: 'receiving', received: 1, total: 1_500 }],
-    ['Receiving objects: 100% (5/5), 3.21 KiB | 1.00 MiB/s, done.', { kind: 'receiving', received: 5, total: 5 }],
-    ['remote: Enumerating objects: 41, done.        ', { kind: 'announced', objects: 41 }],
-    ['remote: Enumerating objects: 41        ', undefined],
-    ['remote: Counting objects: 100% (25/25), done.        ', { kind: 'announced', objects: 25 }],
-    ['remote: Counting objects:  40% (10/25)        ', undefined],
-    ['remote: Finding sources: 100% (7/7)        ', { kind: 'announced', objects: 7 }],
+    ['Receiving objects:   0% (1/1500)', { received: 1, total: 1_500 }],
+    ['Receiving objects: 100% (5/5), 3.21 KiB | 1.00 MiB/s, done.', { received: 5, total: 5 }],
     ['remote: Receiving objects: 100% (9/9)', undefined],
-    ['remote: Enumerating objects: 99999999999999999, done.', undefined],
     ['Resolving deltas: 100% (2/2), done.', undefined],
   ])('is parsed from the line %j', (line, progress) => {
     expect(readProgress(line)).toEqual(progress);

@@ -1,6 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Refusal } from '../../../src/service/contract/problem.ts';
-import type { ApiResponse } from '../../../src/service/contract/response.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedService } from './shared-service.ts';
@@ -68,25 +66,24 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     let taken = false;
-    const one = (): Promise<ApiResponse> => {
-      const ask = createIdempotency(storage).idempotentBatch<ApiResponse & { readonly workspace: string }>({
-        refuseEarly: async () => undefined,
-        decide: async (_, asked) =>
-          asked.map((response) => {
-            if (taken) return new Refusal('locked', 'It is taken.');
-            taken = true;
-            return response;
-          }),
-      });
-      return ask(
-        { tokenId: 't', key: 'k', fingerprint: 'f' },
-        { workspace: 'game', status: 201, headers: {}, body: '{}' },
+    const one = () => {
+      const ask = createIdempotency(storage).idempotentBatch<{ readonly workspace: string }, { readonly kind: string }>(
+        {
+          decideEarly: async () => undefined,
+          decide: async (_, asked) =>
+            asked.map(() => {
+              const kind = taken ? 'held' : 'acquired';
+              taken = true;
+              return { kind };
+            }),
+          isDone: ({ kind }) => kind === 'acquired',
+        },
       );
+      return ask({ tokenId: 't', key: 'k', fingerprint: 'f' }, { workspace: 'game' });
     };
-    const answers = await Promise.all([one(), one()]);
-    expect(answers.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
-      [201, undefined],
-      [201, 'true'],
+    expect(await Promise.all([one(), one()])).toEqual([
+      { result: { kind: 'acquired' }, replayed: false },
+      { result: { kind: 'acquired' }, replayed: true },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { listLocks } from '../../../src/service/locks/list.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { storePool } from '../../support/stored-pool.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
@@ -15,6 +16,7 @@ const passes = [vi.spyOn(branches, 'keys'), vi.spyOn(branches, Symbol.iterator)]
 const known = {
   listing: { branches, defaultBranch: undefined, askedAt: 0, answeredAt: 0 },
   failure: undefined,
+  startedAt: 0,
 };
 
 /** Queries whose time does not grow with what is stored. */
@@ -39,7 +41,8 @@ beforeAll(async () => {
       ...noLocks,
       find: async () => undefined,
       queue: async () => [],
-      placeOf: () => 'place',
+      list: (query) => listLocks(app.storage, query),
+      waitIdOf: () => 'place',
       // Another request has released them.
       commitReleases: (_, change) =>
         app.storage.commit('global', async (db) => {

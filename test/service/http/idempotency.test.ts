@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
+import { removeOldResults } from '../../../src/service/idempotency/remembered-results.ts';
 import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -118,11 +118,11 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
           .execute(),
       );
     await age(24 * 3_600_000 - 60_000);
-    await removeOldResponses(service.storage);
+    await removeOldResults(service.storage);
     expect((await lock('a', key)).status).toBe(201);
     await age(60_000);
     expect((await lock('a', key)).status).toBe(409);
-    await removeOldResponses(service.storage);
+    await removeOldResults(service.storage);
     const { read } = service.storage;
     expect(await read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute()).toEqual([]);
   });

@@ -5,7 +5,6 @@ import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
@@ -91,13 +90,13 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     const elevenMinutes = 11 * 60_000;
     await service.storage.commit('global', async (db) => {
       const { rank } = await db
-        .selectFrom('lock_lines')
+        .selectFrom('wait_paths')
         .select('rank')
         .where('path', '=', 'starving')
         .executeTakeFirstOrThrow();
       const rise = { rank: rank - elevenMinutes * 1_000 };
-      await db.updateTable('lock_lines').set(rise).where('path', '=', 'starving').execute();
-      await db.updateTable('lock_places').set(rise).where('rank', '=', rank).execute();
+      await db.updateTable('wait_paths').set(rise).where('path', '=', 'starving').execute();
+      await db.updateTable('waits').set(rise).where('rank', '=', rank).execute();
     });
     const second = take('starving', { key: 'starving-normal', wait: 'wait=2' });
     await waiting(2);
@@ -162,69 +161,9 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     expect((await locks.take('hidden')).status).toBe(201);
   });
 
-  test('is not overtaken by a request that does not wait, while it waits for another of its paths', async () => {
-    for (const path of ['overtaken', 'other']) await locks.take(path);
-    expect((await take('overtaken', { key: 'overtaken/1', wait: 'wait=0' })).status).toBe(409);
-    const other = take('other', { key: 'overtaken/2' });
-    await waiting(1);
-    await locks.release('overtaken');
-    const plain = await locks.take('overtaken');
-    expectProblem(plain, 'locked');
-    expect([plain.body.lock, plain.body.queue]).toEqual([undefined, { position: 2, length: 1 }]);
-    expect((await take('overtaken', { key: 'overtaken/3', wait: 'wait=0' })).status).toBe(201);
-    for (const path of ['overtaken', 'other']) await locks.release(path);
-    expect((await other).status).toBe(201);
-  });
-
   test('is granted the lock when the ttl of the holder ends', async () => {
     await locks.take('ttl', { ttl: '1s' });
     expect((await take('ttl', { key: 'ttl-1' })).status).toBe(201);
-  });
-
-  test('for several paths keeps its rank in all their lines, and cannot be overtaken there', async () => {
-    await locks.take('set-a');
-    await locks.take('set-b');
-    const both = take('set-a', { key: 'both/1', referer: run('both') });
-    await waiting(1);
-    const single = take('set-b', { key: 'single-b' });
-    await waiting(2);
-    // The request for several paths finds the second one held later than the single request.
-    const second = await take('set-b', { key: 'both/2', wait: 'wait=0', referer: run('both') });
-    expect(second.body.queue).toEqual({ position: 1, length: 2 });
-    // Its presence between two requests is shorter than a pause of a busy machine.
-    await changeRows(service.storage, 'lock_places', { present_until: Date.now() + 60_000 }, { origin: run('both') });
-    await locks.release('set-b');
-    const refused = await locks.take('set-b');
-    expect([refused.body.lock, refused.body.queue]).toEqual([undefined, { position: 3, length: 2 }]);
-    expect(refused.body.detail).toContain(run('both'));
-    await locks.release('set-a');
-    expect((await both).status).toBe(201);
-    // A client that does not ask again soon is no longer waited for.
-    expect((await single).status).toBe(201);
-    for (const path of ['set-a', 'set-b']) await locks.release(path);
-  });
-
-  test('is granted the lock although another request of its client has ended its presence', async () => {
-    for (const path of ['present-a', 'present-b']) await locks.take(path);
-    const granted = take('present-a', { key: 'present/1' });
-    await waiting(1);
-    expect((await take('present-b', { key: 'present/2', wait: 'wait=0' })).status).toBe(409);
-    await changeRows(service.storage, 'lock_places', { present_until: 1 });
-    await locks.release('present-a');
-    expect((await granted).status).toBe(201);
-    for (const path of ['present-a', 'present-b']) await locks.release(path);
-  });
-
-  test('for any of several paths learns which one is free, and leaves all lines with its grant', async () => {
-    for (const path of ['any-a', 'any-b']) await locks.take(path);
-    expect((await take('any-b', { key: 'any/1', wait: 'wait=0, any' })).status).toBe(409);
-    const wait = take('any-a', { key: 'any/2', wait: 'wait=30, any' });
-    await waiting(1);
-    await locks.release('any-b');
-    expect((await wait).body.turn).toEqual(['any-b']);
-    expect((await take('any-b', { key: 'any/3', wait: 'wait=0, any' })).status).toBe(201);
-    await locks.release('any-a');
-    expect((await locks.take('any-a')).status).toBe(201);
   });
 
   test('causes one event for the holder, however often it asks again', async () => {

@@ -42,6 +42,7 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
       acquired_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expires_at: expect.any(String),
       fence: expect.any(Number),
+      lease: null,
     });
     expect(Date.parse(body.expires_at) - Date.parse(body.acquired_at)).toBe(90_000);
     expect(headers.get('etag')).toBe(`"${body.id}"`);

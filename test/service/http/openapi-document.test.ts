@@ -65,6 +65,8 @@ const titled = (some: readonly Field[]): [title: string, field: Field][] =>
 
 /** Rules in the descriptions that JSON Schema cannot express. */
 const asDescribed: Readonly<Record<string, (text: string) => boolean>> = {
+  // The request has one path.
+  count: (count) => Number(count) <= 1,
   path: (path) => Buffer.byteLength(path.normalize('NFC')) <= 1_024,
   prefix: (prefix) => Buffer.byteLength(prefix) <= 1_024,
   owner: (owner) => Buffer.byteLength(owner) <= 1_024,
@@ -119,7 +121,12 @@ function valuesOf(name: string, schema: FieldSchema): fc.Arbitrary<unknown> {
       .uniqueArray(header, { maxLength: maxProperties, selector })
       .map((entries) => Object.fromEntries(entries.filter(([name]) => !reserved.test(name))));
   }
-  if (maximum !== undefined) return fc.integer({ min: minimum, max: maximum });
+  if (maximum !== undefined) {
+    const isAsDescribed = asDescribed[name] ?? (() => true);
+    return fc
+      .oneof(fc.constant(minimum), fc.integer({ min: minimum, max: maximum }))
+      .filter((value) => isAsDescribed(String(value)));
+  }
   return textsOf(schema).filter(asDescribed[name] ?? (() => true));
 }
 
@@ -161,6 +168,7 @@ describe('the OpenAPI document', () => {
     const inPath: Readonly<Record<string, string>> = {
       id: service.home,
       path: 'free',
+      lease: randomUUID(),
       sync_id: 'sync_1',
       forge: 'github',
     };
@@ -171,7 +179,9 @@ describe('the OpenAPI document', () => {
     const query =
       place === 'query' ? `?${needed}${name}=${encodeURIComponent(String(value))}` : requiredQuery(operation);
     const free = operationId === 'acquireLock' ? { path: randomUUID() } : {};
-    const json = body && { ...body, ...free, ...(place === 'body' && { [name]: value }) };
+    // Properties are for a pool.
+    const ofPool = place === 'body' && name === 'where' ? { paths: undefined, pool: 'seats' } : {};
+    const json = body && { ...body, ...free, ...ofPool, ...(place === 'body' && { [name]: value }) };
     const headers = place === 'header' ? { [name]: String(value) } : {};
     return service.ask(method, address + query, { token: service.secret, headers, json });
   }
@@ -268,8 +278,8 @@ describe('the OpenAPI document', () => {
   test('does not require fields that have a default or are optional', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
-      'body branch, body branches, body events, body format, body headers, body note, body secret, body ttl, body until_merged, ' +
-        'body versions, header Idempotency-Key, header If-Match, header Lock-Branch, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
+      'body branch, body branches, body count, body events, body format, body headers, body note, body paths, body pool, ' +
+        'body secret, body until_merged, body versions, body where, header Idempotency-Key, header If-Match, header Lock-Branch, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
         'query owner, query path, query prefix, query reason',
     );
   });

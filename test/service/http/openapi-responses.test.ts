@@ -7,15 +7,12 @@ import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.t
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
-import type { Ask, Reply } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { deleted, type Pushed, pushDelivery } from '../syncs/push-delivery.ts';
-import { describedStatuses, expectDescribed, optionalHeaders } from './described-operations.ts';
+import { askWrongly, type DescribedAsk, describedOperation } from './described-operation.ts';
+import { expectDescribed, optionalHeaders } from './described-operations.ts';
 import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService } from './shared-service.ts';
-
-/** Covered elsewhere: these need a database that is gone, or a token that exceeds its rate limit. */
-const elsewhere = [429, 503];
 
 describe.each(databaseKinds)('the API on $name', (kind) => {
   let resolve: Resolve = () => Promise.reject(new Error('No name resolves here.'));
@@ -34,48 +31,7 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
   });
 
   const lock = (path: string = randomUUID()) => ({ path, type: 'exclusive', ttl: '1h' });
-  const raw = (text: string, headers: Readonly<Record<string, string>> = {}): Ask => ({
-    raw: text,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-
-  /** Sends requests, and checks each response before returning it. Missing parameters become `none`. */
-  function operation(method: string, path: string) {
-    const seen = new Map<number, Set<string>>();
-    const ask = async (parameters: string | Readonly<Record<string, string>>, given: Ask = {}): Promise<Reply> => {
-      const [values, query] = typeof parameters === 'string' ? [{}, parameters] : [parameters, ''];
-      const parts: Readonly<Record<string, string>> = { id: workspace, ...values };
-      const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parts[name] ?? 'none'));
-      const response = await service.ask(method, address + query, { token: service.secret, ...given });
-      expectDescribed(method, path, response);
-      const sent = seen.get(response.status) ?? new Set();
-      for (const name of response.headers.keys()) sent.add(name);
-      seen.set(response.status, sent);
-      return response;
-    };
-    const expectAllSeen = async (): Promise<void> => {
-      const statuses = describedStatuses(method, path);
-      // All operations refuse unauthorized requests in the same way.
-      if (statuses.includes(401)) await ask('', { token: undefined });
-      if (statuses.includes(403)) await ask('', { token: limited });
-      const expected = statuses.filter((status) => seen.has(status) || !elsewhere.includes(status));
-      expect([...seen.keys()].sort()).toEqual(expected.sort());
-      for (const [status, sent] of seen) {
-        const never = optionalHeaders(method, path, status).filter((name) => !sent.has(name.toLowerCase()));
-        expect(never, `headers that ${method} ${path} with ${status} never had`).toEqual([]);
-      }
-    };
-    return { ask, expectAllSeen };
-  }
-
-  /** Gets the errors that every operation with a body can return before it reads the fields. */
-  async function askWrongly(ask: (parameters: string, given?: Ask) => Promise<Reply>): Promise<void> {
-    await ask('', raw('{'));
-    await ask('', raw(' '.repeat(1024 * 1024 + 1)));
-    await ask('', raw('{}', { 'content-type': 'text/plain' }));
-    await ask('', raw('{}', { 'content-encoding': 'gzip' }));
-    await ask('', raw('{}'));
-  }
+  const operation = (method: string, path: string) => describedOperation(service, { method, path, workspace, limited });
 
   test.each(['/healthz', '/readyz', '/v1/openapi.json', '/v1/workspaces', '/v1/token', '/metrics'])(
     'GET %s returns exactly the described responses',
@@ -95,7 +51,7 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
   });
 
   /** The remote keeps the first request waiting until the second has been answered. */
-  async function askTwiceAtOnce(ask: ReturnType<typeof operation>['ask']): Promise<void> {
+  async function askTwiceAtOnce(ask: DescribedAsk): Promise<void> {
     const remote = createServer();
     const { port } = await listenHere(remote);
     const id = await service.workspace(`https://127.0.0.1:${port}/assets.git`);
@@ -214,18 +170,11 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
     await askWrongly(ask);
     const json = lock();
     await operation('POST', '/v1/workspaces/{id}/locks').ask('', { json });
-    const given = { json: { path: json.path }, token: other, headers: { 'idempotency-key': randomUUID() } };
+    const given = { json: { path: json.path }, token: other };
     expect((await ask('', given)).body).toMatchObject({ path: json.path, position: 1, owner: 'other', note: null });
     await ask('', given);
     expect((await ask('', { json: { path: json.path } })).body.detail).toContain('You hold the lock on');
     await ask({ id: 'nowhere' }, { json: { path: json.path } });
-    const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
-    const busy = service.storage.commit('global', () => end);
-    const twice = { ...given, headers: { 'idempotency-key': randomUUID() } };
-    const both = [ask('', twice), ask('', twice)];
-    expect((await Promise.race(both)).status).toBe(409);
-    goOn();
-    await Promise.all([...both, busy]);
     await expectAllSeen();
 
     const withdrawal = operation('DELETE', '/v1/workspaces/{id}/queue');

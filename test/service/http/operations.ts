@@ -5,7 +5,7 @@ export type Need = 'anyone' | 'any-token' | Scope;
 
 export interface ExpectedOperation {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly need: Need;
   /** A valid body, if the operation has one. */
@@ -26,6 +26,17 @@ const rows: readonly Row[] = [
   ['receivePush', 'POST', '/v1/workspaces/{id}/push/{forge}', 'anyone', 404],
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
+  [
+    'putLease',
+    'PUT',
+    '/v1/workspaces/{id}/leases/{lease}',
+    'locks:write',
+    415,
+    { paths: ['a'], type: 'exclusive', ttl: '1h' },
+  ],
+  ['getLease', 'GET', '/v1/workspaces/{id}/leases/{lease}', 'locks:read', 404],
+  ['renewLease', 'POST', '/v1/workspaces/{id}/leases/{lease}/renew', 'locks:write', 415, { ttl: '1h' }],
+  ['endLease', 'DELETE', '/v1/workspaces/{id}/leases/{lease}', 'locks:write', 204],
   ['checkPaths', 'POST', '/v1/workspaces/{id}/check', 'locks:read', 415, { paths: ['a'] }],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['askForLock', 'POST', '/v1/workspaces/{id}/queue', 'locks:write', 415, { path: 'a' }],
@@ -59,6 +70,7 @@ export const addressIn = (operation: ExpectedOperation, workspace: string): stri
   operation.path
     .replace('{id}', workspace)
     .replace('{path}', 'a%2Fb')
+    .replace('{lease}', 'lease-0123456789')
     .replace('{sync_id}', 'sync_1')
     .replace('{forge}', 'github')
     .replace('{name}', 'seats') + requiredQuery(operation);

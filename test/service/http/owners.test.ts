@@ -70,7 +70,7 @@ describe.each(databaseKinds)('locks of an owner with several tokens, on $name', 
     expectProblem(await desk.take('a', key), 'locked');
   });
 
-  test('count together against --max-locks-per-owner', async () => {
+  test('count together against the limit of an owner', async () => {
     const { as } = await newWorkspace();
     const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
     for (const path of ['a', 'b']) expect((await laptop.take(path)).status).toBe(201);

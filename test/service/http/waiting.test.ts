@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Locks as ServiceLocks } from '../../../src/service/locks/locks.ts';
-import { maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
+import { maxWaitersOfOwner } from '../../../src/service/locks/waiters.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
@@ -142,7 +142,7 @@ describe.each(databaseKinds)('a thousand clients that wait for a path, on $name'
     const wait = () => waitFor(locks, 'a', 'wait=30', leaving.signal).catch(() => 'gone');
     const waits: Promise<Reply | string>[] = [];
     // Adds a batch at a time, because this process is at both ends of all connections.
-    while (waits.length < maxWaitersOfToken) {
+    while (waits.length < maxWaitersOfOwner) {
       waits.push(...Array.from({ length: 100 }, wait));
       await untilWaiting(service, secret, waits.length);
     }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { leasesOf } from '../leases/leases-of.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -27,6 +29,37 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
     expect((await release('art/hero.psd')).status).toBe(404);
     expect((await release('Art/Hero.psd')).status).toBe(204);
     expect((await take('art/hero.psd')).status).toBe(201);
+  });
+
+  test('is found in different case by each look-up of a path', async () => {
+    const { id, take, list } = await service.newWorkspace();
+    const { body } = await take('Content/Hero.uasset');
+    for (const query of ['path=content/hero.uasset', 'prefix=CONTENT/', 'prefix=content/h']) {
+      expect((await list(`?${query}`)).body.locks, query).toEqual([body]);
+    }
+    expect((await list('?prefix=content/x')).body.locks).toEqual([]);
+    const checked = await service.ask('POST', `/v1/workspaces/${id}/check`, {
+      token: service.secret,
+      json: { paths: ['CONTENT/hero.uasset'] },
+    });
+    expect(checked.body.locks).toMatchObject([{ path: 'Content/Hero.uasset' }]);
+    const lfs = await service.ask('GET', `/v1/workspaces/${id}/lfs/locks?path=content/hero.uasset`, {
+      token: service.secret,
+    });
+    expect(lfs.body.locks).toMatchObject([{ path: 'Content/Hero.uasset' }]);
+  });
+
+  test('locks one file once in a lease, and names each path that it refuses', async () => {
+    const { id, take, list } = await service.newWorkspace();
+    const { put } = leasesOf(service, id, service.secret);
+    const twice = await put(randomUUID(), { paths: ['a', 'Hero', 'hero'] });
+    expectInvalid(twice, '#/paths/2');
+    expect(twice.body.detail).toContain('it is the same file as Hero');
+    expectInvalid(await put(randomUUID(), { paths: ['a', 'nul.txt'] }), '#/paths/1');
+    expect((await put(randomUUID(), { paths: ['a', 'Hero'] })).status).toBe(201);
+    expect((await put(randomUUID(), { paths: ['b', 'HERO'] })).body.locks).toMatchObject([{ path: 'Hero' }]);
+    expect((await take('A')).status).toBe(409);
+    expect((await list()).body.locks).toHaveLength(2);
   });
 
   test('answers a wait for a path in different case when its lock is released, or the wait times out', async () => {
@@ -95,7 +128,7 @@ describe.each(databaseKinds)('a service that is changed to Windows paths, on $na
       await locksOf(shipped, workspace, secret).take(path);
       const asked = await shipped.ask('POST', `/v1/workspaces/${workspace}/queue`, {
         token,
-        json: { path, ttl: '1h' },
+        json: { path },
       });
       expect(asked.status).toBe(201);
     }

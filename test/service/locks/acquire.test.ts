@@ -30,7 +30,7 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
   foldedPath: foldCase(path),
 });
 
-type WithLock = Exclude<AcquireDecision, { readonly kind: 'queued' | 'superseded' }>;
+type WithLock = Extract<AcquireDecision, { readonly lock: unknown }>;
 
 const inWords = (acquisition: WithLock): string =>
   `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { LinePath } from '../../../src/service/locks/line.ts';
-import { createLockWaiters, maxWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
+import { createLockWaiters, maxWaiters, maxWaitersOfOwner } from '../../../src/service/locks/waiters.ts';
+import type { LinePath } from '../../../src/service/locks/waits.ts';
 
 const workspace = 'game';
 
@@ -25,7 +25,7 @@ function createWorld() {
       const [id] = lines.get(path) ?? [];
       return {
         remainingMs: remainingMs > 0 ? remainingMs : undefined,
-        first: id === undefined ? undefined : { id, presentMs: 5_000 },
+        next: id === undefined ? undefined : { id, lookAgainMs: 300 },
       };
     },
     watchOthers(onChange) {
@@ -38,9 +38,9 @@ function createWorld() {
     onError: (error) => errors.push(error),
   });
 
-  const arrival = (path: string, seconds: number, tokenId: string) => {
+  const arrival = (path: string, seconds: number, owner: string) => {
     const leaving = new AbortController();
-    return { leaving, wait: { workspace, path, tokenId, ms: seconds * 1_000, gone: leaving.signal } };
+    return { leaving, wait: { workspace, path, tokenId: 'tok', owner, ms: seconds * 1_000, gone: leaving.signal } };
   };
   const noted = (name: string, waiting: Promise<unknown> | undefined, leaving: AbortController) => {
     if (waiting === undefined) return undefined;
@@ -69,14 +69,15 @@ function createWorld() {
       if (at === 'here') waiters.changed({ workspace, path });
       else hears?.(at === 'elsewhere' ? { workspace, path } : undefined);
     },
-    /** A place that waits for the first path; it is in the lines of all. */
-    arrive(id: string, { paths = ['a'], seconds = 30, tokenId = 'tok', any = false } = {}) {
+    /** A lease that waits for these paths. A set is woken by a free one although another lease is next there. */
+    arrive(id: string, { paths = ['a'], seconds = 30, owner = 'ada', isSet = false } = {}) {
       for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
-      const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, tokenId);
-      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, requestId: id, paths, any }), leaving);
+      const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, owner);
+      const watched = paths.map((path) => ({ path, by: 'lock' as const }));
+      return noted(id, waiters.waitForTurn({ ...wait, id, requestId: id, isSet, watched }), leaving);
     },
-    watch(name: string, { seconds = 30, tokenId = 'tok' } = {}) {
-      const { leaving, wait } = arrival('a', seconds, tokenId);
+    watch(name: string, { seconds = 30, owner = 'ada' } = {}) {
+      const { leaving, wait } = arrival('a', seconds, owner);
       return noted(name, waiters.waitUntilFree(wait), leaving);
     },
   };
@@ -131,16 +132,18 @@ describe('clients that wait for their turn', () => {
     expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
   });
 
-  test('learn of another path of theirs that is free only if any of the paths is enough', async () => {
+  test('of several paths are notified when one of these is free, also if another lease is next there', async () => {
     const world = createWorld();
-    world.hold('a');
-    for (const path of ['b', 'c']) world.hold(path);
-    world.arrive('all', { paths: ['a', 'b'] });
-    world.arrive('any', { paths: ['a', 'c'], any: true });
+    for (const path of ['a', 'b']) world.hold(path);
+    world.arrive('single', { paths: ['b'] });
+    world.arrive('set', { paths: ['a', 'b'], isSet: true });
     await pass(moment);
-    for (const path of ['b', 'c']) world.release(path);
-    await pass(2_000);
-    expect(world.outcomes).toEqual([['any', { kind: 'turn-elsewhere', path: 'c' }]]);
+    world.release('b');
+    await pass(moment);
+    expect(world.outcomes).toEqual([
+      ['single', { kind: 'turn' }],
+      ['set', { kind: 'turn' }],
+    ]);
   });
 
   test.each([0, 3_600])(
@@ -159,7 +162,7 @@ describe('clients that wait for their turn', () => {
     world.arrive('first');
     await pass(moment);
     expect(world.outcomes).toEqual([['first', { kind: 'gone' }]]);
-    expect(world.waiters.places()).toMatchObject([{ placeId: 'first' }]);
+    expect(world.waiters.placed()).toMatchObject([{ id: 'first' }]);
     world.release('a');
     await pass(moment);
     expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
@@ -197,28 +200,16 @@ describe('clients that wait for their turn', () => {
     expect(world.queries()).toBe(before + 1);
   });
 
-  test('cause no queries of their other paths, unless any of them is enough', async () => {
-    const world = createWorld();
-    const paths = ['a', 'b', 'c'];
-    for (const path of paths) world.hold(path);
-    world.arrive('all', { paths });
-    await pass(moment);
-    expect(world.queries()).toBe(1);
-    world.arrive('any', { paths, any: true });
-    await pass(moment);
-    expect(world.queries()).toBe(3);
-  });
-
-  test('are limited per token and in total', async () => {
+  test('are limited per owner and in total', async () => {
     const world = await worldWith();
-    for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
-    expect(world.arrive('too many', { tokenId: 'one' })).toBeUndefined();
+    for (let index = 0; index < maxWaitersOfOwner; index += 1) world.arrive(`one ${index}`, { owner: 'one' });
+    expect(world.arrive('too many', { owner: 'one' })).toBeUndefined();
     let others = 0;
-    while (world.watch(`other ${others}`, { tokenId: `other ${others}` }) !== undefined) others += 1;
-    expect(others).toBe(maxWaiters - maxWaitersOfToken);
+    while (world.watch(`other ${others}`, { owner: `other ${others}` }) !== undefined) others += 1;
+    expect(others).toBe(maxWaiters - maxWaitersOfOwner);
     await pass(30_000);
     expect(world.counts.at(-1)).toBe(0);
-    expect(world.arrive('again', { tokenId: 'one' })).toBeDefined();
+    expect(world.arrive('again', { owner: 'one' })).toBeDefined();
   });
 });
 

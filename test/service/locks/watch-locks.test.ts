@@ -3,13 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
-import { joinLines, removePlaces } from '../../../src/service/locks/line.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
+import { joinLine, removeWaits } from '../../../src/service/locks/waits.ts';
 import { watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { waitRequest } from '../../support/waits.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('the notification of changed locks on $name', (kind) => {
@@ -76,17 +77,8 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     await take('a');
     const news = follow();
     expect(await notified(news)).toBe(true);
-    const place = {
-      workspace: 'game',
-      path: 'a',
-      askedPath: 'a',
-      tokenId: 'tok_1',
-      owner: 'bo',
-      origin: null,
-      note: null,
-    };
-    const join = (placeId: string, presentMs: number) =>
-      storage.commit('global', (db) => joinLines(db, storage.now, [{ ...place, placeId, urgency: 3, presentMs }]));
+    const join = (id: string, presentMs: number) =>
+      storage.commit('global', (db) => joinLine(db, storage.now, [waitRequest(id, { presentMs })]));
     await join('first', 60_000);
     expect(await notified(news)).toBe(true);
     await join('second', 60_000);
@@ -94,7 +86,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     // Its presence ends.
     await join('second', 1);
     expect(await notified(news)).toBe(true);
-    await storage.commit('global', (db) => removePlaces(db, storage.now, [{ placeId: 'first' }]));
+    await storage.commit('global', (db) => removeWaits(db, storage.now, [{ id: 'first' }]));
     expect(await notified(news)).toBe(true);
   });
 

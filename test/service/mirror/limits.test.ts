@@ -210,24 +210,6 @@ describe('the limit of parallel clones', () => {
   });
 });
 
-describe('a clone slot', () => {
-  const service = sharedService(sqlite, {
-    parallelClones: 1,
-    mirrorLimits: { minPaceIfWaitedFor: { bytes: megabyte, forMs: 300 } },
-  });
-
-  test('is taken from a slow client if another owner waits for it, and not before', async () => {
-    const mirror = await largeMirror(service);
-    const { secret } = await service.token({ owner: 'guest' });
-    await stalledClone(service, mirror, secret);
-    await sleep(1_000);
-    expect(packing(service)).not.toEqual([]);
-    const client = await gitClient();
-    await client.git('clone', '--quiet', '--bare', mirror.url, 'game');
-    expect(await outcomes(service)).toEqual({ 'too-slow': 1, served: 1 });
-  });
-});
-
 /** Starts a request that announces a body, and sends only the beginning of it. */
 function startedRequest(service: RunningService, { path }: Mirrored, token: string, body = ''): ClientRequest {
   const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {

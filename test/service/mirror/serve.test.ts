@@ -27,6 +27,7 @@ test('a list of branches that git does not complete is cut off, and not left ope
   app.get('/', (c) => {
     c.set('bearer', { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null });
     c.set('requestId', 'req_1');
+    c.set('databaseNow', Date.now);
     return serve(c, 'game');
   });
   const { port, close } = await startServer(app, '127.0.0.1', 0);

@@ -9,7 +9,7 @@ import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts'
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { readLockHistory, readOutbox } from '../../support/instances/history.ts';
+import { readLockHistory, readOutbox, recordOutbox } from '../../support/instances/history.ts';
 import { type Ask, ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../../support/seed.ts';
@@ -144,6 +144,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
     timeout: runs(500_000, 1_200_000),
   }, async () => {
     const seed = printedSeed('The mixture is of a seed');
+    await recordOutbox(url);
     for (const workspace of workspaces) {
       const hook = { url: receiver.url(`/${workspace}`), events: lockEvents };
       expect((await send(randomOf(seed), 'POST', `${workspace}/hooks`, { json: hook })).status).toBe(201);
@@ -160,7 +161,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
     await expect
       .poll(
         async () =>
-          (await history()).rows.filter(({ status }) => status === 'pending').length +
+          (await history()).rows.filter(({ isWaiting }) => isWaiting).length +
           [...(await history()).byWorkspace.values()].reduce((sum, rows) => sum + readLockHistory(rows).left.size, 0),
         { timeout: 200_000 },
       )

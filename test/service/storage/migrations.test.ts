@@ -3,7 +3,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { readLockHistory } from '../../../src/service/locks/read-history.ts';
 import { type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
@@ -133,25 +132,6 @@ describe.each(oldDatabases)('a database with one counter for all workspaces, on 
       expect([await fenceIn(workspace), await fenceIn(workspace, 'b')]).toEqual([43, 44]);
     }
     expect(await fenceIn('game', 'held')).toBe(41);
-  });
-
-  test('replays the remembered responses, only in the workspace of the original request', async () => {
-    const { idempotent } = createIdempotency(storage);
-    async function isReplayed(workspace: string, key: string): Promise<boolean> {
-      const request = { tokenId: 'tok_1', key, fingerprint: 'f' };
-      const done = { status: 201, headers: {}, body: 'done again' };
-      const response = await idempotent(
-        workspace,
-        request,
-        async () => undefined,
-        async () => done,
-      );
-      return response.headers['idempotency-replayed'] === 'true';
-    }
-    expect(await isReplayed('game', 'lock')).toBe(true);
-    for (const key of ['sync', 'form', 'hook']) expect(await isReplayed('film', key), key).toBe(true);
-    expect(await isReplayed('film', 'lock')).toBe(false);
-    for (const key of ['hook', 'removed']) expect(await isReplayed('game', key), key).toBe(false);
   });
 
   test('refuses a lock by an instance of the earlier version instead of issuing a fence twice', async () => {

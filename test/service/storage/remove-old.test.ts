@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeResponsesBeyond } from '../../../src/service/idempotency/remembered-limit.ts';
-import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
+import { removeOldResults } from '../../../src/service/idempotency/remembered-results.ts';
 import { removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
-import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
@@ -30,22 +29,12 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     const status = finished === null ? 'queued' : 'succeeded';
     return storeSyncs(storage, { id, workspace_id: 'w', status, created_at: ago(long), finished_at: ended(finished) });
   };
-  const delivery = (id: string, finished: number | null) => {
-    const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 } as const;
-    const times = { created_at: ago(long), finished_at: ended(finished) };
-    return storage.commit('global', (db) =>
-      db
-        .insertInto('deliveries')
-        .values({ ...row, ...times })
-        .execute(),
-    );
-  };
   const response = (key: string, age: number) => {
-    const row = { token_id: '', workspace_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '' };
+    const row = { token_id: '', workspace_id: '', key, fingerprint: '', result: '' };
     const values = { ...row, created_at: ago(age) };
     return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
   };
-  const names = async (table: 'syncs' | 'deliveries' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
+  const names = async (table: 'syncs' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
     const { rows } = await sql<{ name: string }>`select ${sql.ref(name)} as name from ${sql.table(table)}`.execute(
       storage.read,
     );
@@ -60,32 +49,18 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
-  test('keeps deliveries for a week after they end, and unfinished ones indefinitely', async () => {
-    await delivery('old', 7 * day + minute);
-    await delivery('young', 7 * day - minute);
-    await delivery('waiting', null);
-    await removeOldDeliveries(storage, shippedRetention);
-    expect(await names('deliveries', 'id')).toEqual(['waiting', 'young']);
-  });
-
-  test('keeps syncs and deliveries for as long as the settings say', async () => {
-    for (const write of [sync, delivery]) {
-      await write('older', 3 * minute);
-      await write('younger', minute);
-    }
-    const twoMinutes = { seconds: 120 };
-    await removeOldSyncs(storage, { keepSyncs: twoMinutes });
-    await removeOldDeliveries(storage, { keepDeliveries: twoMinutes });
+  test('keeps syncs for as long as the settings say', async () => {
+    await sync('older', 3 * minute);
+    await sync('younger', minute);
+    await removeOldSyncs(storage, { keepSyncs: { seconds: 120 } });
     expect(await names('syncs', 'id')).not.toContain('older');
     expect(await names('syncs', 'id')).toContain('younger');
-    expect(await names('deliveries', 'id')).not.toContain('older');
-    expect(await names('deliveries', 'id')).toContain('younger');
   });
 
   test('keeps remembered responses for a day', async () => {
     await response('old', day + minute);
     await response('young', day - minute);
-    await removeOldResponses(storage);
+    await removeOldResults(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
 
@@ -102,9 +77,9 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
 
   test('yields to the event loop between the queries of a long count', async () => {
     await storage.commit('global', (db) =>
-      sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
+      sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
         with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000)
-        select 'tok', 'w', 'key ' || n, '', 201, '{}', '', ${storage.now} - n from numbers`.execute(db),
+        select 'tok', 'w', 'key ' || n, '', '', ${storage.now} - n from numbers`.execute(db),
     );
     // More bytes than these rows have. The rows are counted in batches of 20.
     expect(await turnsDuring(() => removeResponsesBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);

@@ -83,29 +83,13 @@ describe('token exchanges', () => {
     },
   );
 
-  test.each([
-    ['text that is not a JWT', () => 'no jwt'],
-    ['JWTs of an unknown issuer', () => service.issuer.sign(audience, { iss: 'https://ci.example.com' })],
-  ])('are limited to 60 a minute for an address that sends %s, and not for valid jobs at it', async (_, wrong) => {
-    const { show, pass } = instance();
-    const { sign } = await service.trust();
-    const [here, elsewhere] = [newAddress(), newAddress()];
-    expect(await shownInTurn(show, Array.from({ length: 62 }, wrong), here)).toEqual({ refused: 60, last: 'limited' });
-    expect((await show(wrong(), elsewhere)).kind).toBe('refused');
-    expect((await show(sign(), here)).kind).toBe('exchanged');
-    pass(1_000);
-    expect((await show(wrong(), here)).kind).toBe('refused');
-  });
-
   test('do not count toward the limit of a job if its identity was forged', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
-    const forged = () => `${sign().slice(0, -8)}AAAAAAAA`;
-    for (let stranger = 0; stranger < 3; stranger += 1) {
-      const jwts = Array.from({ length: 61 }, forged);
-      expect(await shownInTurn(show, jwts, newAddress())).toEqual({ refused: 60, last: 'limited' });
-    }
-    expect((await show(sign())).kind).toBe('exchanged');
+    const here = newAddress();
+    const forged = Array.from({ length: 61 }, () => `${sign().slice(0, -8)}AAAAAAAA`);
+    expect(await shownInTurn(show, forged, here)).toEqual({ refused: 61, last: 'refused' });
+    expect((await show(sign(), here)).kind).toBe('exchanged');
   });
 
   test('are limited to 600 refusals a minute for an address, whatever the claims', async () => {
@@ -115,7 +99,8 @@ describe('token exchanges', () => {
     let made = 0;
     const wrong = () => {
       made += 1;
-      const iss = made % 2 === 0 ? { iss: `https://${made}.example.com` } : { repository_id: '1' };
+      if (made % 3 === 0) return 'no jwt';
+      const iss = made % 3 === 1 ? { iss: `https://${made}.example.com` } : { repository_id: '1' };
       return sign({ sub: `repo:octo/${made}`, ...iss }, { alg: 'ES256' });
     };
     const jwts = Array.from({ length: 602 }, wrong);
@@ -146,8 +131,8 @@ describe('token exchanges', () => {
     for (; limited.status === 400; refused += 1) limited = await service.exchange('no jwt', { address });
     expect([limited.status, limited.body.error]).toEqual([429, 'temporarily_unavailable']);
     expect(limited.headers.get('retry-after')).toBe('1');
-    expect((await service.exchange(sign(), { address })).status).toBe(200);
-    expect(refused).toBeGreaterThanOrEqual(60);
+    expect((await service.exchange(sign())).status).toBe(200);
+    expect(refused).toBeGreaterThanOrEqual(600);
     const { text } = await service.ask('GET', '/metrics', { token: service.secret });
     expect(text).toContain(`workspace_token_exchanges_total{outcome="refused"} ${refused}\n`);
     expect(text).toContain('workspace_token_exchanges_total{outcome="limited"} 1\n');

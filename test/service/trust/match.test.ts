@@ -237,8 +237,8 @@ describe('trust rules that do not match', () => {
 });
 
 describe('the logged reason for a refusal', () => {
-  test('names the rule of the repository, even if another rule has fewer mismatches', () => {
-    const elsewhere = { ...anyJob, id: 'trust_elsewhere', claims: { ...anyJob.claims, repository_id: '9' } };
+  test('names the rule with the fewest differences', () => {
+    const elsewhere = { ...release, id: 'trust_elsewhere', claims: { ...release.claims, repository_id: '9' } };
     const reason = refusalReason([elsewhere, release], { ...mainJob, ref: 'refs/heads/x', environment: 'y' });
     expect(reason).toContain('trust_release');
     expect(reason).toContain('ref must be "refs/heads/main" and is "refs/heads/x"; environment must be');

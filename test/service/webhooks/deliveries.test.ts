@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { nothing } from '../../support/other-servers/responses.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { hookedService, idOf, patient, verified } from './hooked-service.ts';
@@ -124,14 +125,15 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
   };
 
   test('rolls back a lock and its event if the response cannot be remembered', async () => {
-    const { id } = await hooked({ events: ['lock.acquired'] });
+    const { id, receiver } = await hooked({ events: ['lock.acquired'] });
+    receiver.behave(nothing(500));
     const lock = (path: string) =>
       service.call('POST', `/v1/workspaces/${id}/locks`, {
         json: { path, type: 'exclusive', ttl: '1h' },
         headers: { 'idempotency-key': `${id}-${path}` },
       });
     const locked = async () => (await service.call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
-    await whileUnique(sql`remembered_answers (token_id, status)`, async () => {
+    await whileUnique(sql`remembered_answers (token_id)`, async () => {
       const replies = [await lock('a'), await lock('b')];
       expect(replies.map(({ status }) => status)).toEqual([201, 500]);
     });
@@ -141,7 +143,8 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('does not end a sync if its event cannot be recorded', async () => {
-    const { id, sync } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
+    const { id, sync, receiver } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
+    receiver.behave(nothing(500));
     const { storage, call, log } = service;
     const begin = async () => {
       const location = (await sync('main')).headers.get('location') ?? '';

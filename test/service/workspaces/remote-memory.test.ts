@@ -41,7 +41,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
 
   test('is empty at first, then has the last answer, and keeps it if the remote falls silent', async () => {
     const { memory, asked, next } = setUp();
-    expect(memory.known(game)).toEqual({ listing: undefined, failure: undefined });
+    expect(memory.known(game)).toMatchObject({ listing: undefined, failure: undefined });
     const first = memory.ask(game);
     await next(1);
     asked[0]?.reply.resolve(response('1'));

@@ -44,16 +44,12 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' });
       await storeHistory(db, workspace, rows);
-      await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
-        ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', 201, '{}', '{}', n from numbers`.execute(
-        db,
-      );
+      await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
+        ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', '{}', n from numbers`.execute(db);
       await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
         values (${`hook_${workspace}`}, ${workspace}, '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
-      await sql`insert into deliveries (id, hook_id, ordering_key, event, status, attempts, created_at)
-        ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 'pending', 0, n from numbers`.execute(
-        db,
-      );
+      await sql`insert into deliveries (id, hook_id, ordering_key, event, attempts, created_at)
+        ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 0, n from numbers`.execute(db);
       await sql`insert into syncs (id, workspace_id, branch, status, estimated_objects, received_objects, attempts, created_at,
         finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
         db,

@@ -19,7 +19,7 @@ test('suggestions use at most two short git processes per workspace, and further
     queries.push(query);
     return listed.promise;
   };
-  const remoteMemory = { known: () => ({ listing: undefined, failure: undefined }) };
+  const remoteMemory = { known: () => ({ listing: undefined, failure: undefined, startedAt: 0 }) };
   const { suggest } = createSuggestPaths({ storage, git: { listFolder }, remoteMemory });
   const all = Array.from({ length: 10 }, () => suggest(workspace, 'a/B'));
   const others = all.slice(2);

@@ -4,24 +4,41 @@ import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 export interface OutboxRow {
   readonly id: string;
   readonly key: string;
-  readonly status: string;
+  readonly isWaiting: boolean;
   readonly event: HookEventOccurrence;
 }
 
-/** All committed events, in their order. */
-export async function readOutbox(databaseUrl: string): Promise<readonly OutboxRow[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string; key: string; status: string; event: string }>(
-      'select id, ordering_key as key, status, event from deliveries order by sequence',
+  return work(client).finally(() => client.end());
+}
+
+/** Keeps all events that are committed from now on: the service removes those that were delivered. */
+export const recordOutbox = (databaseUrl: string) =>
+  withDatabase(databaseUrl, (client) =>
+    client.query(`
+      create table outbox_record (sequence bigint, id text, key text, event text);
+      create function record_delivery() returns trigger language plpgsql as $$ begin
+        insert into outbox_record values (new.sequence, new.id, new.ordering_key, new.event); return null;
+      end $$;
+      create trigger record_deliveries after insert on deliveries for each row execute function record_delivery()`),
+  );
+
+/** All recorded events, in their order. */
+export const readOutbox = (databaseUrl: string): Promise<readonly OutboxRow[]> =>
+  withDatabase(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ id: string; key: string; is_waiting: boolean; event: string }>(
+      `select id, key, event, exists (select from deliveries where deliveries.id = outbox_record.id) as is_waiting
+       from outbox_record order by sequence`,
     );
     // Only the service writes this column.
-    return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as HookEventOccurrence }));
-  } finally {
-    await client.end();
-  }
-}
+    return rows.map(({ is_waiting: isWaiting, ...row }) => ({
+      ...row,
+      isWaiting,
+      event: JSON.parse(row.event) as HookEventOccurrence,
+    }));
+  });
 
 /** Checks the locks of each path: each ends before the next begins, by the database clock, and has a lower fence. */
 export function readLockHistory(rows: readonly OutboxRow[]) {

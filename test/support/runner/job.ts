@@ -47,7 +47,7 @@ export interface StepOptions {
   /** Different entry files from those of the action; null for an action without a post. */
   readonly main?: string;
   readonly post?: string | null;
-  /** Runs beside the steps after it, as with `background: true`. */
+  /** Runs alongside the following steps, as with `background: true`. */
   readonly background?: boolean;
   /** Runs below a process of its own, which stands for the worker of the runner. */
   readonly worker?: boolean;

@@ -71,9 +71,5 @@ function nextWords(commands: readonly Command[], typed: readonly string[]): read
     return [...new Set(candidates)];
   }
   if (command.flags[typed.at(-1)?.replace(/^--/, '') ?? '']?.placeholder) return [];
-  return [
-    ...(command.name === completion.name ? shells : []),
-    ...Object.entries(command.flags).map(([flag, { description }]) => `--${flag}\t${description}`),
-    '--help',
-  ];
+  return [...Object.entries(command.flags).map(([flag, { description }]) => `--${flag}\t${description}`), '--help'];
 }

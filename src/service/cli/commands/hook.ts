@@ -1,4 +1,3 @@
-import { clearHooks } from '../../webhooks/clear-hooks.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
@@ -52,7 +51,6 @@ export const hookRemove = defineStorageCommand({
       throw new CommandError(
         `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,
       );
-    await clearHooks(storage);
     return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };
   },
 });

@@ -67,7 +67,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       ...rowCounts(rows),
       '',
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
-      `Locks restored until they expire: ${restored.activeLocks}. Run "workspace-service lock list WORKSPACE" to list them.`,
+      `Locks restored until they expire: ${restored.activeLocks}. List them with "lock list" when the service has started.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
     ],
   };

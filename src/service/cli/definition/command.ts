@@ -114,7 +114,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
 }
 
 /** Such as `WORKSPACE PATH`. */
-export const argumentNames = (positionals: Flags): string =>
+const argumentNames = (positionals: Flags): string =>
   Object.values(positionals)
     .map(({ placeholder }) => placeholder)
     .join(' ');

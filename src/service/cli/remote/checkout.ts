@@ -37,7 +37,7 @@ function problemOf(path: LockPath, root: string, folder: string): string | undef
   return meant && `${path} is not in this checkout. Did you mean ${meant}?`;
 }
 
-/** Of a path in the index, which may be sparse, or in the folder: exactly as written, wherever case does not matter. */
+/** Looks in the index, because a checkout may be sparse, and in the folder. Case counts, even if the file system ignores it. */
 function kindOf(path: string, root: string): 'file' | 'folder' | undefined {
   const tracked = outputOf('ls-files', '-z', '--full-name', '--', `:(top,literal)${path}`)?.split('\0') ?? [];
   if (tracked.includes(path)) return 'file';

@@ -2,6 +2,7 @@ import { responseClockMs } from '../../../client/client.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/format.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
+import { createLifetimes } from '../../../locks/renewal/lifetimes.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
 import type { CommandSession } from './session.ts';
 
@@ -18,7 +19,7 @@ interface KeepTimes {
  * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
  */
 export function keepLocks(
-  { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
+  { context: { client, clock, random, sleep, session, terms }, ledger, step }: CommandSession,
   { requestTimeoutMs, marginMs }: KeepTimes,
   onLost: (reason: string, remainingMs: number) => void,
 ): () => Promise<void> {
@@ -33,29 +34,32 @@ export function keepLocks(
     onStart: () => undefined,
   };
   let renewalError: unknown;
+  const grants = ledger.held();
+  const lifetimes = createLifetimes(context, ttl, Math.max(0, ...grants.map(session.ageMs)));
   const job = { service, workspace, step, ttl, requestTimeoutMs };
-  const renewal = renewLocks(context, { ...job, grants: ledger.held(), ageMs: 0 }).catch((error: unknown) => {
+  const renewal = renewLocks(context, { ...job, grants, lifetimes }).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;
   const ttlMs = milliseconds(ttl);
   const checkEveryMs = Math.min(pollMs, ttlMs / 20);
-  // The time of the service may already be later than the last response said.
+  // A response has the time of the service in whole seconds: the lock may end that much earlier than it says.
   const slackMs = Math.min(responseClockMs, ttlMs / 8);
   // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
   const reservedMs = Math.min(marginMs + slackMs + checkEveryMs, ttlMs / 4);
 
   function checkLocks(): void {
     const { held, renewalError: failures } = ledger.read();
-    const now = client.serverNow() + slackMs;
+    const now = client.serverNow();
     let remainingMs = Number.POSITIVE_INFINITY;
-    const reasons = held.flatMap(({ grant: { path, lock }, loss }) => {
+    const reasons = held.flatMap(({ grant, loss }) => {
       if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
-      const end = Date.parse(lock.expires_at);
-      if (now - slackMs < end - reservedMs) return [];
-      remainingMs = Math.min(remainingMs, end - now);
+      const lastsMs = lifetimes.remainingMs(grant);
+      if (lastsMs > reservedMs) return [];
+      remainingMs = Math.min(remainingMs, lastsMs - slackMs);
       const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
-      return [`The lock on ${path} could not be renewed, and ends at ${formatTime(end, now)}. ${reason}`.trimEnd()];
+      const end = formatTime(now + lastsMs, now);
+      return [`The lock on ${grant.path} could not be renewed, and ends at ${end}. ${reason}`.trimEnd()];
     });
     const [first] = reasons;
     if (lost || first === undefined) return;

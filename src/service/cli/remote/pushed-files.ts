@@ -69,7 +69,7 @@ export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenera
   if (names.length > 0) yield names;
 }
 
-/** Omits files of which the push only takes over the versions of a branch of the repository. */
+/** Omits files if their pushed versions all come from this branch of the repository. */
 export async function withoutTakenOver(branch: string, { before, after }: PushedBranch, files: ReadonlySet<string>) {
   const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;

@@ -80,7 +80,7 @@ async function refusingLocks(
   return locksOnChanges(counting, branch, files);
 }
 
-/** Omits locks on files of which the push takes over what the branch of the lock has, as after a merge of it. */
+/** Omits locks on files whose pushed versions come from the lock's branch, as after a merge of it. */
 async function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranch, files: readonly PushedFile[]) {
   if (locks.length === 0) return [];
   const head = headBranch();

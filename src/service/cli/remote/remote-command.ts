@@ -55,7 +55,7 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   ): Promise<RemoteOutput>;
 }
 
-export const baseUrlVariable = 'WORKSPACE_BASE_URL';
+const baseUrlVariable = 'WORKSPACE_BASE_URL';
 
 /**
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
@@ -63,7 +63,7 @@ export const baseUrlVariable = 'WORKSPACE_BASE_URL';
  */
 export const variables = [
   [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
-  ['WORKSPACE_TOKEN', 'an API token of the service'],
+  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" makes one'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 

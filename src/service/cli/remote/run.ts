@@ -7,6 +7,7 @@ import { errorMessage, formatElapsed, joinFirst } from '../../../interface/forma
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
+import { acquireLease } from '../../../locks/acquire-lease.ts';
 import { fetchPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
@@ -124,7 +125,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const pool =
     goal.kind === 'pool'
       ? await fetchPool(
-          { ...context, optionName: (option) => `--${option}`, toError: didNotRun, debug: () => undefined },
+          { ...context, optionName: (option) => `--${option}`, toError: didNotRun },
           { workspace, any: count, selection: goal },
           withoutWait(),
         )
@@ -132,15 +133,20 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
   if (goal.kind === 'paths') for (const problem of pathProblems(paths)) report(problem);
   retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
-  const acquired = await acquireLocks(
-    {
-      ...context,
-      withoutWait: withoutWait(),
-      refresh: pool && (async (within) => ({ paths: await pool.refresh(within), count })),
-    },
-    { paths, count },
-    { wait, urgency: urgencies[priority] },
-  );
+  const acquire = { ...context, withoutWait: withoutWait() };
+  const waiting = { wait, urgency: urgencies[priority] };
+  const from = goal.kind === 'pool' ? goal : { kind: 'paths' as const, paths };
+  const { step, ledger } = session;
+  const [first, ...more] = paths;
+  const leased =
+    first !== undefined && (more.length > 0 || pool !== undefined)
+      ? await acquireLease(
+          { ...acquire, step, recordAll: ledger.recordAll },
+          { from, count, paths: [first, ...more] },
+          waiting,
+        )
+      : undefined;
+  const acquired = leased ?? (await acquireLocks(acquire, { paths, count }, waiting));
   retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants } = acquired.round;

@@ -70,7 +70,7 @@ export function notAcquiredText({ round, lastBlocked }: AcquireAllResult, wait: 
         ? heldText(lastBlocked)
         : round.error.message;
     case 'too-short':
-      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
+      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
     case 'acquired':
     case 'cancelled':
       return 'Interrupted.';
@@ -83,12 +83,15 @@ function openMemoryLedger() {
   const unread: Entry[] = [];
   const history = openHistory();
   let onEntry: () => void = () => undefined;
+  function recordAll(entries: readonly Entry[]): void {
+    history.add(entries);
+    unread.push(...entries);
+    onEntry();
+  }
+
   return {
-    record(entry: Entry): void {
-      history.add([entry]);
-      unread.push(entry);
-      onEntry();
-    },
+    record: (entry: Entry): void => recordAll([entry]),
+    recordAll,
     follow: (): readonly Entry[] => unread.splice(0),
     read: history.read,
     /** The locks that were not lost. */

@@ -5,9 +5,8 @@ import { safeJson } from '../output/print.ts';
 import type { ServeSettings } from './settings.ts';
 
 /** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
-export function createLog({ log, logLevel: level }: Pick<ServeSettings, 'log' | 'logLevel'>, output: Output): Logger {
-  const isJson = log === 'json' || (log === 'auto' && output.columns === undefined);
-  const format = isJson ? safeJson : logText;
+export function createLog({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger {
+  const format = output.columns === undefined ? safeJson : logText;
   return pino(
     {
       level,

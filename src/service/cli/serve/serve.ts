@@ -23,7 +23,7 @@ import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { requireFolderOfDatabase } from './folder-of-database.ts';
 import { withOwnDatabase } from './instance-lock.ts';
 import { createLog } from './log.ts';
-import type { ServeSettings } from './settings.ts';
+import { fixedSettings, type ServeSettings } from './settings.ts';
 import {
   defaultOrigin,
   listenFailure,
@@ -124,6 +124,7 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
   });
   try {
     return await startService({
+      ...fixedSettings,
       ...settings,
       ...context,
       drainDelay,

@@ -1,4 +1,4 @@
-import { maxDuration, parseDurationBetween, parsePositiveDuration } from '../../../interface/duration.ts';
+import { maxDuration, parseDurationBetween } from '../../../interface/duration.ts';
 import { oneOf } from '../../../interface/one-of.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
@@ -12,8 +12,6 @@ import {
   wholeNumber,
 } from '../definition/values.ts';
 import { commonFlags } from '../storage/storage-command.ts';
-
-const upToTenMillion = wholeNumber(1, 10_000_000);
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -60,10 +58,6 @@ export const serveFlags = {
     '10s',
   ),
   parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '2'),
-  parallelClones: withDefault('N', 'maximum number of parallel clones of mirrors', wholeNumber(1, 256), '16'),
-  keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', parsePositiveDuration, '90d'),
-  keepSyncs: withDefault('DURATION', 'how long to keep finished syncs', parsePositiveDuration, '90d'),
-  keepDeliveries: withDefault('DURATION', 'how long to keep finished deliveries', parsePositiveDuration, '7d'),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',
@@ -77,26 +71,24 @@ export const serveFlags = {
     parseRateLimit,
     '1000/s',
   ),
-  maxHooks: withDefault('N', 'maximum number of webhooks of a workspace', wholeNumber(1, 10_000), '100'),
-  maxWaitingDeliveries: withDefault('N', 'maximum number of waiting deliveries of a webhook', upToTenMillion, '100000'),
-  maxLocks: withDefault('N', 'maximum number of locks in a workspace', upToTenMillion, '200000'),
-  maxLocksPerOwner: withDefault('N', 'maximum number of locks of one owner in a workspace', upToTenMillion, '50000'),
-  maxRememberedBytes: withDefault(
-    'SIZE',
-    'space for stored responses to requests with an Idempotency-Key; the oldest are removed when it is full',
-    parseByteCount,
-    '1GB',
-  ),
   trustedProxy: list('CIDR', 'trust X-Forwarded-For from these proxies; repeatable', parseTrustedProxy),
-  log: withDefault(
-    'FORMAT',
-    'log format; auto is text on a terminal, else json',
-    oneOf(['auto', 'text', 'json']),
-    'auto',
-  ),
   logLevel: withDefault('LEVEL', `minimum level of log messages: ${logLevels.join(', ')}`, oneOf(logLevels), 'info'),
   json: toggle('print the startup line as JSON'),
 } as const;
+
+/** Settings that no operator could choose better. */
+export const fixedSettings = {
+  /** A quarter after a release, its locks and syncs no longer matter. */
+  keepLockHistory: { seconds: 90 * 86_400 },
+  keepSyncs: { seconds: 90 * 86_400 },
+  /** Each clone is a process of git with one thread. More wait for a slot. */
+  parallelClones: 16,
+  /** So many that only a mistake reaches them. The pages stay fast far beyond. */
+  maxLocks: 200_000,
+  maxLocksPerOwner: 50_000,
+  /** For stored responses to requests with an Idempotency-Key. The oldest are removed when it is full. */
+  maxRememberedBytes: 1_000_000_000,
+};
 
 export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };
 

@@ -19,8 +19,8 @@ export const branchList = ({ branches, events }: Pick<Hook, 'branches' | 'events
   return branches === null ? html`all` : literals(branches);
 };
 
-export function hookState({ is_gone, failing_since: since }: HookOverview, now: number): Markup {
-  if (is_gone) return html`<span class="state gone">ended by the receiver</span>`;
+export function hookState({ active, failing_since: since }: HookOverview, now: number): Markup {
+  if (!active) return html`<span class="state gone">ended by the receiver</span>`;
   return since === null
     ? html`<span class="state active">active</span>`
     : html`<span class="state failing">failing</span> <span class="nowrap">since ${time(since, now)}</span>`;
@@ -29,7 +29,5 @@ export function hookState({ is_gone, failing_since: since }: HookOverview, now: 
 export const goneText =
   'The receiver responded with 410 (Gone), so waiting deliveries were dropped. Register the webhook again when the receiver wants deliveries again, or remove it.';
 
-export function droppedText({ count, is_full }: NonNullable<HookOverview['dropped_events']>): string {
-  const events = count === 1 ? 'One event was' : `${formatNumber(count)} events were`;
-  return `${events} dropped: its queue ${is_full ? 'is' : 'was'} full.`;
-}
+export const droppedText = (count: number): string =>
+  `${count === 1 ? 'One event was' : `${formatNumber(count)} events were`} dropped, because its queue was full.`;

@@ -40,7 +40,7 @@ export async function showPage(
   const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
   const module = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
   const page = await html`<!doctype html>
-<html lang="en" data-now="${call?.now ?? Date.now()}">
+<html lang="en"${call === undefined ? '' : html` data-now="${call.now}"`}>
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">

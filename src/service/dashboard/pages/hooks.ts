@@ -26,18 +26,17 @@ const hookTable = (call: PageCall, hooks: readonly HookOverview[]): Markup => ht
     hooks.map((hook) => row(call, hook)),
     'hooks',
   )}
-  <p class="hint">“Failed” counts the latest hundred deliveries. URLs are shown without their query, which may be secret.</p>`;
+  <p class="hint">URLs are shown without their query, which may be secret.</p>`;
 
 function row({ now }: PageCall, hook: HookOverview): Row {
-  const { is_gone, dropped_events: dropped } = hook;
-  const hints = [...(is_gone ? [goneText] : []), ...(dropped === null ? [] : [droppedText(dropped)])];
+  const { active, dropped_events: dropped } = hook;
+  const hints = [...(active ? [] : [goneText]), ...(dropped === 0 ? [] : [droppedText(dropped)])];
   return [
     ['URL', html`${urlText(redactedUrl(hook))}<div class="faint">${formatNames[hook.format]}</div>`, 'head'],
     ['State', html`${hookState(hook, now)}${hints.map((hint) => html`<p class="hint">${hint}</p>`)}`],
     ['Events', literals(hook.events)],
     ['Branches', branchList(hook)],
     ['Pending', count(hook.pending_deliveries), 'number'],
-    ['Failed', count(hook.failed_deliveries), 'number'],
     ['Last error', hook.last_error === null ? faint('none') : userText(hook.last_error)],
   ];
 }

@@ -5,8 +5,8 @@ import { invalid } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
 import { toLock } from '../../locks/lock-row.ts';
+import type { QueuedRequest } from '../../locks/queue.ts';
 import { readLockHistory } from '../../locks/read-history.ts';
-import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
 import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
 import { askUrl, changeRow, lockFacts, newLockUrl, originLink } from '../elements/lock.ts';
@@ -34,8 +34,8 @@ export function addLockPathPage(site: Site): void {
       readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
     const lock = found?.isActive ? found : undefined;
-    const own = locks.placeOf({ ...key, bearer: call.bearer });
-    const isWaiting = waiting.some(({ placeId }) => placeId === own);
+    const own = locks.waitIdOf({ ...key, bearer: call.bearer });
+    const isWaiting = waiting.some(({ waitId }) => waitId === own);
     const { changes, next } = history;
     const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
     const main = html`${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
@@ -82,12 +82,13 @@ const withdrawal = ({ workspace, path }: PathKey): Markup =>
 function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
   if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;
   const rows = waiting.map(
-    ({ position, owner, origin, since, priority, note }): Row => [
+    ({ position, owner, origin, since, priority, note, kept_until }): Row => [
       ['Place', String(position), 'head'],
       ['Who', userText(owner)],
       ['From run', originLink(origin, 'short')],
       ['Since', time(since, now)],
       ['Priority', priority],
+      ['Kept until', kept_until === undefined ? '' : time(kept_until, now)],
       ['Note', note === null ? '' : userText(note)],
     ],
   );

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatNumber, pluralize } from '../../../interface/format.ts';
 import { activeLocksOf } from '../../locks/list.ts';
-import { countWaiting } from '../../locks/read-queue.ts';
+import { countWaiting } from '../../locks/queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
 import { newLockUrl } from '../elements/lock.ts';

@@ -3,7 +3,7 @@ import { pluralize } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
-import { countWaiting } from '../../locks/read-queue.ts';
+import { countWaiting } from '../../locks/queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { groupedTable, hiddenHeading, type Row } from '../elements/list.ts';
 import { lockCells, waitingLink } from '../elements/lock.ts';

@@ -5,10 +5,11 @@ import { canonicalLockPath, type LockPath, parseLockPath } from '../../../interf
 import { problems } from '../../../interface/problem.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { acquiredLock } from '../../api/lock-responses.ts';
+import { askedRequest } from '../../api/queue.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import { isReplayed } from '../../idempotency/remembered-responses.ts';
 import { toLock } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { latestMode, uncompared } from '../../workspaces/latest.ts';
@@ -67,7 +68,7 @@ export function addNewLockPages(site: Site): void {
       return lockView(site, call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
     try {
       requireFreeDisk(site);
-      const response = await locks.acquire(keyOfForm(call, read.value), {
+      const acquisition = await locks.acquire(keyOfForm(call, read.value), {
         workspace,
         path,
         type: 'exclusive',
@@ -79,7 +80,8 @@ export function addNewLockPages(site: Site): void {
         // The Referer would be a page of this dashboard, not a run.
         origin: null,
       });
-      return { to: listUrl(workspace, { path }), notice: isReplayed(response) ? 'sent-twice' : 'taken' };
+      acquiredLock({ path }, acquisition);
+      return { to: listUrl(workspace, { path }), notice: acquisition.replayed ? 'sent-twice' : 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.problem === 'request-in-progress') return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
@@ -171,13 +173,11 @@ export function addAskPages(site: Site): void {
     const { bearer, form } = call;
     const workspace = call.workspace.id;
     const path = pathIn(form);
-    const read = readNewLock(form);
-    if (!read.ok) return askView(site, call, form, { errors: read.errors, status: 422 });
-    const { duration: ttl, note } = read.value;
+    const note = parseNote(form.text('note'));
+    if (!note.ok) return askView(site, call, form, { errors: { note: note.reason }, status: 422 });
     try {
       requireFreeDisk(site);
-      // Without a key: asking again keeps the place.
-      await locks.askFor(undefined, { workspace, path, bearer, note, ttl });
+      askedRequest(path, await locks.askFor({ workspace, path, bearer, note: note.value }));
       return { to: pathUrl(workspace, path) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -204,10 +204,10 @@ async function askView(site: Site, call: WorkspaceCall, values: Form, rejection:
     action: `/workspaces/${workspace}/locks/ask`,
     values,
     hidden: { path },
-    fields: [noteField('For the holder, and for the lock.', html` autofocus`), durationField('For how long')],
+    fields: [noteField('For the holder.', html` autofocus`)],
     errors,
     nothingDone: 'You are not in line.',
-    button: 'Lock it for me when it is free',
+    button: 'Keep it for me when it is free',
     cancel: backLink(pathUrl(workspace, path), 'Cancel'),
   });
   const main = html`${refusal}

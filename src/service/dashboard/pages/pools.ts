@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { withoutSecrets } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { toLock } from '../../locks/lock-row.ts';
-import type { QueuedRequest } from '../../locks/read-queue.ts';
+import type { QueuedRequest } from '../../locks/queue.ts';
 import { findPools, poolWithName, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable, type Row } from '../elements/list.ts';

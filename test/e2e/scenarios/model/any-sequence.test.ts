@@ -4,7 +4,7 @@ import { figureOf } from '../../../soak/figures.ts';
 import { measured } from '../../../soak/measured.ts';
 import { failureOf } from '../../../soak/tried.ts';
 import { sqlite } from '../../../support/databases.ts';
-import type { Fault, Manner } from '../../../support/fault-proxy.ts';
+import { type Fault, type Manner, pathByPath } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm } from '../../../support/runs.ts';
@@ -210,11 +210,12 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one that has ids without ETags, one that identifies locks only by their times, and one that does not
- * identify them at all; each with a rate limit that the jobs reach, and without one.
+ * This service, one without leases, one that has ids without ETags, one that identifies locks only by their times, and
+ * one that does not identify them at all; each with a rate limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
+  pathByPath,
   { givesNoTag: true },
   { givesNoProof: true },
   { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
-import { isReleasing, type Passed } from '../../../support/fault-proxy.ts';
+import { isReleasing, type Passed, releasedBy } from '../../../support/fault-proxy.ts';
 import type { StepResult } from '../../../support/runner/step.ts';
 import type { Account, Book } from './book.ts';
 
@@ -25,8 +25,7 @@ export interface Unlocked {
 
 const onPath = (locks: readonly Lock[], path: string): Lock | undefined => locks.find((lock) => lock.path === path);
 
-const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> =>
-  new Set(passed.flatMap((one) => (isReleasing(one) && one.status === 204 && one.path ? [one.path] : [])));
+const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> => new Set(passed.flatMap(releasedBy));
 
 /** Expected result for a path; undefined if the job may have more or less information than the model. */
 type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Fault, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { fasterCalendar, fasterTime, slowerTimeouts } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
@@ -115,8 +115,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   /** Whether its job has since held the path again, even if only temporarily. */
   function tookAgain({ origin }: Player, { path, id }: Broken): boolean {
     const ids = proxy.passed
-      .filter((one) => isLocking(one) && one.status === 201 && one.path === path && one.headers.referer === origin)
-      .map(({ response }): string => JSON.parse(response).id);
+      .filter(({ headers }) => headers.referer === origin)
+      .flatMap(grantedBy)
+      .flatMap((lock) => (lock.path === path ? [lock.id] : []));
     return ids.slice(ids.lastIndexOf(id) + 1).length > 0;
   }
 
@@ -307,10 +308,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
           'locks that a ledger has as lost',
         ).toEqual([]);
       }
-      const granted = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
       const fences = new Map<number, string>();
-      for (const { response } of granted) {
-        const { id, fence } = JSON.parse(response);
+      for (const { id, fence } of proxy.passed.flatMap(grantedBy)) {
         expect(fences.get(fence) ?? id, 'one lock for each fence').toBe(id);
         fences.set(fence, id);
       }

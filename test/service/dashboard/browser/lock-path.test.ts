@@ -73,7 +73,7 @@ test('the focus stays on the withdrawal while others join the line', async ({ op
   const page = await openPage();
   const { secret } = await service.token({ name: 'ada' });
   await signIn(page, service, secret, `/workspaces/${workspace}/locks/ask?path=a`);
-  await page.getByRole('button', { name: 'Lock it for me' }).click();
+  await page.getByRole('button', { name: 'Keep it for me' }).click();
   await page.locator('#live').getByText('Live').waitFor();
   const withdraw = page.getByRole('button', { name: 'Withdraw' });
   await withdraw.focus();

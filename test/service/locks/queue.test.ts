@@ -1,10 +1,11 @@
 import type { KyselyPlugin } from 'kysely';
 import { expect, test } from 'vitest';
-import { joinLines } from '../../../src/service/locks/line.ts';
-import { countWaiting } from '../../../src/service/locks/read-queue.ts';
+import { countWaiting } from '../../../src/service/locks/queue.ts';
+import { joinLine } from '../../../src/service/locks/waits.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
+import { waitRequest } from '../../support/waits.ts';
 
 const workspace = 'game';
 const storage = sharedStorage(sqlite, { workspaces: [workspace] });
@@ -12,11 +13,8 @@ const storage = sharedStorage(sqlite, { workspaces: [workspace] });
 test('counts those who wait for all locks of a page with one query, also for paths in folded case', async () => {
   const row = { workspace_id: workspace, owner: 'ada' };
   await storeLocks(storage, { ...row, path: 'a' }, { ...row, path: 'B', folded_path: 'b' }, { ...row, path: 'c' });
-  const place = { workspace, tokenId: 'tok_1', owner: 'bo', origin: null, note: null, urgency: 3 } as const;
-  const join = (placeId: string, path: string) => ({ ...place, placeId, path, askedPath: path, presentMs: 60_000 });
-  await storage.commit({ workspace }, (db) =>
-    joinLines(db, storage.now, [join('1', 'a'), join('2', 'a'), join('1', 'b')]),
-  );
+  const waits = [waitRequest('1', { paths: ['a', 'b'] }), waitRequest('2')];
+  await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
   let queries = 0;
   const counting: KyselyPlugin = {
     transformQuery({ node }) {

@@ -1,0 +1,231 @@
+import { formatDuration, milliseconds } from '../interface/duration.ts';
+import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import type { WorkspaceId } from './access.ts';
+import { type AcquireContext, type AcquiredLock, branchHeader, type Conflict } from './acquire-lock.ts';
+import { asObject, isArray, type Json, nameIn } from './json.ts';
+import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
+import { ageIn, readOutdated } from './outdated.ts';
+import type { List } from './pages.ts';
+import { hasWaited, queueIn, type Urgency } from './queue.ts';
+import { expectResource, retryAfterHeader } from './refusal.ts';
+import { type AnsweredCall, type CallLimits, expectSuccess, type Request } from './request.ts';
+import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import type { ServiceError } from './service-error.ts';
+
+export interface LeaseKey {
+  readonly workspace: WorkspaceId;
+  /** Chosen by the client: 16 to 64 letters, digits, dashes and underscores. */
+  readonly lease: string;
+}
+
+export interface LeaseRequest extends LeaseKey {
+  readonly from:
+    | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
+    | { readonly kind: 'pool'; readonly name: string; readonly where: Readonly<Record<string, string>> };
+  readonly count: number;
+  readonly type: string;
+  readonly ttl: Ttl;
+  /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
+  readonly wait?: { readonly seconds: number; readonly urgency: Urgency } | undefined;
+}
+
+/** A lock that its lease has lost, and who holds the path now. */
+export interface LostLock {
+  readonly path: LockPath;
+  /** `released`: on its own, by somebody of its owner. */
+  readonly reason: string | undefined;
+  readonly holder: KnownLock | undefined;
+}
+
+export type PutLeaseResult =
+  | {
+      readonly kind: 'held';
+      readonly locks: readonly AcquiredLock[];
+      /** Those that have ended since they were granted: the response to the first request was lost. */
+      readonly lost: readonly LostLock[];
+      readonly isCompared: boolean;
+    }
+  /** `mayBeDone`: an earlier request without a response may still arrive, and be granted. */
+  | {
+      readonly kind: 'blocked';
+      readonly conflicts: readonly [Conflict, ...Conflict[]];
+      readonly mayBeDone: boolean;
+    }
+  /** The service knows only the interface, or a gateway answered in its place. */
+  | { readonly kind: 'unsupported' }
+  /** `mayBeDone`: there was no response until the time or the retries ran out. */
+  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
+
+export type RenewLeaseResult =
+  | { readonly kind: 'renewed'; readonly expiresAt: string; readonly lost: readonly LostLock[] }
+  /** It holds nothing any more. */
+  | { readonly kind: 'ended'; readonly lost: readonly LostLock[] }
+  | { readonly kind: 'refused'; readonly error: ServiceError }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+export type EndLeaseResult =
+  | { readonly kind: 'ended'; readonly released: readonly string[]; readonly lost: readonly LostLock[] }
+  /** The service knows only the interface. */
+  | { readonly kind: 'unsupported'; readonly error: ServiceError }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+/** A lease is a set of locks that is acquired, renewed and released as one. */
+export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }: AcquireContext) => ({
+  async putLease(request: LeaseRequest, within: CallLimits): Promise<PutLeaseResult> {
+    const { workspace, lease, wait } = request;
+    const result = await call(
+      {
+        method: 'PUT',
+        target: endpoints.lease(workspace, lease),
+        headers: {
+          ...branchHeader(branch),
+          ...(wait && { prefer: `wait=${wait.seconds}`, priority: `u=${wait.urgency}` }),
+        },
+        body: bodyOf(request),
+        ...(wait !== undefined &&
+          wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
+        expect: expectLease,
+        isOptional: true,
+      },
+      within,
+    );
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
+    const { response, mayBeDone } = result;
+    if (response.status === 202 || (response.status === 409 && isLocked(response))) {
+      return { kind: 'blocked', conflicts: conflictsIn(result, request), mayBeDone };
+    }
+    if (isSuccess(response)) {
+      const body = objectIn(response);
+      for (const outdated of entriesOf(body['outdated'])) {
+        onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
+      }
+      const locks = locksIn(response, request, serverNow());
+      return { kind: 'held', locks, lost: lostAmong(response), isCompared: body['outdated'] !== undefined };
+    }
+    const error = result.refusal();
+    if (isUnknownRoute(response, error)) return { kind: 'unsupported' };
+    return { kind: 'failed', error, mayBeDone };
+  },
+
+  async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
+    const target = `${endpoints.lease(workspace, lease)}/renew`;
+    const body = { ttl: formatDuration(ttl) };
+    const result = await call({ method: 'POST', target, body, expect: expectRenewal }, within);
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    const { response } = result;
+    const lost = lostIn(response);
+    if (isSuccess(response)) {
+      const expiresAt =
+        nameIn(objectIn(response)['expires_at']) ?? new Date(serverNow() + milliseconds(ttl)).toISOString();
+      return { kind: 'renewed', expiresAt, lost };
+    }
+    return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.refusal() };
+  },
+
+  /** The current locks on the paths of a lease: its own, and those of later holders. Throws a ServiceError. */
+  async listLease({ workspace, lease }: LeaseKey, within: CallLimits): Promise<List<KnownLock>> {
+    const target = endpoints.lease(workspace, lease);
+    const { response } = expectSuccess(await call({ method: 'GET', target, expect: expectLease }, within));
+    const { sanitizer } = response;
+    const items = entriesOf(objectIn(response)['locks']).flatMap((entry) => {
+      const { path, state, lock } = asObject(entry);
+      const own = readListedLock(entry, sanitizer);
+      if (state !== 'lost') return own ?? [];
+      return lock === undefined || own === undefined
+        ? []
+        : (readListedLock({ ...asObject(lock), path: path ?? '' }, sanitizer) ?? []);
+    });
+    return { items, incomplete: undefined };
+  },
+
+  /** May be repeated. A lease that was never requested is dead from then on. */
+  async endLease({ workspace, lease }: LeaseKey, within: CallLimits, attempts?: 'once'): Promise<EndLeaseResult> {
+    const target = endpoints.lease(workspace, lease);
+    const result = await call({ method: 'DELETE', target, attempts, expect: expectEnd }, within);
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    const { response } = result;
+    if (!isSuccess(response)) {
+      const error = result.refusal();
+      return { kind: isUnknownRoute(response, error) ? 'unsupported' : 'failed', error };
+    }
+    const released = entriesOf(objectIn(response)['released']).flatMap((path) => nameIn(path) ?? []);
+    return { kind: 'ended', released, lost: lostIn(response) };
+  },
+});
+
+const isUnknownRoute = ({ status }: ClientResponse, { failure }: ServiceError): boolean =>
+  [404, 405, 501].includes(status) && !(failure.kind === 'refused' && failure.isOwnProblem);
+
+const bodyOf = ({ from, count, type, ttl }: LeaseRequest): NonNullable<Request['body']> => ({
+  ...(from.kind === 'paths' ? { paths: from.paths } : { pool: from.name, where: from.where }),
+  ...{ count, type, ttl: formatDuration(ttl) },
+});
+
+const entriesOf = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);
+
+const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');
+const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
+const expectReleased = expectResource('end of a lease', ({ released }) => isArray(released));
+const expectEnd: Request['expect'] = (response) => (response.status === 204 ? undefined : expectReleased(response));
+
+/** Other problems with this status are about outdated files, or about a newer request for the same lease. */
+const isLocked = (response: ClientResponse): boolean => objectIn(response)['blocked'] !== undefined;
+
+function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, now: number): readonly AcquiredLock[] {
+  return entriesOf(objectIn(response)['locks']).flatMap((entry) => {
+    const lock = readListedLock(entry, response.sanitizer);
+    const path = parseHeldPath(lock?.path ?? '');
+    if (lock === undefined || !path.ok || asObject(entry)['state'] === 'lost') return [];
+    const expires_at = lock.expires_at ?? new Date(now + milliseconds(ttl)).toISOString();
+    // The ETag of a lock is its id in quotes.
+    const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
+    return { ...lock, etag, path: path.value, type, expires_at, lease };
+  });
+}
+
+/** A path without a holder is kept for another. */
+function conflictsIn(answered: AnsweredCall, { from }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
+  const { response } = answered;
+  const { sanitizer } = response;
+  const { blocked, locks } = objectIn(response);
+  const common = {
+    retryAfterMs: retryAfterHeader(response, 0),
+    hasWaited: hasWaited(response),
+    queue: queueIn(response),
+    error: answered.refusal(),
+  };
+  const waiting = entriesOf(blocked).map((entry) => ({
+    path: nameIn(asObject(entry)['path']),
+    holder: readListedLock(asObject(entry)['lock'] ?? '', sanitizer),
+  }));
+  const refused = entriesOf(locks).map((entry) => readListedLock(entry, sanitizer));
+  const all = [...waiting, ...refused.map((holder) => ({ path: holder?.path, holder }))];
+  const [first, ...others] = all.flatMap(({ path, holder }): Conflict | readonly [] => {
+    const parsed = parseHeldPath(path ?? '');
+    return parsed.ok ? { ...common, path: parsed.value, holder } : [];
+  });
+  if (first !== undefined) return [first, ...others];
+  const [path] = from.kind === 'paths' ? from.paths : [];
+  return [{ ...common, path: path ?? (from.kind === 'pool' ? from.name : ''), holder: undefined } as Conflict];
+}
+
+/** The state of each lock is part of a lease that was granted before. */
+const lostAmong = (response: ClientResponse): readonly LostLock[] =>
+  readLost(
+    entriesOf(objectIn(response)['locks']).filter((entry) => asObject(entry)['state'] === 'lost'),
+    response,
+  );
+
+const lostIn = (response: ClientResponse): readonly LostLock[] =>
+  readLost(entriesOf(objectIn(response)['lost']), response);
+
+function readLost(entries: readonly Json[], { sanitizer }: ClientResponse): readonly LostLock[] {
+  return entries.flatMap((entry) => {
+    const { path, reason, lock } = asObject(entry);
+    const parsed = parseHeldPath(nameIn(path) ?? '');
+    if (!parsed.ok) return [];
+    const holder = lock === undefined ? undefined : readLock(asObject(lock), parsed.value, sanitizer);
+    return { path: parsed.value, reason: nameIn(reason), holder };
+  });
+}

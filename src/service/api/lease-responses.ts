@@ -1,0 +1,119 @@
+import { invalid, Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import type { Resource } from '../contract/schemas.ts';
+import type { HeldLease, LeaseDecision, WaitingLease } from '../locks/leases.ts';
+import { toLock } from '../locks/lock-row.ts';
+import type { LeaseRequest } from '../locks/take-lease.ts';
+import { findPools } from '../pools/pools.ts';
+import type { Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import type { endSchema, Lease, waitingLeaseSchema } from './lease-schemas.ts';
+import {
+  heldBy,
+  keptText,
+  outdatedRefusal,
+  quotaExceeded,
+  retryAfterSeconds,
+  supersededRefusal,
+  tooManyWaits,
+} from './lock-responses.ts';
+
+export async function putLeaseResponse(
+  storage: Storage,
+  { id, branch, count = 0 }: LeaseRequest,
+  decision: LeaseDecision,
+  seconds: number | undefined,
+): Promise<ApiResponse> {
+  switch (decision.kind) {
+    case 'held': {
+      const { latest, outdated, as_of } = decision.comparison;
+      const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
+      const lease = { ...(await heldLease(storage, decision)), ...compared };
+      if (!decision.isNew) return jsonApiResponse(200, lease);
+      const applied = seconds !== undefined && { 'preference-applied': `wait=${seconds}` };
+      return jsonApiResponse(201, lease, { ...applied });
+    }
+    case 'waiting': {
+      const applied = decision.waited && { 'preference-applied': `wait=${seconds}` };
+      const headers = { 'retry-after': retryAfterSeconds(decision.blocked.remainingSeconds), ...applied };
+      return jsonApiResponse(202, waitingLease(id, decision), headers);
+    }
+    case 'blocked': {
+      const { paths, count, next, remainingSeconds } = decision;
+      const locks = paths.flatMap(({ lock }) => lock ?? []);
+      const [first] = locks;
+      const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
+      const detail = first === undefined ? keptText(paths[0]?.path ?? '', next) : `${first.path} is ${heldBy(first)}.`;
+      const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
+      throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
+    }
+    case 'superseded':
+      throw supersededRefusal(`the lease ${id}`);
+    case 'too-many-waits':
+      throw tooManyWaits();
+    case 'outdated':
+      throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
+    case 'exceeded':
+      throw quotaExceeded(decision);
+    case 'too-few-paths': {
+      const { paths } = decision;
+      const detail = `It is ${count}, and there ${paths === 1 ? 'is 1 path' : `are ${paths} paths`}.`;
+      throw invalid({ pointer: '#/count', detail });
+    }
+    case 'invalid-path':
+      throw invalid({ pointer: `#/paths/${decision.index}`, detail: decision.reason });
+    case 'another-request':
+      throw new Refusal(
+        'lease-reused',
+        `The lease ${id} was requested with another body. Use a new id for each lease.`,
+      );
+    case 'another-owner':
+      throw anotherOwner(id);
+    case 'ended':
+    case 'absent':
+      throw leaseEnded(id, decision.kind === 'ended' ? decision.end : null);
+  }
+}
+
+export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Resource<typeof waitingLeaseSchema> => ({
+  ...{ id, state: 'waiting', queue },
+  blocked: blocked.paths,
+});
+
+export const noSuchLease = (id: string): Refusal =>
+  new Refusal('not-found', `There is no lease ${id}: it was never requested, or ended more than 7 days ago.`);
+
+export const anotherOwner = (id: string): Refusal =>
+  new Refusal('lease-of-another-owner', `The lease ${id} belongs to another owner.`);
+
+export const leaseEnded = (id: string, end: { readonly lost: Resource<typeof endSchema>['lost'] } | null): Refusal =>
+  new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...(end?.lost ?? [])] });
+
+/** Only its owner gets it: it has the secret properties of a pool. */
+export async function heldLease(storage: Storage, { row, locks, lost }: HeldLease): Promise<Lease> {
+  const [pool] =
+    row.pool === null ? [] : await findPools(storage.read, { workspace: row.workspace_id, name: row.pool });
+  const properties = new Map(pool?.items.map((item) => [item.path, item.properties]));
+  return {
+    id: row.id,
+    state: 'held',
+    locks: [
+      ...locks.map((lock) => {
+        const ofItem = row.pool === null ? undefined : (properties.get(lock.path) ?? {});
+        return { ...toLock(lock), state: 'held' as const, ...(ofItem && { properties: ofItem }) };
+      }),
+      ...lostOf(lost),
+    ],
+    acquired_at: asTimestamp(locks[0]?.acquired_at ?? row.expires_at),
+    expires_at: asTimestamp(
+      locks.reduce((first, { expires_at }) => Math.min(first, expires_at), Number.MAX_SAFE_INTEGER),
+    ),
+  };
+}
+
+export const endedLease = (id: string, lost: HeldLease['lost']): Lease => ({
+  ...{ id, state: 'ended', locks: lostOf(lost) },
+  ...{ acquired_at: null, expires_at: null },
+});
+
+const lostOf = (lost: HeldLease['lost']) => lost.map((lock) => ({ ...lock, state: 'lost' as const }));

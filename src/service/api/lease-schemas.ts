@@ -1,0 +1,126 @@
+import { z } from '@hono/zod-openapi';
+import { maxNoteLength } from '../../interface/lock-note.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import {
+  asOfField,
+  lockRequestSchema,
+  lockSchema,
+  lostLockSchema,
+  outdatedSchema,
+  parsedBy,
+  queueSchema,
+  type Resource,
+} from '../contract/schemas.ts';
+import { maxProperties, maxPropertyNameLength } from '../pools/pool-item.ts';
+import { parsePoolName, workspaceIdPattern } from '../workspaces/workspace-id.ts';
+
+export const maxPaths = 20_000;
+
+/** Room for the longest list of paths of usual length. */
+export const maxBodyBytes = 8 * 1024 * 1024;
+
+const { path: pathField, type: typeField, ttl: ttlField, note: noteField } = lockRequestSchema.shape;
+
+const countText = `It must be a whole number from 1 to ${maxPaths}.`;
+
+// A separate object, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
+const propertyNames = { propertyNames: { maxLength: maxPropertyNameLength } };
+
+type Where = Readonly<Record<string, string>>;
+
+function parseWhere(where: Where): Parsed<Where> {
+  const entries = Object.entries(where);
+  if (entries.length > maxProperties) return refused(`It must not have more than ${maxProperties} properties.`);
+  const isTooLong = entries.some(
+    ([name, value]) => name.length > maxPropertyNameLength || value.length > maxNoteLength,
+  );
+  if (!isTooLong) return accepted(where);
+  return refused(`A name has at most ${maxPropertyNameLength} characters, and a value at most ${maxNoteLength}.`);
+}
+
+export const leaseRequestSchema = z
+  .object({
+    paths: z
+      .array(pathField)
+      .min(1, 'It must name a path.')
+      .max(maxPaths, `A lease has at most ${maxPaths} paths.`)
+      .optional(),
+    pool: z.string().transform(parsedBy(parsePoolName)).optional().openapi({
+      type: 'string',
+      pattern: workspaceIdPattern.source,
+      description: 'Instead of paths: the items of this pool.',
+      example: 'unity-pro',
+    }),
+    where: z
+      .record(z.string(), z.string())
+      .transform(parsedBy(parseWhere))
+      .optional()
+      .openapi({
+        type: 'object',
+        maxProperties,
+        ...propertyNames,
+        additionalProperties: { type: 'string', maxLength: maxNoteLength },
+        description: 'Only items of the pool that have all of these properties. Secret ones never match.',
+        example: { host: 'b1' },
+      }),
+    count: z.int().min(1, countText).max(maxPaths, countText).optional().openapi({
+      description: 'How many of the paths to lock, at most all. Default: all of paths, or one item of a pool.',
+    }),
+    type: typeField,
+    ttl: ttlField,
+    note: noteField,
+  })
+  .refine(({ paths, pool }) => (paths === undefined) !== (pool === undefined), {
+    path: ['paths'],
+    message: 'Either paths or pool is needed.',
+  })
+  .refine(({ pool, where }) => where === undefined || pool !== undefined, {
+    path: ['where'],
+    message: 'It is only for a pool.',
+  })
+  .openapi('LeaseRequest');
+
+const heldLockSchema = lockSchema.extend({
+  state: z.literal('held'),
+  properties: z
+    .record(z.string(), z.string())
+    .optional()
+    .openapi({ description: 'Of an item of a pool, with the values of secret ones.' }),
+});
+
+export const leaseSchema = z
+  .object({
+    id: z.string(),
+    state: z.enum(['held', 'ended']),
+    locks: z
+      .array(z.discriminatedUnion('state', [heldLockSchema, lostLockSchema.extend({ state: z.literal('lost') })]))
+      .openapi({ description: 'All locks that it was granted. After its end, those that it had lost before.' }),
+    acquired_at: lockSchema.shape.acquired_at.nullable(),
+    expires_at: lockSchema.shape.expires_at.nullable().openapi({ description: 'The first end of its locks.' }),
+    outdated: z.array(outdatedSchema).optional().openapi({
+      description: 'Of PUT: newer versions of the files. Absent if the workspace compares no locks.',
+    }),
+    as_of: asOfField,
+  })
+  .openapi('Lease');
+
+export const waitingLeaseSchema = z
+  .object({
+    id: z.string(),
+    state: z.literal('waiting'),
+    queue: queueSchema.openapi({ description: 'The place among all who wait for one of its paths.' }),
+    blocked: z
+      .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional() }))
+      .openapi({ description: 'The first of the paths in its way. One without a lock is kept for another.' }),
+  })
+  .openapi('WaitingLease');
+
+export type Lease = Resource<typeof leaseSchema>;
+
+export const renewalSchema = z
+  .object({ expires_at: lockSchema.shape.expires_at, lost: z.array(lostLockSchema) })
+  .openapi('LeaseRenewal');
+
+export const endSchema = z
+  .object({ released: z.array(z.string()).openapi({ description: 'Paths.' }), lost: z.array(lostLockSchema) })
+  .openapi('LeaseEnd');

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { milliseconds } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { withoutSecrets } from '../../interface/resources.ts';
+import { invalid, noSuchWorkspace } from '../contract/problem.ts';
+import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
+import { lockRequestSchema, type Resource } from '../contract/schemas.ts';
+import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
+import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
+import { originHeader, runOriginOf } from '../http/origin.ts';
+import { measureCost } from '../http/request-scheduler.ts';
+import type { LeaseRequest } from '../locks/take-lease.ts';
+import { poolWithName } from '../pools/pools.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import {
+  anotherOwner,
+  endedLease,
+  heldLease,
+  leaseEnded,
+  noSuchLease,
+  putLeaseResponse,
+  waitingLease,
+} from './lease-responses.ts';
+import {
+  endSchema,
+  leaseRequestSchema,
+  leaseSchema,
+  maxBodyBytes,
+  renewalSchema,
+  waitingLeaseSchema,
+} from './lease-schemas.ts';
+import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
+import {
+  type Api,
+  addOperation,
+  addWorkspaceOperation,
+  jsonResponse,
+  optionalHeaders,
+  requiredHeaders,
+} from './operation.ts';
+import { leaseIdPattern, leaseParameter } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
+import { waitHeaders, waitWith } from './waiting.ts';
+
+const path = '/v1/workspaces/{id}/leases/{lease}';
+
+export function addLeaseRoutes(api: Api, parts: ApiParts): void {
+  addPutRoute(api, parts);
+  addGetRoute(api, parts);
+  addRenewRoute(api, parts);
+  addEndRoute(api, parts);
+}
+
+function addPutRoute(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
+
+  addWorkspaceOperation(api, parts, {
+    operationId: 'putLease',
+    summary: 'Acquire all of several locks, or some of them, as one lease',
+    description:
+      'All are acquired at once, or none. The same request again, also after a lost response, is about the same lease. After its end, its id stays in use for 7 days.',
+    method: 'put',
+    path,
+    access: 'locks:write',
+    params: leaseParameter,
+    headers: z.object({ ...originHeader.shape, ...lockBranchHeader.shape, ...waitHeaders.shape }),
+    body: leaseRequestSchema,
+    maxBodyBytes,
+    responses: {
+      200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
+      201: jsonResponse('Acquired.', leaseSchema, optionalHeaders('Preference-Applied')),
+      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, {
+        ...requiredHeaders('Retry-After'),
+        ...optionalHeaders('Preference-Applied'),
+      }),
+    },
+    refusals: { 403: optionalHeaders('WWW-Authenticate'), 409: optionalHeaders('Retry-After'), 410: {} },
+    async handle({ c, workspace, body }) {
+      const id = leaseIdOf(c);
+      const bearer = bearerOf(c);
+      requireFreeDisk(parts);
+      const { pool, type, note } = body;
+      const count = body.count ?? (pool === undefined ? undefined : 1);
+      const branch = lockBranchOf(c);
+      const request: LeaseRequest = {
+        ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), branch, pool, count, type, note },
+        ...{ ttlMs: milliseconds(body.ttl), fingerprint: fingerprintOf(body) },
+        readPaths: readPathsOf(workspace.id, body),
+        compare: (paths) => parts.compare({ workspace, branch, syncsBranch: true, paths }),
+      };
+      return waitWith(c, storage, async (options) =>
+        putLeaseResponse(storage, request, await locks.leases.put(request, options), options?.seconds),
+      );
+    },
+  });
+}
+
+function addGetRoute(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
+
+  addWorkspaceOperation(api, parts, {
+    operationId: 'getLease',
+    summary: 'Get a lease of the same owner, with the locks that it holds and has lost',
+    method: 'get',
+    path,
+    access: 'locks:read',
+    params: leaseParameter,
+    responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
+    refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
+    async handle({ c, workspace }) {
+      const id = leaseIdOf(c);
+      const found = await measureCost(parts.scheduler, [bearerOf(c).id], () =>
+        locks.leases.find({ workspace: workspace.id, id }, bearerOf(c)),
+      );
+      switch (found.kind) {
+        case 'absent':
+          throw noSuchLease(id);
+        case 'another-owner':
+          throw anotherOwner(id);
+        case 'ended':
+          return jsonApiResponse(200, endedLease(id, found.end?.lost ?? []));
+        case 'waiting':
+          return jsonApiResponse(200, waitingLease(id, found));
+        case 'held':
+          return jsonApiResponse(200, await heldLease(storage, found));
+      }
+    },
+  });
+}
+
+function addRenewRoute(api: Api, parts: ApiParts): void {
+  const { locks } = parts;
+
+  addWorkspaceOperation(api, parts, {
+    operationId: 'renewLease',
+    summary: 'Renew all locks that a lease holds',
+    method: 'post',
+    path: `${path}/renew`,
+    access: 'locks:write',
+    params: leaseParameter,
+    body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
+    responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
+    refusals: { 403: optionalHeaders('WWW-Authenticate'), 410: {} },
+    async handle({ c, workspace, body }) {
+      const id = leaseIdOf(c);
+      const renewal = await locks.leases.renew({ workspace: workspace.id, id }, bearerOf(c), milliseconds(body.ttl));
+      switch (renewal.kind) {
+        case 'absent':
+          throw noSuchLease(id);
+        case 'another-owner':
+          throw anotherOwner(id);
+        case 'ended':
+          throw leaseEnded(id, renewal.end);
+        case 'renewed': {
+          const { expiresAt, lost } = renewal;
+          const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost };
+          return jsonApiResponse(200, renewed);
+        }
+      }
+    },
+  });
+}
+
+function addEndRoute(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
+
+  addOperation(api, parts, {
+    operationId: 'endLease',
+    summary: 'End a lease: release the locks that it holds',
+    description:
+      'May be repeated, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease of the same owner that holds locks is never refused with 429 and does not count.',
+    method: 'delete',
+    path,
+    access: 'locks:write',
+    ownReleaseIsFree: true,
+    params: leaseParameter,
+    responses: {
+      200: jsonResponse('Ended.', endSchema),
+      204: { description: 'It was never requested, and will never acquire anything.' },
+    },
+    refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
+    async handle({ c }) {
+      const id = leaseIdOf(c);
+      await admitRelease(c, () => isOwnLease(c, parts, id));
+      const { id: workspace } = await requestedWorkspace(c, storage);
+      const ending = await locks.leases.end({ workspace, id }, bearerOf(c));
+      switch (ending.kind) {
+        case 'absent':
+          return emptyResponse(204);
+        case 'another-owner':
+          throw anotherOwner(id);
+        case 'released':
+          refundRelease(c, parts);
+          return endResponse(ending.end);
+        case 'released-before':
+        case 'left':
+          return endResponse(ending.end);
+      }
+    },
+  });
+}
+
+const endResponse = (end: Resource<typeof endSchema>): ApiResponse => jsonApiResponse(200, end);
+
+async function isOwnLease(c: Context<Environment>, { locks }: ApiParts, id: string): Promise<boolean> {
+  const workspace = c.req.param('id') ?? '';
+  if (!parseWorkspaceId(workspace).ok) throw noSuchWorkspace(workspace);
+  const { kind } = await locks.leases.find({ workspace, id }, bearerOf(c));
+  return kind === 'held' || kind === 'waiting';
+}
+
+function leaseIdOf(c: Context<Environment>): string {
+  const id = c.req.param('lease') ?? '';
+  if (leaseIdPattern.test(id)) return id;
+  throw invalid({ pointer: '#/lease', detail: 'It must have 16 to 64 letters, digits, dashes and underscores.' });
+}
+
+type LeaseBody = z.infer<typeof leaseRequestSchema>;
+
+/** What must be the same if the request is sent again. */
+const fingerprintOf = ({ paths, pool, where = {}, count, type, ttl, note }: LeaseBody): string => {
+  const content = [paths?.toSorted(), pool, Object.entries(where).toSorted(), count, type, milliseconds(ttl), note];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+};
+
+function readPathsOf(workspace: string, { paths, pool, where = {} }: LeaseBody): LeaseRequest['readPaths'] {
+  if (pool === undefined) {
+    const distinct = [...new Set(paths)];
+    return async () => distinct;
+  }
+  const wanted = Object.entries(where);
+  return async (db) => {
+    const { items } = await poolWithName(db, workspace, pool);
+    const matching = items
+      .map(withoutSecrets)
+      .filter(({ properties }) => wanted.every(([name, value]) => properties[name] === value));
+    if (matching.length === 0) {
+      const detail = `No item of the pool ${JSON.stringify(pool)} has these properties.`;
+      throw invalid({ pointer: '#/where', detail });
+    }
+    // The paths of items were parsed before they were stored.
+    return matching.map(({ path }) => path as LockPath);
+  };
+}

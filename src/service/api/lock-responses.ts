@@ -1,0 +1,144 @@
+import type { LockPath } from '../../interface/lock-path.ts';
+import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
+import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
+import { invalid, Refusal, unavailable } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
+import type { Once } from '../idempotency/remembered-results.ts';
+import { entityTag } from '../locks/id-match.ts';
+import type { Next } from '../locks/line.ts';
+import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import type { Acquisition } from '../locks/locks.ts';
+import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
+import { maxWaitsOfToken } from '../locks/waits.ts';
+
+/** The lock, or why there is none. */
+export function acquiredLock(
+  { path, branch }: { readonly path: LockPath; readonly branch?: string | undefined },
+  { decision, queue, waitedSeconds }: Acquisition,
+): { readonly lock: Lock; readonly comparison?: Compared | undefined } {
+  const headers = appliedWait(waitedSeconds);
+  switch (decision.kind) {
+    case 'acquired':
+      return decision;
+    case 'held':
+      throw locked(path, decision.lock, decision.remainingSeconds, { queue, headers });
+    case 'kept':
+      throw new Refusal('locked', keptText(path, decision.next), {
+        queue,
+        headers: { 'retry-after': '1', ...headers },
+      });
+    case 'superseded':
+      throw supersededRefusal(path);
+    case 'too-many-waits':
+      throw tooManyWaits();
+    case 'exceeded':
+      throw quotaExceeded(decision);
+    case 'outdated':
+      throw outdatedRefusal({ branch }, decision.comparison);
+    case 'invalid-path':
+      throw invalid({ pointer: '#/path', detail: decision.reason });
+  }
+}
+
+export function acquireResponse(
+  request: { readonly workspace: string; readonly path: LockPath; readonly branch?: string | undefined },
+  acquisition: Acquisition,
+): ApiResponse {
+  const { lock, comparison } = acquiredLock(request, acquisition);
+  const { latest = 'off', outdated: [outdated = null] = [], as_of } = comparison ?? {};
+  const compared = { outdated, ...(as_of !== undefined && { as_of }) };
+  const response = lockResponse(201, request.workspace, { ...lock, ...(latest !== 'off' && compared) });
+  const headers = { ...response.headers, ...appliedWait(acquisition.waitedSeconds) };
+  return onceResponse({ ...response, headers }, acquisition.replayed);
+}
+
+const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
+  seconds === undefined ? {} : { 'preference-applied': `wait=${seconds}` };
+
+export const supersededRefusal = (subject: string): Refusal =>
+  new Refusal('request-in-progress', `This client has sent a newer request for ${subject}.`, {
+    headers: { 'retry-after': '1' },
+  });
+
+export const tooManyWaits = (): Refusal =>
+  new Refusal('quota-exceeded', `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`);
+
+export function outdatedRefusal(
+  { branch }: { readonly branch?: string | undefined },
+  { outdated, as_of, gap }: Compared,
+  shown: Outdated | readonly Outdated[] | undefined = outdated[0],
+): Refusal {
+  const [first] = outdated;
+  if (first === undefined && gap !== undefined) {
+    const detail = `The workspace refuses locks on outdated files, so nothing was locked. ${gap.reason}`;
+    return gap.isLasting ? new Refusal('outdated', detail) : unavailable(detail);
+  }
+  const age = as_of === undefined ? '' : ` ${mirrorAgeText(as_of)}`;
+  const more = outdated.length > 1 ? ` ${outdated.length - 1} more of the files are outdated, too.` : '';
+  const text = first === undefined ? '' : outdatedText(first, branch);
+  return new Refusal('outdated', `${text}${more}${age}`, { outdated: shown });
+}
+
+export function renewResponse(
+  { workspace, path }: RenewRequest,
+  { result: renewal, replayed }: Once<RenewDecision>,
+): ApiResponse {
+  switch (renewal.kind) {
+    case 'renewed':
+      return onceResponse(lockResponse(200, workspace, renewal.lock), replayed);
+    case 'absent':
+      throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
+    case 'another-lock':
+      throw anotherLock(renewal.lock);
+    case 'another-owner': {
+      const { lock } = renewal;
+      const detail = `Only the owner of a lock can renew it: ${path} is ${heldBy(lock)}.`;
+      throw new Refusal('lock-of-another-owner', detail, { lock });
+    }
+  }
+}
+
+export const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
+    lock,
+    headers: { etag: entityTag(lock.id) },
+  });
+
+/** Most locks are released long before they expire. A client that slept until then would miss the release. */
+const maxRetryAfterSeconds = 5;
+
+export const retryAfterSeconds = (remainingSeconds: number): string =>
+  String(Math.max(1, Math.min(remainingSeconds, maxRetryAfterSeconds)));
+
+function locked(
+  asked: LockPath,
+  lock: Lock,
+  remainingSeconds: number,
+  { queue, headers }: Pick<Refusal['extras'], 'queue' | 'headers'>,
+): Refusal {
+  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
+  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
+    ...{ lock, queue },
+    headers: { 'retry-after': retryAfterSeconds(remainingSeconds), ...headers },
+  });
+}
+
+export const keptText = (path: string, next: Next | undefined): string =>
+  `${path} is free, but ${next === undefined ? 'others are' : `${next.owner}${next.origin === null ? '' : ` (${next.origin})`} is`} first in line for it.`;
+
+export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired by ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
+
+const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
+  jsonApiResponse(status, lock, {
+    etag: entityTag(lock.id),
+    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
+  });
+
+const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
+  maxLocks: (max) => `The workspace has its maximum of ${max} locks. Release some.`,
+  maxLocksPerOwner: (max) => `The owner of this token has the maximum of ${max} locks in this workspace. Release some.`,
+};
+
+export const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal =>
+  new Refusal('quota-exceeded', quotaTexts[quota](max));

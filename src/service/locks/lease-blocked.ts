@@ -1,0 +1,53 @@
+import type { Lock } from '../../interface/resources.ts';
+import { linePathOf } from './acquire.ts';
+import type { LockKey, StoredLock } from './find.ts';
+import type { Next } from './line.ts';
+import { toLock } from './lock-row.ts';
+import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
+
+/** Too few of the paths of a lease are free. */
+export interface Blocked {
+  readonly kind: 'blocked';
+  /** The first of the paths in its way, and who holds them. A path without a lock is kept for another lease. */
+  readonly paths: readonly { readonly path: string; readonly lock?: Lock }[];
+  readonly count: number;
+  readonly remainingSeconds: number;
+  /** A lease that a free path is kept for. */
+  readonly next: Next | undefined;
+  /** What must change before the lease can be granted. */
+  readonly watched: readonly WatchedPath[];
+}
+
+/** How many paths a response names. */
+const maxNamed = 20;
+
+/** `kept` belongs to the free ones of the keys. */
+export function blockedBy(
+  wanted: number,
+  keys: readonly LockKey[],
+  found: readonly (StoredLock | undefined)[],
+  kept: readonly (Next | undefined)[],
+): Blocked {
+  const keptForFree = kept.values();
+  const states = keys.map((key, index) => {
+    const lock = found[index]?.isActive ? found[index] : undefined;
+    const by: WatchedPath['by'] = lock === undefined ? keptForFree.next().value : 'lock';
+    return { ...linePathOf(key), asked: key.path, lock, by };
+  });
+  const taken = states.filter(({ by }) => by !== undefined);
+  // A lease that needs all of its paths needs each of them: the lock that ends last is the best one to wait for.
+  const last = taken.reduce<(typeof taken)[number] | undefined>(
+    (latest, each) => ((each.lock?.expires_at ?? 0) > (latest?.lock?.expires_at ?? 0) ? each : latest),
+    taken[0],
+  );
+  return {
+    kind: 'blocked',
+    paths: taken
+      .slice(0, maxNamed)
+      .map(({ asked, lock }) => ({ path: asked, ...(lock !== undefined && { lock: toLock(lock) }) })),
+    count: taken.length,
+    remainingSeconds: taken.reduce((least, { lock }) => Math.min(least, lock?.remainingSeconds ?? 1), maxWaitSeconds),
+    next: kept.find((next) => next !== undefined),
+    watched: wanted < keys.length || last === undefined ? states : [last],
+  };
+}

@@ -1,0 +1,205 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Selectable, sql } from 'kysely';
+import type { Lock, LockType } from '../../interface/resources.ts';
+import { batchQuery, textOf } from '../storage/batch-query.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { nextFences } from './fence.ts';
+import { findLocks, type LockKey } from './find.ts';
+import { recordLeaseChanges, recordLockChanges } from './history.ts';
+import { newLockId } from './lock-id.ts';
+import { type LockRow, toLock } from './lock-row.ts';
+
+/** The rows of leases, and their locks: with a few statements for any number of them. */
+
+export type LeaseRow = Selectable<Tables['leases']>;
+
+export type LeaseKey = Readonly<Record<'workspace' | 'id', string>>;
+
+export const findLease = (db: Database, { workspace, id }: LeaseKey): Promise<LeaseRow | undefined> =>
+  db.selectFrom('leases').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
+
+export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
+  const { workspace_id: _, id: __, ...columns } = row;
+  await db
+    .insertInto('leases')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(columns))
+    .execute();
+}
+
+/** The time of a change: the same for all of its rows. */
+export async function timeOf(db: Database, now: Now): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
+  const [{ at } = { at: Number.NaN }] = rows;
+  return at;
+}
+
+/** What all locks of a lease have in common. */
+export interface LeaseLocks {
+  readonly lease: LeaseKey;
+  readonly tokenId: string;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
+  readonly branch: string | undefined;
+  readonly type: LockType;
+  readonly ttlMs: number;
+  readonly at: number;
+}
+
+/** Rows of a statement: between two, requests that only read are served. */
+const rowsAtOnce = 1_000;
+
+/** Locks all of these paths. Nobody may hold them. `replaced` are expired locks whose rows still exist. */
+export async function lockPaths(
+  db: Database,
+  now: Now,
+  common: LeaseLocks,
+  keys: readonly LockKey[],
+  replaced: readonly LockRow[],
+): Promise<readonly LockRow[]> {
+  const { lease, tokenId, owner, origin, note, type, at } = common;
+  await recordLockChanges(
+    db,
+    now,
+    replaced.map((lock) => ({ kind: 'expired', lock })),
+  );
+  const [first = Number.NaN] = await nextFences(
+    db,
+    now,
+    keys.map(() => lease.workspace),
+  );
+  const locks: LockRow[] = [];
+  for (let start = 0; start < keys.length; start += rowsAtOnce) {
+    const chunk = keys.slice(start, start + rowsAtOnce);
+    const members = JSON.stringify({
+      ...chunk.map(({ path, foldedPath: folded }) => {
+        const id = newLockId();
+        return { path, folded, id, branch: common.branch && `${id} ${common.branch}` };
+      }),
+    });
+    const number = (value: number) => sql`cast(${value} as bigint)`;
+    const { rows } = await sql<LockRow>`
+      insert into locks (workspace_id, path, folded_path, id, noted_lock_id, branch, type, token_id, owner, origin, note,
+        desk_id, merge_base, acquired_at, expires_at, fence, lease_id)
+      select ${lease.workspace}, ${textOf('path')}, ${textOf('folded')}, ${textOf('id')}, ${textOf('id')}, ${textOf('branch')},
+        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, null, null, ${number(at)}, ${number(at + common.ttlMs)},
+        ${number(first + start)} + cast(asked.key as bigint), ${lease.id}
+      from json_each(${members}) as asked where true
+      on conflict (workspace_id, path) do update set folded_path = excluded.folded_path, id = excluded.id,
+        noted_lock_id = excluded.noted_lock_id, branch = excluded.branch, type = excluded.type, token_id = excluded.token_id,
+        owner = excluded.owner, origin = excluded.origin, note = excluded.note, desk_id = null, merge_base = null,
+        acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, fence = excluded.fence,
+        lease_id = excluded.lease_id
+      where locks.expires_at <= ${at}
+      returning *`.execute(db);
+    if (rows.length < chunk.length) throw new Error('A path of the lease was locked in the same transaction.');
+    locks.push(...rows);
+    await yieldToEventLoop();
+  }
+  await recordLeaseChanges(db, now, { lease, kind: 'acquired', at, by: null });
+  return locks;
+}
+
+const forgottenAfterMs = 7 * 24 * 60 * 60_000;
+
+/** Leases that ended so long ago that no request for them is still on its way. */
+export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
+  const isOld = sql<boolean>`leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)} and not exists (
+    select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id)`;
+  const workspaces = await read.selectFrom('leases').select('workspace_id').distinct().where(isOld).execute();
+  for (const { workspace_id: workspace } of workspaces) {
+    await commit({ workspace }, (db) =>
+      db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute(),
+    );
+  }
+}
+
+const locksOf = (db: Database, { workspace, id }: LeaseKey) =>
+  db.selectFrom('locks').where('workspace_id', '=', workspace).where('lease_id', '=', id);
+
+/** The locks of the lease that are held, in the order of its paths. */
+export const heldLocks = (db: Database, now: Now, lease: LeaseKey): Promise<LockRow[]> =>
+  locksOf(db, lease).selectAll().where(sql<boolean>`expires_at > (select ${now})`).orderBy('fence').execute();
+
+/** Returns the number of renewed locks. */
+export async function renewLocks(db: Database, { workspace, id }: LeaseKey, at: number, ttlMs: number) {
+  const { numUpdatedRows } = await db
+    .updateTable('locks')
+    .set({ expires_at: at + ttlMs })
+    .where('workspace_id', '=', workspace)
+    .where('lease_id', '=', id)
+    .where('expires_at', '>', at)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** Releases what is held of the lease, and returns the paths. */
+export async function unlockPaths(db: Database, now: Now, lease: LeaseKey, at: number, by: string): Promise<string[]> {
+  await recordLeaseChanges(db, now, { lease, kind: 'released', at, by });
+  const released = await db
+    .deleteFrom('locks')
+    .where('workspace_id', '=', lease.workspace)
+    .where('lease_id', '=', lease.id)
+    .where('expires_at', '>', at)
+    .returning(['path', 'fence'])
+    .execute();
+  return released.toSorted((one, other) => one.fence - other.fence).map(({ path }) => path);
+}
+
+/** A lock that a lease was granted, as it is stored in `granted`. */
+export type Granted = readonly [id: string, path: string];
+
+// Only storeLease() writes the column, with what grantedText() returns.
+export const grantedOf = ({ granted }: LeaseRow): readonly Granted[] => JSON.parse(granted ?? '[]') as Granted[];
+
+export const grantedText = (locks: readonly LockRow[]): string =>
+  JSON.stringify(locks.map(({ id, path }): Granted => [id, path]));
+
+export interface LostLock {
+  readonly id: string;
+  readonly path: string;
+  readonly reason: 'expired' | 'forced' | 'released';
+  /** Who holds the path now. */
+  readonly lock?: Lock;
+}
+
+const selectEnds = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_history', (join) =>
+      join
+        .on('lock_history.workspace_id', '=', textOf('workspace'))
+        .on('lock_history.path', '=', textOf('path'))
+        .on('lock_id', '=', textOf('id')),
+    )
+    .where('kind', '!=', 'acquired')
+    .select(['lock_id', 'kind']),
+);
+
+/** What became of the locks that a lease no longer holds. */
+export async function lostLocks(
+  db: Database,
+  now: Now,
+  row: LeaseRow,
+  held: readonly { readonly path: string }[],
+  fold: (path: string) => string | undefined,
+): Promise<readonly LostLock[]> {
+  const granted = grantedOf(row);
+  if (granted.length === held.length) return [];
+  const stillHeld = new Set(held.map(({ path }) => path));
+  const missing = granted.filter(([, path]) => !stillHeld.has(path));
+  const keys = missing.map(([id, path]) => ({ workspace: row.workspace_id, id, path, foldedPath: fold(path) }));
+  const ends = new Map((await selectEnds(db, now, keys)).map(({ lock_id, kind }) => [lock_id, kind]));
+  const holders = await findLocks(db, now, keys);
+  return missing.map(([id, path], index): LostLock => {
+    const holder = holders[index];
+    return { id, path, reason: reasonOf(ends.get(id)), ...(holder?.isActive && { lock: toLock(holder) }) };
+  });
+}
+
+function reasonOf(end: string | undefined): LostLock['reason'] {
+  if (end === 'force-released') return 'forced';
+  return end === 'released' || end === 'merged' ? 'released' : 'expired';
+}

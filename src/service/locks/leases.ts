@@ -1,0 +1,256 @@
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { QueuePosition } from '../../interface/problem.ts';
+import type { Compared } from '../../interface/resources.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { linePathOf, type Place } from './acquire.ts';
+import { findLocks, type LockKey } from './find.ts';
+import { type Blocked, blockedBy } from './lease-blocked.ts';
+import {
+  findLease,
+  heldLocks,
+  type LeaseKey,
+  type LeaseRow,
+  type LostLock,
+  lostLocks,
+  renewLocks,
+  storeLease,
+  timeOf,
+  unlockPaths,
+} from './lease-store.ts';
+import { keptFor } from './line.ts';
+import type { LockRow } from './lock-row.ts';
+import { leasePosition } from './queue.ts';
+import { isOwnLock } from './release.ts';
+import {
+  emptyRow,
+  findWait,
+  type LeaseRequest,
+  type TakeDecision,
+  type TakeOptions,
+  takeLease,
+  waitIdOf,
+} from './take-lease.ts';
+import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
+import { type LinePath, pathsOfWait, removeWaits } from './waits.ts';
+
+/** Leases: sets of locks that are taken, renewed and released as one. */
+
+export interface HeldLease {
+  readonly kind: 'held';
+  readonly row: LeaseRow;
+  readonly locks: readonly LockRow[];
+  readonly lost: readonly LostLock[];
+}
+
+/** In line. */
+export interface WaitingLease {
+  readonly kind: 'waiting';
+  readonly blocked: Blocked;
+  readonly queue: QueuePosition;
+}
+
+interface EndedLease {
+  readonly kind: 'ended';
+  readonly row: LeaseRow;
+  readonly end: LeaseEnd | null;
+}
+
+type Inaccessible = { readonly kind: 'another-owner' | 'absent' };
+
+export type LeaseDecision =
+  | (HeldLease & { readonly isNew: boolean; readonly comparison: Compared })
+  | { readonly kind: 'outdated'; readonly comparison: Compared }
+  | (WaitingLease & { readonly waited: boolean })
+  | { readonly kind: 'invalid-path'; readonly index: number; readonly reason: string }
+  | Exclude<TakeDecision, { readonly kind: 'granted' | 'outdated' }>
+  | EndedLease
+  | Inaccessible;
+
+export interface LeaseEnd {
+  readonly released: readonly string[];
+  readonly lost: readonly LostLock[];
+}
+
+interface LeasesOptions extends Omit<TakeOptions, 'now'> {
+  readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly line: WaitInLine;
+  /** Attributes the time of the work to these tokens. */
+  readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
+  readonly onRefused: () => void;
+  /** Called when a lease has left these lines, or more than can be named. */
+  readonly onLinesChange: (lines: readonly LinePath[] | undefined) => void;
+  /** Called with the paths whose locks have begun, have ended, or end at another time. */
+  readonly onChange: (keys: readonly LockKey[]) => void;
+}
+
+export function createLeases(options: LeasesOptions) {
+  const { storage, line, fold, pathProblem, measureCost, onRefused, onChange, onLinesChange } = options;
+  const { now } = storage;
+
+  const commit = <T>(key: LeaseKey, { id }: Bearer, work: (db: Database) => Promise<T>): Promise<T> =>
+    storage.commit(key, (db) => measureCost([id], () => work(db)));
+
+  async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
+    if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) };
+    const locks = await heldLocks(db, now, { workspace: row.workspace_id, id: row.id });
+    const lost = await lostLocks(db, now, row, locks, fold);
+    return locks.length > 0 ? { kind: 'held', row, locks, lost } : { kind: 'ended', row, end: { released: [], lost } };
+  }
+
+  async function waitingState(id: string, wanted: number): Promise<WaitingLease> {
+    const paths = await pathsOfWait(storage.read, id, Number.MAX_SAFE_INTEGER);
+    const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
+    const found = await findLocks(storage.read, now, keys);
+    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isActive).map(linePathOf));
+    return { kind: 'waiting', blocked: blockedBy(wanted, keys, found, kept), queue: await leasePosition(storage, id) };
+  }
+
+  /** Undefined for a lease that was neither granted nor ended. */
+  async function known(
+    db: Database,
+    request: LeaseRequest,
+  ): Promise<HeldLease | EndedLease | { readonly kind: 'another-owner' | 'another-request' } | undefined> {
+    const row = await findLease(db, request);
+    if (row === undefined) return undefined;
+    if (!isOwnLock(row, request.bearer)) return { kind: 'another-owner' };
+    // Without one, it was ended before this request arrived.
+    if (row.fingerprint !== null && row.fingerprint !== request.fingerprint) return { kind: 'another-request' };
+    return stateOf(db, row);
+  }
+
+  async function attempt(request: LeaseRequest, place?: Place): Promise<Attempt<LeaseDecision>> {
+    const comparison = await request.compare(await request.readPaths(storage.read));
+    const found = await commit(request, request.bearer, async (db) => {
+      const before = await known(db, request);
+      return before ?? takeLease(db, { ...options, now }, request, comparison, place);
+    });
+    switch (found.kind) {
+      case 'granted': {
+        const { row, locks } = found;
+        onChange(keysOf(locks));
+        return { decision: { kind: 'held', row, locks, lost: [], isNew: true, comparison } };
+      }
+      case 'held':
+        return { decision: { ...found, isNew: false, comparison } };
+      case 'blocked':
+        return { decision: found, watched: found.watched };
+      case 'outdated':
+        return { decision: { kind: 'outdated', comparison }, isRefused: true };
+      default:
+        if (found.kind === 'exceeded') onRefused();
+        return { decision: found, isRefused: true };
+    }
+  }
+
+  /** The first path that nobody may lock, or that is the same file as one before it. */
+  function problemIn(paths: readonly LockPath[]): { readonly index: number; readonly reason: string } | undefined {
+    const seen = new Map<string, string>();
+    for (const [index, path] of paths.entries()) {
+      const key = fold(path) ?? path;
+      const same = seen.get(key);
+      const reason =
+        same === undefined ? pathProblem(path) : `On Windows, it is the same file as ${same}, which is named before.`;
+      if (reason !== undefined) return { index, reason };
+      seen.set(key, path);
+    }
+    return undefined;
+  }
+
+  return {
+    async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
+      const before = await known(storage.read, request);
+      if (before?.kind === 'held') {
+        // Only paths that were parsed are locked.
+        const comparison = await request.compare(before.locks.map(({ path }) => path as LockPath));
+        return { ...before, isNew: false, comparison };
+      }
+      if (before !== undefined) return before;
+      const paths = await request.readPaths(storage.read);
+      const problem = request.pool === undefined ? problemIn(paths) : undefined;
+      if (problem !== undefined) return { kind: 'invalid-path', ...problem };
+      if (waitOptions === undefined) return (await attempt(request)).decision;
+      const { workspace, bearer } = request;
+      const id = waitIdOf(request);
+      const isSet = request.pool !== undefined || paths.length > 1;
+      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet };
+      const { decision, waited } = await line.wait({ ...client, options: waitOptions }, (place) =>
+        attempt(request, place),
+      );
+      if (decision.kind !== 'blocked') return decision;
+      return { kind: 'waiting', blocked: decision, waited, queue: await leasePosition(storage, id) };
+    },
+    async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease | EndedLease | Inaccessible> {
+      const row = await findLease(storage.read, key);
+      const wait = row === undefined ? await findWait(storage.read, waitIdOf(key)) : undefined;
+      const found = row ?? wait;
+      if (found === undefined || (row !== undefined && row.fingerprint === null)) return { kind: 'absent' };
+      if (!isOwnLock(found, bearer)) return { kind: 'another-owner' };
+      return row === undefined ? waitingState(found.id, wait?.wanted ?? 0) : stateOf(storage.read, row);
+    },
+    async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
+      const renewal = await commit(key, bearer, async (db) => {
+        const row = await findLease(db, key);
+        if (row === undefined) return { kind: 'absent' } as const;
+        if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
+        if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) } as const;
+        const at = await timeOf(db, now);
+        const renewed = await renewLocks(db, key, at, ttlMs);
+        const locks = await heldLocks(db, now, key);
+        const lost = await lostLocks(db, now, row, locks, fold);
+        if (renewed === 0) return { kind: 'ended', row, end: { released: [], lost } } as const;
+        await storeLease(db, { ...row, expires_at: at + ttlMs });
+        return { kind: 'renewed', expiresAt: at + ttlMs, locks, lost } as const;
+      });
+      // A renewal may also shorten locks.
+      if (renewal.kind === 'renewed') onChange(keysOf(renewal.locks));
+      return renewal;
+    },
+    /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
+    async end(key: LeaseKey, bearer: Bearer) {
+      const ending = await commit(key, bearer, async (db) => {
+        const row = await findLease(db, key);
+        const at = await timeOf(db, now);
+        const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
+        if (wait !== undefined) {
+          if (!isOwnLock(wait, bearer)) return { kind: 'another-owner' } as const;
+          const left = await pathsOfWait(db, wait.id, maxLinesNamed + 1);
+          await removeWaits(db, now, [wait]);
+          const end: LeaseEnd = { released: [], lost: [] };
+          const { fingerprint } = wait;
+          await storeLease(db, { ...emptyRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) });
+          return { kind: 'left', end, left } as const;
+        }
+        if (row === undefined) {
+          await storeLease(db, emptyRow({ ...key, bearer }, at));
+          return { kind: 'absent' } as const;
+        }
+        if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
+        if (row.state === 'ended') {
+          const end = endOf(row);
+          return end === null ? ({ kind: 'absent' } as const) : ({ kind: 'released-before', end } as const);
+        }
+        const held = await heldLocks(db, now, key);
+        const lost = await lostLocks(db, now, row, held, fold);
+        const end: LeaseEnd = { released: await unlockPaths(db, now, key, at, bearer.owner), lost };
+        await storeLease(db, { ...row, state: 'ended', granted: null, result: JSON.stringify(end), expires_at: at });
+        return { kind: 'released', end } as const;
+      });
+      if (ending.kind === 'released') {
+        const { workspace } = key;
+        onChange(ending.end.released.map((path) => ({ workspace, path })));
+      }
+      if (ending.kind === 'left') onLinesChange(ending.left.length > maxLinesNamed ? undefined : ending.left);
+      return ending;
+    },
+  };
+}
+
+const keysOf = (locks: readonly LockRow[]): readonly LockKey[] =>
+  locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
+
+/** A lease that leaves more lines is announced as a change of any. */
+const maxLinesNamed = 100;
+
+// Only end() writes the column.
+const endOf = ({ result }: LeaseRow): LeaseEnd | null => (result === null ? null : (JSON.parse(result) as LeaseEnd));

@@ -1,0 +1,270 @@
+import { sql } from 'kysely';
+import { recordEvents } from '../outbox/outbox.ts';
+import {
+  batchQuery,
+  excludedOf,
+  inInputOrder,
+  inputIndex,
+  insertFrom,
+  numberOf,
+  numbersOf,
+  textOf,
+  textsOf,
+} from '../storage/batch-query.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { findLocks } from './find.ts';
+import { requestedEvent } from './history.ts';
+
+/**
+ * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as one that
+ * needs no waiting client. A wait ends when its lease is granted or ended, and when nobody has asked for it for a while.
+ */
+
+/** RFC 9218 section 4.1, without 0, 6 and 7, which would suggest more than the line keeps. */
+export type Urgency = 1 | 2 | 3 | 4 | 5;
+
+export const defaultUrgency: Urgency = 3;
+
+/** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
+export const urgencyMs = 5 * 60_000;
+
+/** How long a client may be away without losing its place. */
+export const placeKeptMs = 60_000;
+
+/**
+ * How long others wait for a client between two of its requests: a round trip and a commit. With less, a client could
+ * be overtaken; with more, one that has given up delays others longer.
+ */
+export const requestGapMs = 300;
+
+/** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
+export const presenceMs = 5_000;
+
+/** Keeps a single token from making every line long. */
+export const maxWaitsOfToken = 1_000;
+
+export interface LinePath {
+  readonly workspace: string;
+  /** Folded with --windows-paths. */
+  readonly path: string;
+}
+
+export interface WaitRequest {
+  readonly id: string;
+  readonly workspace: string;
+  readonly kind: 'lock' | 'lease' | 'ask';
+  readonly paths: readonly { readonly path: string; readonly askedPath: string }[];
+  /** How many of the paths are needed. */
+  readonly wanted: number;
+  readonly tokenId: string;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
+  readonly urgency: Urgency;
+  /** The newest request of its client: no earlier one is granted. */
+  readonly requestId: string;
+  readonly presentMs: number;
+  /** Of a lease: what must be the same when it is requested again. */
+  readonly fingerprint?: string;
+}
+
+/** Absent clients have no rank. */
+export const isPresent = (now: Now) => sql<boolean>`waits.present_until > ${now}`;
+
+const removeExpired = batchQuery((db, members, now) =>
+  db
+    .deleteFrom('waits')
+    .where(sql<boolean>`id in (select ${textOf('id')} from ${members})`)
+    .where(isOver(now)),
+);
+
+const selectKnown = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
+    .select([inputIndex.as('index'), 'waits.request_id']),
+);
+
+const countOfTokens = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .select(inputIndex.as('index'))
+    .select(({ selectFrom }) =>
+      selectFrom('waits')
+        .select(({ fn }) => fn.countAll<number>().as('waits'))
+        .where('waits.token_id', '=', textOf('tokenId'))
+        .as('waits'),
+    ),
+);
+
+/** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
+const rank = (now: Now) => sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
+
+const upsertWaits = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'waits', {
+    ...textsOf(['id', 'kind', 'owner', 'origin', 'note', 'fingerprint']),
+    ...numbersOf(['urgency', 'wanted', 'size']),
+    workspace_id: textOf('workspace'),
+    token_id: textOf('tokenId'),
+    request_id: textOf('requestId'),
+    since: now,
+    rank: rank(now),
+    asked_at: now,
+    present_until: sql`${now} + ${numberOf('presentMs')}`,
+  }).onConflict((conflict) =>
+    conflict.column('id').doUpdateSet(excludedOf(['origin', 'note', 'request_id', 'asked_at', 'present_until'])),
+  ),
+);
+
+const insertPaths = batchQuery((db, members) =>
+  insertFrom(db, members, 'wait_paths', {
+    ...textsOf(['path']),
+    ...numbersOf(['position', 'is_set']),
+    workspace_id: textOf('workspace'),
+    wait_id: textOf('id'),
+    asked_path: textOf('askedPath'),
+    rank: sql`(select rank from waits where id = ${textOf('id')})`,
+  }).onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Puts the requests in line; one that waits already keeps its rank. False for one whose token waits too often. */
+export async function joinLine(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<readonly boolean[]> {
+  const waits = lastById(requests);
+  await removeExpired(db, now, waits);
+  const known = inInputOrder(waits, await selectKnown(db, now, waits));
+  const fresh = waits.filter((_, index) => known[index] === undefined);
+  const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, fresh));
+  const added = new Map<string, number>();
+  const refused = new Set<string>();
+  for (const [index, { id, tokenId }] of fresh.entries()) {
+    const others = Number(counts[index]?.waits ?? 0) + (added.get(tokenId) ?? 0);
+    if (others >= maxWaitsOfToken) refused.add(id);
+    else added.set(tokenId, (added.get(tokenId) ?? 0) + 1);
+  }
+  const admitted = waits.filter(({ id }) => !refused.has(id));
+  const rows = admitted.map(({ paths, ...wait }) => ({
+    ...wait,
+    size: paths.length,
+    bonusMs: (wait.urgency - defaultUrgency) * urgencyMs,
+  }));
+  await upsertWaits(db, now, rows);
+  const joining = fresh.filter(({ id }) => !refused.has(id));
+  await insertPaths(db, now, joining.flatMap(pathRows));
+  await notifyHolders(db, now, joining);
+  return requests.map(({ id }) => !refused.has(id));
+}
+
+/** The items of a pool may have changed while a lease waits for some of them. It keeps its rank. */
+export async function changePaths(db: Database, now: Now, { id, workspace, paths }: WaitRequest): Promise<void> {
+  const before = await pathsOfWait(db, id, Number.MAX_SAFE_INTEGER);
+  if (before.map(({ path }) => path).join('\n') === paths.map(({ path }) => path).join('\n')) return;
+  await db.deleteFrom('wait_paths').where('wait_id', '=', id).execute();
+  await db.updateTable('waits').set({ size: paths.length }).where('id', '=', id).execute();
+  await insertPaths(db, now, pathRows({ id, workspace, paths }));
+}
+
+const pathRows = ({ id, workspace, paths }: Pick<WaitRequest, 'id' | 'workspace' | 'paths'>) =>
+  paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 }));
+
+/** The last request of each id: an upsert must not name a row twice. */
+const lastById = (requests: readonly WaitRequest[]): readonly WaitRequest[] => [
+  ...new Map(requests.map((request) => [request.id, request])).values(),
+];
+
+/** How often an owner may remind the holder of a lock. */
+const remindedEveryMs = 60_000;
+
+/** A lease that waits for thousands of paths notifies the holders of so many. */
+const maxNotified = 20;
+
+const insertReminders = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'lock_requests', {
+    ...textsOf(['path', 'owner']),
+    workspace_id: textOf('workspace'),
+    at: now,
+  })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'path', 'owner'])
+        .doUpdateSet({ at: now })
+        .where(sql<boolean>`lock_requests.at <= ${now} - ${sql.lit(remindedEveryMs)}`),
+    )
+    .returning(['workspace_id', 'path', 'owner', 'at']),
+);
+
+/** Queues an event for each owner who begins to wait for a held lock, once within a minute. */
+async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<void> {
+  const asked = requests.flatMap(({ workspace, paths, owner, origin, note }) =>
+    paths.slice(0, maxNotified).map((path) => ({ ...path, workspace, owner, origin, note })),
+  );
+  if (asked.length === 0) return;
+  const locks = await findLocks(
+    db,
+    now,
+    asked.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path })),
+  );
+  const nameOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
+  const held = asked.flatMap((request, index) => (locks[index]?.isActive ? { ...request, lock: locks[index] } : []));
+  const byName = new Map(held.map((each) => [nameOf(each.workspace, each.path, each.owner), each]));
+  const due = await insertReminders(
+    db,
+    now,
+    [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner })),
+  );
+  const events = due.flatMap(({ workspace_id, path, owner, at }) => {
+    const found = byName.get(nameOf(workspace_id, path, owner));
+    if (found === undefined) return [];
+    return requestedEvent(found.lock, { owner, origin: found.origin, note: found.note }, at);
+  });
+  await recordEvents(db, now, events);
+}
+
+/** The newest request of each wait; undefined for one that does not wait. */
+export async function newestRequests(db: Database, now: Now, ids: readonly { readonly id: string }[]) {
+  const known = inInputOrder(ids, await selectKnown(db, now, ids));
+  return known.map((wait) => wait?.request_id);
+}
+
+export const removeWaits = batchQuery((db, members) =>
+  db
+    .deleteFrom('waits')
+    .where(sql<boolean>`id in (select ${textOf('id')} from ${members})`)
+    .returning('id'),
+);
+
+/** Others wait for these clients this much longer, if the request is the newest one. */
+export const keepPresent = batchQuery((db, members, now) =>
+  db
+    .updateTable('waits')
+    .from(members)
+    .set({ asked_at: now, present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
+    .whereRef('waits.id', '=', textOf('id'))
+    .whereRef('waits.request_id', '=', textOf('requestId'))
+    .returning('waits.id'),
+);
+
+/** The paths of a wait: up to `limit`. */
+export const pathsOfWait = (db: Database, id: string, limit: number) =>
+  db
+    .selectFrom('wait_paths')
+    .select(['workspace_id as workspace', 'path', 'asked_path as askedPath'])
+    .where('wait_id', '=', id)
+    .orderBy('position')
+    .limit(limit)
+    .execute();
+
+export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
+  const current = sql<number>`(select ${now})`;
+  // A global change waits for all others, so there must be a reason for it.
+  const old = await read.selectFrom('waits').select('id').where(isOver(current)).limit(1).executeTakeFirst();
+  const oldRequests = sql<boolean>`at <= ${current} - ${sql.lit(remindedEveryMs)}`;
+  const reminder = await read.selectFrom('lock_requests').select('at').where(oldRequests).limit(1).executeTakeFirst();
+  if (old === undefined && reminder === undefined) return;
+  await commit('global', async (db) => {
+    await db.deleteFrom('waits').where(isOver(current)).execute();
+    await db.deleteFrom('lock_requests').where(oldRequests).execute();
+  });
+}
+
+/** Nobody has asked for it for too long; that of a person also, when it was not taken in time. */
+const isOver = (now: Now) => sql<boolean>`(asked_at <= ${now} - ${sql.lit(placeKeptMs)} and present_until <= ${now})`;

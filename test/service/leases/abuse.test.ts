@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { joinLine, maxWaitsOfToken } from '../../../src/service/locks/waits.ts';
+import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
+import { registerHook } from '../../../src/service/webhooks/hooks.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import type { Reply } from '../../support/running-service.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { waitRequest } from '../../support/waits.ts';
+import { expectProblem } from '../http/expect-problem.ts';
+import { locksOf, sharedService, untilWaiting } from '../http/shared-service.ts';
+
+describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
+  const service = sharedService(kind);
+
+  async function withGuest() {
+    const { id, ...honest } = await service.newWorkspace();
+    const { id: tokenId, secret } = await service.token({ name: 'guest', scopes: ['locks:write'] });
+    const guest = locksOf(service, id, secret);
+    const lease = (paths: readonly string[], prefer: string, leaseId = randomUUID(), more = {}): Promise<Reply> =>
+      service.ask('PUT', `/v1/workspaces/${id}/leases/${leaseId}`, {
+        token: secret,
+        headers: { prefer },
+        json: { paths, type: 'exclusive', ttl: '1h', ...more },
+      });
+    const waiting = (count: number) => untilWaiting(service, service.secret, count);
+    return { id, honest, guest, lease, tokenId, secret, waiting };
+  }
+
+  test('keeps no free path from others by waiting for another path, which the guest holds', async () => {
+    const { honest, guest, lease, waiting } = await withGuest();
+    await honest.take('wanted');
+    await guest.take('own');
+    void lease(['wanted', 'own'], 'wait=30');
+    await waiting(1);
+    const honestWait = honest.take('wanted', { prefer: 'wait=30' });
+    await waiting(2);
+    await honest.release('wanted');
+    expect((await honestWait).status).toBe(201);
+    await honest.release('wanted');
+    expect((await honest.take('wanted')).status).toBe(201);
+    await guest.release('own');
+  });
+
+  test('does not overtake those who wait by releasing a lock and asking for it again, however old the key', async () => {
+    const { honest, guest, waiting } = await withGuest();
+    const keyed = (index: number) => ({ prefer: 'wait=30', 'idempotency-key': `guest/${index}` });
+    await honest.take('a');
+    const first = guest.take('a', keyed(1));
+    await waiting(1);
+    await honest.release('a');
+    await first;
+    const honestWait = honest.take('a', { prefer: 'wait=30' });
+    await waiting(1);
+    const again = guest.take('a', keyed(2));
+    await waiting(2);
+    await guest.release('a');
+    expect((await honestWait).status).toBe(201);
+    await honest.release('a');
+    expect((await again).status).toBe(201);
+  });
+
+  test('blocks no free path with a wait for any of several paths whose response was lost', async () => {
+    const { id, honest, lease, secret, waiting } = await withGuest();
+    for (const path of ['a', 'b']) await honest.take(path);
+    const leaseId = randomUUID();
+    const leaving = new AbortController();
+    const lost = service
+      .ask('PUT', `/v1/workspaces/${id}/leases/${leaseId}`, {
+        token: secret,
+        headers: { prefer: 'wait=30' },
+        json: { paths: ['a', 'b'], type: 'exclusive', ttl: '1h', count: 1 },
+        signal: leaving.signal,
+      })
+      .catch(() => 'lost');
+    await waiting(1);
+    // The response to the turn, or the connection before it, is lost.
+    await honest.release('b');
+    leaving.abort();
+    await lost;
+    const again = await lease(['a', 'b'], 'wait=30', leaseId, { count: 1 });
+    expect(again.body.locks).toMatchObject([{ path: 'b', state: 'held' }]);
+  });
+
+  test('has a limited number of waits, which others do not share', async () => {
+    const { id, honest, guest, tokenId } = await withGuest();
+    const { storage } = service;
+    const waits = Array.from({ length: maxWaitsOfToken }, (_, index) =>
+      waitRequest(`${id} ${index}`, { workspace: id, paths: [`many/${index}`], tokenId }),
+    );
+    await storage.commit({ workspace: id }, (db) => joinLine(db, storage.now, waits));
+    await honest.take('a');
+    expectProblem(await guest.take('a', { prefer: 'wait=0' }), 'quota-exceeded');
+    expect((await honest.take('a', { prefer: 'wait=0' })).body.queue).toEqual({ position: 1, length: 1 });
+  });
+
+  test('causes one event for a held path within a minute, with however many requests', async () => {
+    const { id, honest, guest } = await withGuest();
+    const { storage } = service;
+    await storage.commit('global', (db) =>
+      registerHook(db, storage.now, {
+        ...{ workspace: id, url: 'https://hooks.example.com/', events: ['lock.requested'], branches: null },
+        ...{ format: 'standard', secret: newWebhookSecret(), headers: valueIn(parseExtraHeaders({})) },
+        actor: { name: 'ada', tokenId: null, address: null },
+        scopes: [],
+      }),
+    );
+    await honest.take('a');
+    for (let each = 0; each < 20; each += 1) {
+      await guest.take('a', { prefer: 'wait=0', 'idempotency-key': randomUUID() });
+    }
+    const hooks = storage.read.selectFrom('hooks').select('id').where('workspace_id', '=', id);
+    const deliveries = await storage.read.selectFrom('deliveries').select('id').where('hook_id', 'in', hooks).execute();
+    expect(deliveries).toHaveLength(1);
+  });
+});

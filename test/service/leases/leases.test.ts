@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import type { Reply } from '../../support/running-service.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { leasesOf } from './leases-of.ts';
+
+describe.each(databaseKinds)('a lease, on $name', (kind) => {
+  const service = sharedService(kind);
+
+  async function leases() {
+    const workspace = await service.newWorkspace();
+    const as = (token: string) => leasesOf(service, workspace.id, token);
+    const other = async () => as((await service.token({ owner: 'bob' })).secret);
+    return { workspace, ...as(service.secret), other };
+  }
+  const newId = () => randomUUID();
+  const pathsOf = ({ body }: Reply) => body.locks.map(({ path, state }: Record<string, string>) => `${path} ${state}`);
+
+  test('takes all of its paths at once, and the list shows it', async () => {
+    const { workspace, put } = await leases();
+    const id = newId();
+    const taken = await put(id, { paths: ['b', 'a'], note: 'nightly' });
+    expect(taken.status).toBe(201);
+    expect(taken.body).toMatchObject({ id, state: 'held' });
+    expect(pathsOf(taken)).toEqual(['b held', 'a held']);
+    const { body } = await workspace.list();
+    expect(body.locks).toMatchObject([
+      { path: 'a', lease: id, note: 'nightly', expires_at: taken.body.expires_at },
+      { path: 'b', lease: id },
+    ]);
+  });
+
+  test('takes none of its paths if one is held', async () => {
+    const { workspace, put } = await leases();
+    await workspace.take('b');
+    const refused = await put(newId(), { paths: ['a', 'b', 'c'] });
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ blocked: 1, locks: [{ path: 'b' }] });
+    expect(await workspace.paths()).toEqual(['b']);
+  });
+
+  test('is the same lease when it is requested again', async () => {
+    const { put, get } = await leases();
+    const id = newId();
+    const first = await put(id, { paths: ['a'] });
+    const again = await put(id, { paths: ['a'] });
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual(first.body);
+    expect((await get(id)).body).toEqual(first.body);
+    expect((await put(id, { paths: ['a', 'b'] })).status).toBe(422);
+  });
+
+  test('is released as one, as often as asked, and its id stays dead', async () => {
+    const { workspace, put, get, end, renew } = await leases();
+    const id = newId();
+    await put(id, { paths: ['a', 'b'] });
+    for (const _ of [1, 2]) {
+      const ended = await end(id);
+      expect([ended.status, ended.body]).toEqual([200, { released: ['a', 'b'], lost: [] }]);
+    }
+    expect(await workspace.paths()).toEqual([]);
+    expect((await put(id, { paths: ['a', 'b'] })).body.type).toMatch(/lease-ended$/);
+    expect((await renew(id)).status).toBe(410);
+    expect((await get(id)).body).toMatchObject({ state: 'ended', locks: [] });
+  });
+
+  test('can be ended before it is requested, and then takes nothing', async () => {
+    const { workspace, put, end } = await leases();
+    const id = newId();
+    expect((await end(id)).status).toBe(204);
+    expect((await end(id)).status).toBe(204);
+    expect((await put(id, { paths: ['a'] })).status).toBe(410);
+    expect(await workspace.paths()).toEqual([]);
+  });
+
+  test('is not shown to, renewed for or released by another owner', async () => {
+    const { put, other } = await leases();
+    const id = newId();
+    await put(id, { paths: ['a'] });
+    const { get, renew, end, put: putToo } = await other();
+    for (const reply of [await get(id), await renew(id), await end(id), await putToo(id, { paths: ['a'] })]) {
+      expect([reply.status, reply.body.type]).toEqual([403, expect.stringMatching(/lease-of-another-owner$/)]);
+    }
+  });
+
+  test('tells what it has lost, how, and who has it now', async () => {
+    const { workspace, put, get, renew, end, other } = await leases();
+    const id = newId();
+    await put(id, { paths: ['a', 'b', 'c'] });
+    await workspace.release('a');
+    const admin = await other();
+    const taker = newId();
+    expect((await admin.put(taker, { paths: ['a'] })).status).toBe(201);
+    const lost = [{ path: 'a', reason: 'released', lock: { path: 'a', lease: taker } }];
+    expect((await renew(id, '2h')).body).toMatchObject({ lost });
+    const seen = await get(id);
+    expect(pathsOf(seen)).toEqual(['b held', 'c held', 'a lost']);
+    expect((await end(id)).body).toMatchObject({ released: ['b', 'c'], lost });
+  });
+
+  test('renews all that it holds', async () => {
+    const { workspace, put, renew } = await leases();
+    const id = newId();
+    await put(id, { paths: ['a', 'b'] });
+    const renewed = await renew(id, '8h');
+    expect(renewed.body.lost).toEqual([]);
+    const { body } = await workspace.list();
+    expect(body.locks.map((lock: { expires_at: string }) => lock.expires_at)).toEqual([
+      renewed.body.expires_at,
+      renewed.body.expires_at,
+    ]);
+  });
+
+  test('takes as many of its paths as asked', async () => {
+    const { workspace, put } = await leases();
+    await workspace.take('a');
+    expect(pathsOf(await put(newId(), { paths: ['a', 'b', 'c'], count: 1 }))).toEqual(['b held']);
+    expect((await put(newId(), { paths: ['a', 'b', 'c'], count: 2 })).status).toBe(409);
+    expect((await put(newId(), { paths: ['a', 'b', 'c'], count: 4 })).status).toBe(422);
+  });
+});

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nextInLine, type Waiting } from '../../../src/service/locks/next-in-line.ts';
+import { runs } from '../../support/runs.ts';
+
+const paths = ['a', 'b', 'c', 'd'];
+const minuteMs = 60_000;
+const passedForMs = 5 * minuteMs;
+
+interface Lease {
+  readonly id: string;
+  readonly rank: number;
+  readonly wanted: number;
+  readonly paths: readonly string[];
+}
+
+const lease = fc
+  .record({ paths: fc.uniqueArray(fc.constantFrom(...paths), { minLength: 1 }), wanted: fc.nat(), level: fc.nat(2) })
+  .map(({ paths, wanted, level }) => ({ paths, wanted: 1 + (wanted % paths.length), level }));
+
+const waitingAt = (leases: readonly Lease[], held: ReadonlySet<string>, keeps: (lease: Lease) => boolean): Waiting[] =>
+  leases.map((each) => ({ ...each, free: each.paths.filter((path) => !held.has(path)), keeps: keeps(each) }));
+
+/** The leases that get enough paths. */
+function grantedOf(waiting: readonly Waiting[]): ReadonlyMap<string, readonly string[]> {
+  const spokenFor = Map.groupBy(nextInLine(waiting), ([, { id }]) => id);
+  const enough = waiting.flatMap(({ id, wanted }) => {
+    const own = spokenFor.get(id)?.map(([path]) => path) ?? [];
+    return own.length >= wanted ? [[id, own.slice(0, wanted)] as const] : [];
+  });
+  return new Map(enough);
+}
+
+const lines = fc.record({
+  leases: fc
+    .array(lease, { maxLength: 8 })
+    .map((all) =>
+      all.map(({ level, ...each }, index): Lease => ({ ...each, id: `lease ${index}`, rank: index + level * 3 })),
+    ),
+  held: fc.uniqueArray(fc.constantFrom(...paths)).map((all) => new Set(all)),
+  kept: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+});
+
+test('speaks each free path for one lease at most, never a held one, and grants as many as are wanted', () => {
+  fc.assert(
+    fc.property(lines, ({ leases, held, kept }) => {
+      const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
+      const granted = grantedOf(waiting);
+      const taken = [...granted.values()].flat();
+      expect(new Set(taken).size).toBe(taken.length);
+      for (const path of taken) expect(held.has(path)).toBe(false);
+      for (const [id, own] of granted) expect(own).toHaveLength(waiting.find((each) => each.id === id)?.wanted ?? 0);
+    }),
+    { numRuns: runs(300, 5_000) },
+  );
+});
+
+test('passes a lease only on a path that cannot complete it, and never once its paths are kept', () => {
+  fc.assert(
+    fc.property(lines, ({ leases, held, kept }) => {
+      const waiting = waitingAt(leases, held, ({ id }) => kept[Number(id.split(' ')[1])] === true);
+      const granted = grantedOf(waiting);
+      const spokenFor = nextInLine(waiting);
+      for (const passed of waiting.filter(({ id }) => !granted.has(id))) {
+        const better = (path: string) => {
+          const other = spokenFor.get(path);
+          return other !== undefined && other.id !== passed.id && other.rank <= passed.rank;
+        };
+        // What is open to it, without those before it, is not enough.
+        expect(passed.free.filter((path) => !better(path)).length).toBeLessThan(passed.wanted);
+        if (!passed.keeps) continue;
+        for (const path of passed.free.filter((each) => !better(each))) expect(spokenFor.get(path)?.id).toBe(passed.id);
+      }
+    }),
+    { numRuns: runs(300, 5_000) },
+  );
+});
+
+/** Clients that come, hold what they are granted for a while, and go: minute by minute, with the times of the service. */
+test('leaves nobody waiting for others who came more than one level of priority later', () => {
+  const client = fc.record({ lease, arrives: fc.nat(20), holds: fc.integer({ min: 1, max: 6 }) });
+  fc.assert(
+    fc.property(fc.array(client, { minLength: 1, maxLength: 14 }), (clients) => {
+      const arrival = (index: number) => (clients[index]?.arrives ?? 0) * minuteMs;
+      const all = clients.map(({ lease: { level, ...each } }, index): Lease => {
+        return { ...each, id: `lease ${index}`, rank: arrival(index) + (level - 1) * passedForMs };
+      });
+      const grantedAt = new Map<string, number>();
+      const holders = new Map<string, { readonly id: string; readonly until: number }>();
+      for (let now = 0; now < 600 * minuteMs && grantedAt.size < all.length; now += minuteMs) {
+        for (const [path, { until }] of holders) if (until <= now) holders.delete(path);
+        const present = all.filter(({ id }, index) => arrival(index) <= now && !grantedAt.has(id));
+        const since = (id: string) => arrival(Number(id.split(' ')[1]));
+        const waiting = waitingAt(present, new Set(holders.keys()), ({ id }) => now - since(id) >= passedForMs);
+        for (const [id, own] of grantedOf(waiting)) {
+          grantedAt.set(id, now);
+          const until = now + (clients[Number(id.split(' ')[1])]?.holds ?? 1) * minuteMs;
+          for (const path of own) {
+            expect(holders.has(path), `a second holder of ${path}`).toBe(false);
+            holders.set(path, { id, until });
+          }
+        }
+      }
+      // Everybody is served, and whoever came at least five minutes later with a worse rank never took a path from it after that.
+      expect(grantedAt.size).toBe(all.length);
+      for (const [index, one] of all.entries()) {
+        for (const other of all) {
+          const at = grantedAt.get(other.id) ?? 0;
+          const isWhole = one.wanted === one.paths.length;
+          const overlaps =
+            isWhole && other.wanted === other.paths.length && other.paths.some((path) => one.paths.includes(path));
+          if (!overlaps || one.rank >= other.rank || at >= (grantedAt.get(one.id) ?? 0)) continue;
+          expect(at - arrival(index), `${other.id} before ${one.id}`).toBeLessThan(passedForMs);
+        }
+      }
+    }),
+    { numRuns: runs(200, 3_000) },
+  );
+});
