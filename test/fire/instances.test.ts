@@ -14,11 +14,14 @@ import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { raceForLeases } from './lease-racers.ts';
 import { hasGo, notLinearizable } from './linearizability/check.ts';
 import { awaitSync, branches, emptyBook, insist, type Race, raceForLocks, syncAll, triggerSyncs } from './racers.ts';
 
 const instances = 3;
 const clients = 64;
+/** In each workspace, one client in four takes several paths as one lease. */
+const leaseEvery = 8;
 const paths = 100;
 /** The maximum share of lost responses: these requests were done, but never answered. */
 const lostShare = 0.1;
@@ -123,7 +126,11 @@ test('keeps locks exclusive and promises intact while instances are killed and t
     makeChaos({ fleet, cluster, instances }, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
     triggerSyncs(synced, remote, randoms(2)),
     ...Array.from({ length: clients }, (_, client) =>
-      raceForLocks(races[client % races.length] ?? synced, client, randoms(100 + client)),
+      (client % leaseEvery < races.length ? raceForLeases : raceForLocks)(
+        races[client % races.length] ?? synced,
+        client,
+        randoms(100 + client),
+      ),
     ),
   ]);
   const granted = new Set(races.flatMap(({ book }) => [...book.grants.keys()]));

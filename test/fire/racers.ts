@@ -8,7 +8,7 @@ import type { LockOperation } from './linearizability/check.ts';
 
 /** Clients of several instances, whose responses get lost, and their certain knowledge. */
 
-interface Settled {
+export interface Settled {
   readonly reply: Reply;
   /** The request took effect between these two times, in milliseconds since 1970. */
   readonly call: number;
@@ -91,7 +91,7 @@ const roundingMs = 2;
 /** Whether its client can rely on it now. */
 export const isHeld = ({ releasing, expiresAt }: Grant): boolean => !releasing && Date.now() + roundingMs < expiresAt;
 
-function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
+export function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
   const grant: Grant = { lock, expiresAt: Date.parse(lock.expires_at), releasing: false };
   const other = held.get(lock.path);
   if (grants.has(lock.id)) violations.push(`${lock.id} on ${lock.path} was given to two clients.`);
@@ -119,8 +119,8 @@ export interface Race {
 /** One lock in this number is short, and left to expire. */
 const leftToExpire = 8;
 
-const longestHoldMs = 400;
-const longestPauseMs = 200;
+export const longestHoldMs = 400;
+export const longestPauseMs = 200;
 
 /** Acquires locks on contested paths, and releases them or lets them expire. */
 export async function raceForLocks(race: Race, client: number, random: Random): Promise<void> {
