@@ -102,17 +102,30 @@ export async function lockPaths(
   return locks;
 }
 
-const forgottenAfterMs = 7 * 24 * 60 * 60_000;
+const dayMs = 24 * 60 * 60_000;
+
+/** How long the end of a lease can be repeated: its paths may take megabytes. */
+const endKeptMs = dayMs;
+
+const forgottenAfterMs = 7 * dayMs;
 
 /** Leases that ended so long ago that no request for them is still on its way. */
 export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
-  const isOld = sql<boolean>`leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)} and not exists (
-    select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id)`;
-  const workspaces = await read.selectFrom('leases').select('workspace_id').distinct().where(isOld).execute();
-  for (const { workspace_id: workspace } of workspaces) {
-    await commit({ workspace }, (db) =>
-      db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute(),
-    );
+  const before = (ms: number) => sql<boolean>`leases.expires_at < (select ${now}) - ${sql.lit(ms)}`;
+  const isOld = sql<boolean>`(${before(forgottenAfterMs)} and not exists (
+    select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id))`;
+  const hasOldEnd = sql<boolean>`(${before(endKeptMs)} and leases.result is not null)`;
+  const old = read.selectFrom('leases').select('workspace_id').distinct();
+  for (const { workspace_id: workspace } of await old.where(sql<boolean>`(${isOld} or ${hasOldEnd})`).execute()) {
+    await commit({ workspace }, async (db) => {
+      await db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute();
+      await db
+        .updateTable('leases')
+        .set({ result: null })
+        .where('workspace_id', '=', workspace)
+        .where(hasOldEnd)
+        .execute();
+    });
   }
 }
 

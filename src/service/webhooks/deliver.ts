@@ -4,14 +4,7 @@ import type { Socket } from 'node:net';
 import { unlessAborted } from '../../interface/timers.ts';
 import { checkTargetAddresses, parseTarget, type Target } from '../outbound/target.ts';
 import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
-import {
-  failureReason,
-  maxResponseBytes,
-  rejectionReason,
-  type Stage,
-  timeoutReason,
-  tooLong,
-} from './delivery-failure.ts';
+import { connectionErrorText } from '../platform/system-errors.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 
@@ -46,7 +39,6 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
 
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-  let stage: Stage = 'resolving';
   try {
     const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
     const checked = checkTargetAddresses(target, addresses, check);
@@ -54,30 +46,38 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
     // A database that does not answer says nothing about the receiver.
     if (!(await unlessAborted(mayConnect(), ending).catch(() => false))) return { kind: 'cancelled' };
 
-    stage = 'connecting';
-    const response = await exchange(target, addresses, request, ending, (reached) => {
-      stage = reached;
-    });
+    const response = await exchange(target, addresses, request, ending);
     const result = resultOf(target, response);
     await discardBody(response);
     return result;
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
-    const reason = timeout.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
-    return { kind: 'failed', reason };
+    const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1_000} s` : reasonOf(error);
+    return { kind: 'failed', reason: `The delivery to ${target.origin} failed: ${reason}.` };
   }
 }
 
 function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };
+  const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
   const sentAt = Date.parse(headers.date ?? '');
   return {
     kind: 'failed',
-    reason: rejectionReason(target, status),
+    reason: `${target.origin} responded with the status ${status}.${advice}`,
     retryAfterSeconds: retryAfterSeconds(headers['retry-after'], Number.isNaN(sentAt) ? new Date() : new Date(sentAt)),
   };
 }
+
+/** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
+const maxResponseBytes = 64 * 1_024;
+
+class ResponseTooLong extends Error {}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof ResponseTooLong
+    ? `it sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut`
+    : connectionErrorText(error);
 
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */
 function exchange(
@@ -85,10 +85,8 @@ function exchange(
   addresses: IpAddresses,
   { headers, body }: DeliveryRequest,
   signal: AbortSignal,
-  onStage: (stage: Stage) => void,
 ): Promise<IncomingMessage> {
-  const secure = target.protocol === 'https:';
-  const request = (secure ? https : http).request(target, {
+  const request = (target.protocol === 'https:' ? https : http).request(target, {
     method: 'POST',
     headers,
     // Default of Node, set explicitly so that options of the process do not change it.
@@ -106,13 +104,11 @@ function exchange(
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
         if (received <= maxResponseBytes || request.destroyed) return;
-        const error = Object.assign(new Error('The response is too long.'), { code: tooLong });
+        const error = new ResponseTooLong();
         // Rejects first, because the final response may be in the data that was already received.
         reject(error);
         request.destroy(error);
       });
-      socket.once('connect', () => onStage(secure ? 'securing' : 'waiting'));
-      socket.once('secureConnect', () => onStage('waiting'));
     });
     request.once('response', resolve);
     request.on('error', reject);

@@ -14,7 +14,7 @@ import type { DueHook } from './delivery-slots.ts';
 export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
   const hooks = await read
     .selectFrom('hooks')
-    .select(['id', 'workspace_id as workspace', 'url'])
+    .select(['id', 'workspace_id as workspace'])
     .select(({ selectFrom }) =>
       selectFrom('deliveries')
         .select('next_attempt_at')
@@ -27,10 +27,7 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
     .where('active', '=', 1)
     .where('id', 'in', (from) => from.selectFrom('hook_backlogs').select('hook_id').where('waiting', '>', 0))
     .execute();
-  return hooks.flatMap(({ id, workspace, url, since }) =>
-    // A damaged URL fails the attempts of its own hook, but must not stop the search for others.
-    since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
-  );
+  return hooks.flatMap(({ since, ...hook }) => (since === null ? [] : [{ ...hook, since }]));
 }
 
 export interface ClaimedDelivery extends Leased {

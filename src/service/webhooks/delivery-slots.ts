@@ -1,19 +1,11 @@
 /** Limits the parallel attempts of an instance, because each uses a connection. */
 export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
-
-/**
- * Three quarters of the limit per workspace. The hooks of a workspace often share one origin, such as a gateway or a
- * chat service: if it hangs completely, the hooks to other origins still have room.
- */
-export const maxPerReceiver = 24;
 export const maxPerHook = 4;
 
 export interface DueHook {
   readonly id: string;
   readonly workspace: string;
-  /** Origin of the URL: hooks of a workspace with the same origin have the same receiver. */
-  readonly origin: string;
   /** Time when its oldest due delivery became due. */
   readonly since: number;
 }
@@ -28,7 +20,6 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (running.size >= maxParallelAttempts) return undefined;
       const ofWorkspace = countBy(running, workspaceOf);
-      const ofReceiver = countBy(running, receiverOf);
       const ofHook = countBy(running, ({ id }) => id);
       const [first] = [...due]
         .filter((hook) => {
@@ -36,7 +27,6 @@ export function createDeliverySlots(now: () => number = () => performance.now())
           return (
             (failed === undefined || now() >= failed.pausedUntil) &&
             ofHook(hook) < (failed === undefined ? maxPerHook : 1) &&
-            ofReceiver(hook) < maxPerReceiver &&
             ofWorkspace(hook) < maxPerWorkspace
           );
         })
@@ -69,6 +59,3 @@ function countBy(hooks: Iterable<DueHook>, keyOf: (hook: DueHook) => string): (h
 }
 
 const workspaceOf = ({ workspace }: DueHook): string => workspace;
-
-/** Separate per workspace, so that one workspace cannot use up the share of another one for the same origin. */
-const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;

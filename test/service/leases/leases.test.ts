@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { removeOldLeases } from '../../../src/service/locks/lease-store.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { leasesOf } from './leases-of.ts';
 
@@ -63,6 +65,30 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     expect((await put(id, { paths: ['a', 'b'] })).body.type).toMatch(/lease-ended$/);
     expect((await renew(id)).status).toBe(410);
     expect((await get(id)).body).toMatchObject({ state: 'ended', locks: [] });
+  });
+
+  test('stays dead for 7 days, and tells what was released for one', async () => {
+    const { workspace, put, get, end } = await leases();
+    const ids = [newId(), newId()];
+    for (const id of ids) {
+      await put(id, { paths: [id] });
+      await end(id);
+    }
+    const [ended = '', held] = [ids[0], newId()];
+    await put(held, { paths: ['kept'] });
+    const passed = async (days: number) => {
+      const at = Date.now() - days * 24 * 60 * 60_000 - 60_000;
+      await changeRows(service.storage, 'leases', { expires_at: at }, { workspace_id: workspace.id });
+      await removeOldLeases(service.storage);
+    };
+    await passed(0);
+    expect((await end(ended)).body).toEqual({ released: [ended], lost: [] });
+    await passed(1);
+    expect((await end(ended)).status).toBe(204);
+    for (const id of ids) expect((await put(id, { paths: [id] })).status).toBe(410);
+    await passed(7);
+    expect((await put(ended, { paths: [ended] })).status).toBe(201);
+    expect((await get(held)).body.state).toBe('held');
   });
 
   test('can be ended before it is requested, and then takes nothing', async () => {

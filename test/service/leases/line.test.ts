@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { sharedService, untilWaiting } from '../http/shared-service.ts';
+import { leasesOf } from './leases-of.ts';
 
 describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
   const service = sharedService(kind);
@@ -163,5 +165,36 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     await workspace.release('a');
     expect((await second).status).toBe(201);
     expect((await put(['a', 'b'], { id: first.id, wait: 0 })).status).toBe(410);
+  });
+
+  test('belong to their owner while they wait', async () => {
+    const { workspace, put, get } = await line();
+    await workspace.take('a');
+    const { id } = put(['a'], { wait: 0 });
+    await expect.poll(async () => (await get(id)).body.state).toBe('waiting');
+    const { secret } = await service.token({ owner: 'bob' });
+    const others = leasesOf(service, workspace.id, secret);
+    for (const reply of [await others.get(id), await others.end(id), await others.put(id, { paths: ['a'] })]) {
+      expect([reply.status, reply.body.type]).toEqual([403, expect.stringMatching(/lease-of-another-owner$/)]);
+    }
+    expect((await get(id)).body.state).toBe('waiting');
+  });
+
+  test('of overlapping paths are all granted, one after the other, whoever else asks', async () => {
+    const { put, end } = await line();
+    const all = ['a', 'b', 'c', 'd', 'e'];
+    const holders = new Map<string, string>();
+    const hold = async (index: number) => {
+      const paths = [0, 1, 3].map((step) => all[(index + step) % all.length] ?? '');
+      const asked = put(paths, { wait: 30 });
+      const { status } = await asked;
+      expect(status).toBe(201);
+      for (const path of paths) expect(holders.get(path), `a second holder of ${path}`).toBeUndefined();
+      for (const path of paths) holders.set(path, asked.id);
+      await setImmediate();
+      for (const path of paths) holders.delete(path);
+      expect((await end(asked.id)).body.released.toSorted()).toEqual(paths.toSorted());
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, index) => hold(index)));
   });
 });

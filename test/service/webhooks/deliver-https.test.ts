@@ -54,18 +54,18 @@ test('a delivery reaches only a receiver with a trusted certificate for its name
   expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered' });
   const other = `https://other.example.com:${to.port}`;
   expect(failed(await deliverTo(other, { check: toName })).reason).toBe(
-    `The TLS certificate of ${other} is for another name (ERR_TLS_CERT_ALTNAME_INVALID).`,
+    `The delivery to ${other} failed: the connection failed (ERR_TLS_CERT_ALTNAME_INVALID).`,
   );
   expect(to.deliveries).toHaveLength(1);
 });
 
 test.each([
-  ['is self-signed', selfSigned(name)],
-  ['has expired', expired],
-])('a certificate that %s fails the delivery with that reason, and nothing is sent', async (fault, certificate) => {
+  ['is self-signed', selfSigned(name), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['has expired', expired, 'CERT_HAS_EXPIRED'],
+])('a certificate that %s fails the delivery with that reason, and nothing is sent', async (_, certificate, code) => {
   const { to, url } = await receiving(undefined, certificate);
   const { reason } = failed(await deliverTo(url, { check: toName }));
-  expect(reason).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
+  expect(reason).toContain(code);
   expect(to.deliveries).toHaveLength(0);
 });
 
@@ -78,12 +78,12 @@ test('a receiver that stalls after the handshake fails with a timeout', async ()
 
 test('a receiver that does not speak TLS fails with a handshake error', async () => {
   const to = await receiver();
-  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).reason).toContain('The TLS handshake with');
+  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).reason).toMatch(/ERR_SSL|EPROTO/);
 });
 
 test('a receiver that stalls in the TLS handshake fails after the timeout', async () => {
   const { port, close } = await listenHere(createServer((socket) => socket.resume()));
   onTestFinished(close);
   const { reason } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 2_000 }));
-  expect(reason).toContain('did not complete the TLS handshake within 2 s');
+  expect(reason).toContain('did not respond within 2 s');
 });

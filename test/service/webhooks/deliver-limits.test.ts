@@ -43,7 +43,7 @@ test.each([
   const to = await receiver();
   to.behave(say(interim + ok));
   const { reason } = failed(await deliverTo(to.url()));
-  expect(reason).toBe(`http://127.0.0.1:${to.port} sent more than 64 KB, and the connection was cut.`);
+  expect(reason).toContain('it sent more than 64 KB, and the connection was cut.');
 });
 
 const headers = 'HTTP/1.1 200 OK\r\n';
@@ -51,12 +51,12 @@ const chunked = `${headers}transfer-encoding: chunked\r\n\r\n`;
 const cut = 'data sent by a receiver whose response never ends';
 
 test.each([
-  ['interim answers', '', early, 'sent more than 64 KB, and the connection was cut.'],
-  ['headers', headers, 'x: y\r\n', 'sent headers that are too long (HPE_HEADER_OVERFLOW).'],
-  ['one header', `${headers}x: `, 'y', 'sent headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['interim answers', '', early, 'it sent more than 64 KB, and the connection was cut.'],
+  ['headers', headers, 'x: y\r\n', 'the connection failed (HPE_HEADER_OVERFLOW).'],
+  ['one header', `${headers}x: `, 'y', 'the connection failed (HPE_HEADER_OVERFLOW).'],
 ])('a receiver that sends endless %s is cut off immediately', async (_, first, thenForEver, reason) => {
   const { url, sent } = await flood(first, thenForEver);
-  expect(failed(await deliverTo(url)).reason).toBe(`${new URL(url).origin} ${reason}`);
+  expect(failed(await deliverTo(url)).reason).toBe(`The delivery to ${new URL(url).origin} failed: ${reason}`);
   measured(cut, (await sent()) / 1e6);
 });
 

@@ -66,14 +66,14 @@ const longHead = `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`;
 const upgrade = 'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
 
 test.each<[string, Answer, string, number?]>([
-  ['never answers', silence, 'accepted a connection, but did not respond within 2 s.', 2_000],
+  ['never answers', silence, 'it did not respond within 2 s.', 2_000],
   ['answers a byte at a time', drip('head'), 'did not respond within 2 s.', 2_000],
-  ['resets the connection', reset, 'closed the connection without a response (ECONNRESET)'],
-  ['closes the connection', say(''), 'closed the connection without a response (ECONNRESET)'],
-  ['stops within the head', say('HTTP/1.1 200 OK\r\nx-a'), 'closed the connection'],
-  ['does not speak HTTP', say(notHttp), 'something that is not HTTP'],
-  ['sends a head that is too long', say(longHead), 'too long'],
-  ['switches to another protocol', say(upgrade), 'without a response.'],
+  ['resets the connection', reset, 'it closed the connection'],
+  ['closes the connection', say(''), 'it closed the connection'],
+  ['stops within the head', say('HTTP/1.1 200 OK\r\nx-a'), 'it closed the connection'],
+  ['does not speak HTTP', say(notHttp), '(HPE_INVALID_CONSTANT)'],
+  ['sends a head that is too long', say(longHead), 'HPE_HEADER_OVERFLOW'],
+  ['switches to another protocol', say(upgrade), 'the connection was closed.'],
 ])(
   'a receiver that %s fails the attempt with a reason, and without secrets',
   async (_, behaviour, expected, timeoutMs = 15_000) => {
@@ -92,7 +92,9 @@ test('a port where nothing listens fails the attempt', async () => {
   const gone = await receiver();
   await gone.close();
   const { reason } = failed(await deliverTo(gone.url()));
-  expect(reason).toBe(`http://127.0.0.1:${gone.port} did not accept a connection (ECONNREFUSED).`);
+  expect(reason).toBe(
+    `The delivery to http://127.0.0.1:${gone.port} failed: nothing is listening on its host and port.`,
+  );
 });
 
 test('the caller can cancel an attempt before it starts and while it waits', async () => {
@@ -113,11 +115,11 @@ test('the caller can cancel an attempt before it starts and while it waits', asy
 test('a name that does not resolve, or resolves too slowly, fails the attempt', async () => {
   const url = 'https://hooks.example.com/s3cret';
   expect(failed(await deliverTo(url)).reason).toBe(
-    'The name of https://hooks.example.com does not resolve (ENOTFOUND).',
+    'The delivery to https://hooks.example.com failed: its host name could not be resolved.',
   );
   const silent = checking(() => new Promise(() => {}));
   expect(failed(await deliverTo(url, { check: silent, timeoutMs: 20 })).reason).toBe(
-    'The name of https://hooks.example.com was not resolved within 0.02 s.',
+    'The delivery to https://hooks.example.com failed: it did not respond within 0.02 s.',
   );
 });
 

@@ -5,7 +5,6 @@ import {
   type DueHook,
   maxParallelAttempts,
   maxPerHook,
-  maxPerReceiver,
   maxPerWorkspace,
 } from '../../../src/service/webhooks/delivery-slots.ts';
 import { runs } from '../../support/runs.ts';
@@ -13,15 +12,11 @@ import { runs } from '../../support/runs.ts';
 const hookOf = (workspace: string, receiver: number, since = 0): DueHook => ({
   id: `${workspace}-${receiver}`,
   workspace,
-  origin: `https://r${receiver}.example.com`,
   since,
 });
 
 const hooksOf = (workspace: string, receivers: number): DueHook[] =>
   Array.from({ length: receivers }, (_, receiver) => hookOf(workspace, receiver));
-
-const hooksOfOneOrigin = (workspace: string, hooks: number): DueHook[] =>
-  hooksOf(workspace, hooks).map((hook) => ({ ...hook, origin: 'https://gateway.example.com' }));
 
 type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
@@ -72,21 +67,12 @@ test('pauses a failing hook longer each time, up to a second, until a delivery s
   expect(restAfterFailure()).toBe(50);
 });
 
-test('a paused hook does not delay other hooks of its origin', () => {
+test('a paused hook does not delay other hooks', () => {
   const slots = createDeliverySlots(() => 0);
-  const [failing, other] = hooksOfOneOrigin('game', 2);
+  const [failing, other] = hooksOf('game', 2);
   if (failing === undefined || other === undefined) throw new Error('There are two.');
   slots.start(failing)(true);
   expect(beginAll(slots, [failing, other]).map(({ hook }) => hook)).toEqual(Array(maxPerHook).fill(other));
-});
-
-test('limits attempts to one origin of a workspace, and leaves room for its others', () => {
-  const slots = createDeliverySlots();
-  const [game, film] = [hooksOfOneOrigin('game', 100), hooksOfOneOrigin('film', 100)];
-  expect(beginAll(slots, game)).toHaveLength(maxPerReceiver);
-  expect(beginAll(slots, film)).toHaveLength(maxPerReceiver);
-  const elsewhere = hookOf('game', 1_000);
-  expect(slots.next([...game, elsewhere])).toBe(elsewhere);
 });
 
 test('receivers that hang take no more than the share of their workspace', () => {
