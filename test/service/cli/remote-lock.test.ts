@@ -417,7 +417,7 @@ describe('lock, over HTTP', () => {
     ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be one of refuse, accept.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
-    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note and --ttl'],
+    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
