@@ -81,7 +81,7 @@ export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Reso
 });
 
 export const noSuchLease = (id: string): Refusal =>
-  new Refusal('not-found', `There is no lease ${id}: it was never requested, or ended more than 7 days ago.`);
+  new Refusal('not-found', `There is no lease ${id}: it was never granted, or ended more than 7 days ago.`);
 
 export const anotherOwner = (id: string): Refusal =>
   new Refusal('lease-of-another-owner', `The lease ${id} belongs to another owner.`);

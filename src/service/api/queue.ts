@@ -5,7 +5,8 @@ import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schema
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { type AskDecision, pathKeptMinutes } from '../locks/ask.ts';
+import type { AskDecision } from '../locks/ask.ts';
+import { pathKeptMinutes } from '../locks/path-kept.ts';
 import { withoutWaitId } from '../locks/queue.ts';
 import { tooManyWaits } from './lock-responses.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';

@@ -6,6 +6,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
 import { isFree, keptFor } from './line.ts';
+import { pathKeptMinutes } from './path-kept.ts';
 import { type QueuedRequest, queuePositionOf, withoutWaitId } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
@@ -17,7 +18,6 @@ import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest 
 
 const askKeptMs = 7 * 24 * 60 * 60_000;
 
-export const pathKeptMinutes = 10;
 const pathKeptMs = pathKeptMinutes * 60_000;
 
 interface AskRequest {

@@ -43,7 +43,7 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   await recordEvents(db, now, changes.map(eventOf));
 }
 
-export interface LeaseChange {
+interface LeaseChange {
   readonly lease: Readonly<Record<'workspace' | 'id', string>>;
   readonly kind: 'acquired' | 'released';
   readonly at: number;

@@ -36,7 +36,7 @@ export async function timeOf(db: Database, now: Now): Promise<number> {
 }
 
 /** What all locks of a lease have in common. */
-export interface LeaseLocks {
+interface LeaseLocks {
   readonly lease: LeaseKey;
   readonly tokenId: string;
   readonly owner: string;
@@ -165,7 +165,7 @@ export async function unlockPaths(db: Database, now: Now, lease: LeaseKey, at: n
 export type Granted = readonly [id: string, path: string];
 
 // Only storeLease() writes the column, with what grantedText() returns.
-export const grantedOf = ({ granted }: LeaseRow): readonly Granted[] => JSON.parse(granted ?? '[]') as Granted[];
+const grantedOf = ({ granted }: LeaseRow): readonly Granted[] => JSON.parse(granted ?? '[]') as Granted[];
 
 export const grantedText = (locks: readonly LockRow[]): string =>
   JSON.stringify(locks.map(({ id, path }): Granted => [id, path]));

@@ -32,7 +32,7 @@ import {
   waitIdOf,
 } from './take-lease.ts';
 import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { type LinePath, pathsOfWait, removeWaits } from './waits.ts';
+import { type LinePath, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
@@ -78,8 +78,8 @@ interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   /** Attributes the time of the work to these tokens. */
   readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
   readonly onRefused: () => void;
-  /** Called when a lease has left these lines, or more than can be named. */
-  readonly onLinesChange: (lines: readonly LinePath[] | undefined) => void;
+  /** Called when a lease has left these lines. */
+  readonly onLinesChange: (lines: readonly LinePath[]) => void;
   /** Called with the paths whose locks have begun, have ended, or end at another time. */
   readonly onChange: (keys: readonly LockKey[]) => void;
 }
@@ -214,7 +214,7 @@ export function createLeases(options: LeasesOptions) {
         const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
         if (wait !== undefined) {
           if (!isOwnLock(wait, bearer)) return { kind: 'another-owner' } as const;
-          const left = await pathsOfWait(db, wait.id, maxLinesNamed + 1);
+          const left = await pathsOfWait(db, wait.id, maxNamedLines + 1);
           await removeWaits(db, now, [wait]);
           const end: LeaseEnd = { released: [], lost: [] };
           const { fingerprint } = wait;
@@ -240,7 +240,7 @@ export function createLeases(options: LeasesOptions) {
         const { workspace } = key;
         onChange(ending.end.released.map((path) => ({ workspace, path })));
       }
-      if (ending.kind === 'left') onLinesChange(ending.left.length > maxLinesNamed ? undefined : ending.left);
+      if (ending.kind === 'left') onLinesChange(ending.left);
       return ending;
     },
   };
@@ -248,9 +248,6 @@ export function createLeases(options: LeasesOptions) {
 
 const keysOf = (locks: readonly LockRow[]): readonly LockKey[] =>
   locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
-
-/** A lease that leaves more lines is announced as a change of any. */
-const maxLinesNamed = 100;
 
 // Only end() writes the column.
 const endOf = ({ result }: LeaseRow): LeaseEnd | null => (result === null ? null : (JSON.parse(result) as LeaseEnd));

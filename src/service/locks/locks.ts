@@ -24,7 +24,7 @@ import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import { type Attempt, createWaitInLine, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
-import { type LinePath, newestRequests, removeWaits } from './waits.ts';
+import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
@@ -70,9 +70,6 @@ interface ComparedRequest extends AcquireRequest {
 /** Open pages show changes by other instances within a second. */
 const watchEveryMs = 300;
 
-/** Beyond this number of changes, other instances are told that anything may have changed. */
-const maxSentAlone = 100;
-
 /** The locks of one instance. Each change also notifies open pages and waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, measureCost, onError } = options;
@@ -108,9 +105,8 @@ export function createLocks(options: LocksOptions) {
     onError,
   });
 
-  /** Undefined for more lines than can be named. */
-  function onLinesChange(lines: readonly LinePath[] | undefined): void {
-    if (lines === undefined || lines.length > maxSentAlone) {
+  function onLinesChange(lines: readonly LinePath[]): void {
+    if (lines.length > maxNamedLines) {
       waiters.changed(undefined);
       void broadcast.sendAny();
     } else {

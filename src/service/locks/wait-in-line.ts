@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Storage } from '../storage/storage.ts';
 import type { Place } from './acquire.ts';
 import type { LockWaiters, PlacedWait, WaitOutcome, WatchedPath } from './waiters.ts';
-import { keepPresent, type LinePath, pathsOfWait, presenceMs, requestGapMs, type Urgency } from './waits.ts';
+import {
+  keepPresent,
+  type LinePath,
+  maxNamedLines,
+  pathsOfWait,
+  presenceMs,
+  requestGapMs,
+  type Urgency,
+} from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -15,7 +23,7 @@ export interface WaitOptions {
   readonly authenticate: () => Promise<unknown>;
 }
 
-export interface WaitingClient extends Pick<PlacedWait, 'id' | 'workspace' | 'tokenId' | 'owner' | 'isSet'> {
+interface WaitingClient extends Pick<PlacedWait, 'id' | 'workspace' | 'tokenId' | 'owner' | 'isSet'> {
   readonly options: WaitOptions;
 }
 
@@ -30,13 +38,10 @@ export interface Attempt<Decision> {
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
-  /** Tells all instances that these lines have changed; undefined for too many to name. */
-  readonly onChange: (lines: readonly LinePath[] | undefined) => void;
+  /** Tells all instances that these lines have changed. */
+  readonly onChange: (lines: readonly LinePath[]) => void;
   readonly onError: (error: unknown) => void;
 }
-
-/** More paths are not named when a lease leaves their lines. */
-const maxNamed = 100;
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
@@ -87,8 +92,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     try {
       const left = await storage.commit({ workspace }, (db) => keepPresent(db, now, [{ id, requestId, presentMs }]));
       if (left.length === 0) return;
-      const paths = await pathsOfWait(storage.read, id, maxNamed + 1);
-      onChange(paths.length > maxNamed ? undefined : paths);
+      onChange(await pathsOfWait(storage.read, id, maxNamedLines + 1));
     } catch (error) {
       onError(error);
     }

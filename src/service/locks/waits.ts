@@ -43,6 +43,9 @@ export const presenceMs = 5_000;
 /** Keeps a single token from making every line long. */
 export const maxWaitsOfToken = 1_000;
 
+/** Beyond this number of changed lines, all are told that any may have changed. */
+export const maxNamedLines = 100;
+
 export interface LinePath {
   readonly workspace: string;
   /** Folded with --windows-paths. */
