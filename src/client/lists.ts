@@ -72,11 +72,16 @@ export const createLists = (context: ClientContext) => ({
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages, attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
+    const begin = prefix?.normalize('NFC') ?? '';
+    const startsFolded = (text: string): boolean => text.toLowerCase().startsWith(begin.toLowerCase());
+    // A service with Windows paths finds a prefix in any case, and only locks with it.
+    const isFolded = items.every((lock) => startsFolded(lock.path));
+    const startsWith = (text: string): boolean => (isFolded ? startsFolded(text) : text.startsWith(begin));
     // A service that does not support these parameters lists all locks.
     const isWanted = (lock: KnownLock): boolean =>
       // A service with Windows paths finds the lock in other case.
       (path === undefined || lock.path === path || (items.length === 1 && isSameFile(lock.path, path))) &&
-      (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC'))) &&
+      (prefix === undefined || startsWith(lock.path)) &&
       (owner === undefined || lock.owner === owner);
     const wanted = items.filter(isWanted);
     return { items: wanted, incomplete, isFiltered: wanted.length === items.length };

@@ -174,6 +174,14 @@ describe('a filter of locks', () => {
     });
   });
 
+  test('finds a prefix in the case of a service with Windows paths, and no other locks of one without filters', async () => {
+    const prefix = 'content/';
+    expect((await filtered(json(200, ['Content/Hero.uasset', 'content/a']), { prefix })).paths).toHaveLength(2);
+    expect((await filtered(json(200, ['Content/Hero.uasset', 'content/a', 'b']), { prefix })).paths).toEqual([
+      'content/a',
+    ]);
+  });
+
   test('finds a path that the service spells with decomposed characters', async () => {
     const path = lockPath('Inhalt/B\u00fchne.uasset');
     expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), { path })).paths).toEqual([path]);

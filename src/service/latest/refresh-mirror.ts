@@ -3,11 +3,12 @@ import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
+import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
-import type { KnownRemote, RemoteListing, RemoteMemory } from '../workspaces/remote-memory.ts';
+import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
@@ -23,6 +24,7 @@ export type ComparedHeads = Awaited<ReturnType<ReturnType<typeof createRefreshMi
 /** Leaves time for the comparison. */
 const timeoutMs = 4_000;
 const pollMs = 200;
+const maxRemembered = 1_000;
 
 /** A remote that did not answer is not waited for again within the same minute. */
 const maxAgeOfSilenceMs = 60_000;
@@ -58,14 +60,19 @@ interface Comparison {
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts) {
   const refreshes = new WeakMap<RemoteListing, Map<string, Promise<Refresh>>>();
+  /** The branches that were compared before. */
+  const compared = new Map<string, true>();
 
   /** The last answer of the remote, and whether it is recent enough. */
   async function listingFor({ workspace, branch }: RefreshRequest, maxAgeMs: number) {
     const known = remoteMemory.known(workspace);
-    const isRecent = performance.now() - known.startedAt < maxAgeOf(known, branch, maxAgeMs);
+    const isFirst = !compared.has(remoteKey(workspace, branch));
+    const isRecent = performance.now() - known.startedAt < maxAgeOf(known, branch, isFirst ? 0 : maxAgeMs);
     const asked = isRecent ? known : await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
     const { listing, startedAt } = asked ?? known;
-    return { listing, startedAt, hasAnswered: asked !== undefined && asked.failure === undefined };
+    const hasAnswered = asked !== undefined && asked.failure === undefined;
+    if (hasAnswered) remember(compared, remoteKey(workspace, branch), true, maxRemembered);
+    return { listing, startedAt, hasAnswered };
   }
 
   async function refresh(request: RefreshRequest, listing: RemoteListing, deadline: number): Promise<Refresh> {

@@ -28,6 +28,13 @@ import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './wai
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
+/**
+ * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
+ * place in the line of a path.
+ */
+const placeOf = ({ tokenId, key }: KeyedRequest, { path }: LinePath): string =>
+  `${tokenId} ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;
+
 export type Locks = ReturnType<typeof createLocks>;
 
 export interface NewAcquireRequest extends Omit<AcquireRequest, 'foldedPath' | 'wait'> {
@@ -207,7 +214,7 @@ export function createLocks(options: LocksOptions) {
       waitOptions?: WaitOptions,
     ): Promise<Acquisition> {
       const { workspace, bearer } = request;
-      const id = `${workspace} ${keyed === undefined ? randomUUID() : `${keyed.tokenId} ${keyed.key}`}`;
+      const id = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, lineOf(request))}`;
       const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet: false };
       const { decision, waited } =
         waitOptions === undefined

@@ -106,6 +106,15 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     expect((await second).status).toBe(201);
   });
 
+  test('keeps its place if it is sent again with a key that differs only after its last slash', async () => {
+    await locks.take('kept-place');
+    const placeOf = async (key: string) => (await take('kept-place', { key, wait: 'wait=0' })).body.queue.position;
+    expect([await placeOf('kept-first/1'), await placeOf('kept-second/1')]).toEqual([1, 2]);
+    expect([await placeOf('kept-first/2'), await placeOf('kept-second/2')]).toEqual([1, 2]);
+    expect(await placeOf('kept-third')).toBe(3);
+    await locks.release('kept-place');
+  });
+
   test('gets its place, the holder and the applied wait in the response at the end of its wait', async () => {
     const { body: held } = await locks.take('timeout');
     const first = take('timeout', { key: 'timeout-1' });
