@@ -28,7 +28,7 @@ export async function listOnPaths(
   paths: readonly LockPath[],
   within: CallLimits,
 ): Promise<List<KnownLock>> {
-  const items: KnownLock[] = [];
+  const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
   /** Set if the service does not support filters: another query would return the same list. */
   let wholeList: Promise<List<KnownLock>> | undefined;
@@ -36,7 +36,7 @@ export async function listOnPaths(
 
   function addLocks(asked: readonly LockPath[], list: List<KnownLock>): void {
     const wanted: ReadonlySet<string> = new Set(asked);
-    for (const lock of list.items) if (wanted.has(lock.path)) items.push(lock);
+    for (const lock of list.items) if (wanted.has(lock.path)) found.set(lock.path, lock);
     incomplete ??= list.incomplete;
   }
 
@@ -45,19 +45,23 @@ export async function listOnPaths(
     const list = await client.listLocks({ workspace, filter, maxPages }, within);
     // The lock on a path may have it in other case.
     if (filter.path !== undefined && list.incomplete === undefined && list.isFiltered) {
-      items.push(...list.items);
+      for (const lock of list.items) found.set(lock.path, lock);
       return;
     }
-    if (list.incomplete === undefined) return addLocks(asked, list);
+    if (list.incomplete === undefined) {
+      addLocks(asked, list);
+      if (list.isFiltered) next = [...next, ...queriesInOtherCase(asked, list.items)];
+      return;
+    }
     if (!list.isFiltered) {
       wholeList ??= client.listLocks({ workspace }, within);
       return addLocks(asked, await wholeList);
     }
     if (filter.path !== undefined) return addLocks(asked, await client.listLocks({ workspace, filter }, within));
-    const found: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
-    const listed = asked.filter((path) => found.has(path));
+    const locked: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
+    const listed = asked.filter((path) => locked.has(path));
     addLocks(listed, { items: list.items, incomplete: undefined });
-    const missing = asked.filter((path) => !found.has(path));
+    const missing = asked.filter((path) => !locked.has(path));
     next = [...next, ...queriesBelow(folder, missing)];
   }
 
@@ -67,7 +71,7 @@ export async function listOnPaths(
     await inParallel(queries, runQuery);
     queries = next;
   }
-  return { items, incomplete };
+  return { items: [...found.values()], incomplete };
 }
 
 export type LookupResult =
@@ -122,6 +126,14 @@ export function queriesBelow(folder: string, paths: readonly LockPath[]): readon
   return [...groups.values()].map(queryOn);
 }
 
+/** Where case does not matter, the lock on a path may have it in another case: only a query for the path shows that. */
+function queriesInOtherCase(paths: readonly LockPath[], locks: readonly KnownLock[]): readonly LookupQuery[] {
+  const locked: ReadonlySet<string> = new Set(locks.map(({ path }) => path));
+  const folded = new Set(locks.map(({ path }) => path.toLowerCase()));
+  if (paths.length < 2) return [];
+  return paths.filter((path) => !locked.has(path) && folded.has(path.toLowerCase())).map((path) => queryOn([path]));
+}
+
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(
   list: Promise<List<KnownLock>>,
@@ -130,8 +142,10 @@ export async function lookupIn(
   try {
     const { items, incomplete } = await list;
     const locks = new Map(items.map((lock) => [pathOf(lock), lock]));
+    // A lock in another case is here only if a query for its path has found it.
+    const folded = new Map(items.map((lock) => [pathOf(lock).toLowerCase(), lock]));
     return (path) => {
-      const lock = locks.get(path);
+      const lock = locks.get(path) ?? folded.get(path.toLowerCase());
       if (lock !== undefined) return { kind: 'locked', lock };
       return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', reason: incomplete };
     };

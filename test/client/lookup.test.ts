@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client, LockFilter } from '../../src/client/client.ts';
-import { commonFolder, listOnPaths, queriesBelow, queriesOn } from '../../src/client/lookup.ts';
+import { commonFolder, listOnPaths, lookupIn, queriesBelow, queriesOn } from '../../src/client/lookup.ts';
 import { knownLock } from '../locks/samples.ts';
 import { runs } from '../support/runs.ts';
 import { game, lockPath } from './test-client.ts';
@@ -148,6 +148,28 @@ test.each([
   const service = listing([...wanted, ...others].toSorted(), 1_000, true);
   expect((await listOnPaths(service.client, game, wanted, within)).items).toHaveLength(wanted.length);
   expect(service.pages()).toBe(pages);
+});
+
+test.each([
+  ['finds locks in another case on a service where case does not matter', true, ['Content/A', 'maps/c']],
+  ['finds no locks in another case elsewhere', false, ['maps/c']],
+])('%s', async (_, folds, found) => {
+  const locks = ['Content/A', 'Content/x', 'maps/c'];
+  const same = (one: string, other: string): boolean =>
+    folds ? one.toLowerCase() === other.toLowerCase() : one === other;
+  const client: Pick<Client, 'listLocks'> = {
+    async listLocks({ filter = {} }) {
+      const begin = filter.prefix ?? '';
+      const isWanted = (path: string): boolean =>
+        filter.path === undefined ? same(path.slice(0, begin.length), begin) : same(path, filter.path);
+      return { items: locks.filter(isWanted).map((path) => knownLock(path)), incomplete: undefined, isFiltered: true };
+    },
+  };
+  const paths = ['content/a', 'content/b', 'maps/c'].map(lockPath);
+  const list = await listOnPaths(client, game, paths, within);
+  expect(list.items.map(({ path }) => path).toSorted()).toEqual(found);
+  const find = await lookupIn(Promise.resolve(list));
+  expect(paths.map((path) => find(path).kind)).toEqual([folds ? 'locked' : 'absent', 'absent', 'locked']);
 });
 
 test('reads the list of a service without filters once, not once per path', async () => {
