@@ -55,7 +55,7 @@ export const restoreBackup = (
 
 async function loadSchema({ schema }: Header, lines: AsyncIterable<string>, db: Database, dialect: Dialect) {
   await migrate(db, dialect, schema);
-  // The only rows that migrations create.
+  // The only row that the schema starts with.
   await sql`delete from fences`.execute(db).catch(asDamage);
   const rows = await load(lines, db, dialect);
   await migrate(db, dialect).catch(asDamage);

@@ -22,7 +22,7 @@ export const initialSchema = (dialect: Dialect): readonly string[] => [
 
 const tokens = (): readonly string[] => [
   `create table tokens (
-    id text primary key, name text not null, owner text, hash text not null unique, scopes text not null,
+    id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
     workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint,
     last_used_at bigint, run_id text, run_origin text, trust_rules text, identity text, forget_at bigint)`,
   'create unique index tokens_by_identity on tokens (identity)',
@@ -58,7 +58,7 @@ const syncs = ({ byteOrder }: Words): readonly string[] => [
     primary key (workspace_id, name))`,
   `create table syncs (
     id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
-    branch text not null, requested_by text, status text not null, estimated_objects bigint not null,
+    branch text not null, requested_by text not null, status text not null, estimated_objects bigint not null,
     received_objects bigint not null, received_bytes bigint not null default 0, total_bytes bigint,
     missing_objects bigint not null default 0, missing text, head text, error text, attempts integer not null,
     created_at bigint not null, started_at bigint, finished_at bigint, lease_owner text, lease_until bigint)`,
@@ -73,8 +73,8 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
   `create table locks (
     workspace_id text ${byteOrder} not null references workspaces (id), path text ${byteOrder} not null,
     folded_path text ${byteOrder}, id text not null, type text not null, token_id text not null,
-    owner text not null, origin text, note text, noted_lock_id text, desk_id text, branch text, merge_base text,
-    lease_id text, acquired_at bigint not null, expires_at bigint not null, fence bigint not null,
+    owner text not null, origin text, note text, from_lfs integer not null default 0, branch text,
+    until_merged integer not null default 0, merge_base text, lease_id text, acquired_at bigint not null, expires_at bigint not null, fence bigint not null,
     primary key (workspace_id, path))`,
   // Covers the query for workspaces with expired locks.
   'create index expiring_locks on locks (expires_at, workspace_id)',
@@ -83,7 +83,7 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
   // Not unique: without --windows-paths, locks may have paths that differ only in case.
   `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
   'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
-  'create index locks_without_base on locks (workspace_id) where merge_base = id',
+  'create index locks_without_base on locks (workspace_id) where until_merged = 1 and merge_base is null',
   `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
   `insert into fences (workspace_id, value) values ('', 0)`,
 ];

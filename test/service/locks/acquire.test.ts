@@ -105,7 +105,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     },
   );
 
-  test('an unfolded path of an older version is found by its exact name, and free after it expires', async () => {
+  test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');
     const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
