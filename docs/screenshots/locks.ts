@@ -68,7 +68,6 @@ export async function hold({ commit }: Storage, at: number): Promise<void> {
           acquired_at: at - minutesAgo * minute,
           expires_at: at + secondsLeft * 1_000,
           note,
-          noted_lock_id: `lock_${index}`,
           fence: index + 1,
         })
         .execute();

@@ -63,7 +63,7 @@ const insertToken = (db: Database, at: number, index: number, token: PicturedTok
     .values({
       id: idOf(index),
       name: token.name,
-      owner: token.owner ?? null,
+      owner: token.owner ?? token.name,
       hash: secretHash(token.name),
       scopes: JSON.stringify(token.scopes),
       workspaces: token.workspaces === undefined ? null : JSON.stringify(token.workspaces),

@@ -89,8 +89,8 @@ export function parseLockPath(text: string): Parsed<LockPath> {
 }
 
 /**
- * Parses the path of a lock that may exist: locks from before misleading characters were refused can still be found and
- * released. Composes the characters (NFC), and refuses a path that needs any other correction.
+ * Parses a path to look up: only a new lock is refused for misleading characters. Composes the characters (NFC), and
+ * refuses a path that needs any other correction.
  */
 export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);

@@ -198,7 +198,7 @@ describe('readEntry', () => {
     expect(read({ ...entry, [name]: [7] })).toBeUndefined();
   });
 
-  test('accepts a plan with the step name that older versions wrote', () => {
+  test('accepts a plan with the name of its step', () => {
     expect(read({ ...plan, stepName: 'lock-hero' })).toEqual({ ...plan, stepName: 'lock-hero' });
     expect(read({ ...plan, stepName: 7 })).toBeUndefined();
   });

@@ -11,7 +11,15 @@ export async function storeSyncs(
   { commit }: Pick<Storage, 'commit'>,
   ...syncs: readonly (Partial<Sync> & Pick<Sync, 'id' | 'workspace_id'>)[]
 ): Promise<void> {
-  const ended = { branch: 'main', status: 'succeeded', attempts: 1, created_at: 1, started_at: 2, finished_at: 3 };
+  const ended = {
+    branch: 'main',
+    requested_by: 'ci',
+    status: 'succeeded',
+    attempts: 1,
+    created_at: 1,
+    started_at: 2,
+    finished_at: 3,
+  };
   const rows = syncs.map((sync) => ({ ...ended, estimated_objects: 0, received_objects: 0, ...sync }));
   await commit('global', (db) => db.insertInto('syncs').values(rows).execute());
 }
@@ -27,7 +35,7 @@ export async function storeLocks(
   await commit('global', (db) => db.insertInto('locks').values(rows).execute());
 }
 
-/** Changes rows with these values, as time, an earlier version or someone with access to the database would. */
+/** Changes rows with these values, as time or someone with access to the database would. */
 export async function changeRows<Table extends keyof Tables>(
   { commit }: Pick<Storage, 'commit'>,
   table: Table,

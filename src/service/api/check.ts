@@ -12,7 +12,7 @@ import {
 } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { branchOf, toLock } from '../locks/lock-row.ts';
+import { toLock } from '../locks/lock-row.ts';
 import { pushLockMode } from '../workspaces/latest.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import type { ApiParts } from './parts.ts';
@@ -70,7 +70,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
       const checked: Resource<typeof checkedSchema> = {
-        locks: held.map((row) => ({ ...toLock(row), branch: branchOf(row) })),
+        locks: held.map((row) => ({ ...toLock(row), branch: row.branch })),
         push_locks: pushLockMode(workspace),
         ...comparison,
       };

@@ -50,12 +50,12 @@ export const restoreBackup = (
       action: 'backup.restored',
       detail: { taken_at: asTimestamp(header.taken_at), fences_raised_by: fencesRaisedBy },
     });
-    return { header, rows, ...ended, schema: schemaVersion, fencesRaisedBy };
+    return { header, rows, ...ended, schema: schemaVersion(), fencesRaisedBy };
   });
 
 async function loadSchema({ schema }: Header, lines: AsyncIterable<string>, db: Database, dialect: Dialect) {
   await migrate(db, dialect, schema);
-  // The only rows that migrations create.
+  // The only row that the schema starts with.
   await sql`delete from fences`.execute(db).catch(asDamage);
   const rows = await load(lines, db, dialect);
   await migrate(db, dialect).catch(asDamage);
@@ -76,9 +76,9 @@ async function refuseUnusableWorkspaces(db: Database): Promise<void> {
 }
 
 function refuseNewerSchema({ schema, service }: Header): void {
-  if (schema <= schemaVersion) return;
+  if (schema <= schemaVersion()) return;
   throw new BackupError(
-    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version supports ${schemaVersion}). Nothing was changed. Restore it with that version.`,
+    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version supports ${schemaVersion()}). Nothing was changed. Restore it with that version.`,
   );
 }
 

@@ -234,7 +234,7 @@ export const describedLockPath = {
   example: 'Content/Hero.uasset',
 } as const;
 
-/** The path of an existing lock. It may contain misleading characters, which earlier versions allowed. */
+/** A path to look up. Only a new lock is refused for misleading characters. */
 export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
 
 const lockPathField = z

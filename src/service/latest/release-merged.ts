@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { valueOfLock } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { foldCase } from '../locks/windows-path.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -43,7 +42,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
       .select(['locks.id', 'path', 'folded_path', 'merge_base', 'acquired_at'])
       .where('workspace_id', '=', workspace)
       .where('release_on', '=', branch)
-      .where('merge_base', 'is not', null)
+      .where('until_merged', '=', 1)
       .where(sql<boolean>`expires_at > ${now}`)
       .execute();
 
@@ -68,9 +67,8 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     const moved: string[] = [];
     const merged: { readonly id: string; readonly path: string }[] = [];
     const changes = new Map<string, ChangedFiles | undefined>();
-    for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(workspace, branch)) {
-      const base = valueOfLock(id, merge_base);
-      if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
+    for (const { id, path, folded_path, merge_base: base, acquired_at } of await personalLocks(workspace, branch)) {
+      if (base === head || (base === null && acquired_at >= startedAt)) continue;
       if (base === null) {
         moved.push(id);
         continue;
@@ -98,7 +96,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
         const ids = moved.slice(offset, offset + maxIdsAtOnce);
         await db
           .updateTable('locks')
-          .set({ merge_base: sql<string>`id || ' ' || ${head}` })
+          .set({ merge_base: head })
           .where('workspace_id', '=', workspace)
           .where('id', 'in', ids)
           .execute();
@@ -130,7 +128,8 @@ export async function queueSyncsForBases({ read, now, commit }: Storage): Promis
     .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
     .select(['workspace_id as workspace', 'release_on as branch'])
     .distinct()
-    .whereRef('merge_base', '=', 'locks.id')
+    // Literal values, so that the index locks_without_base applies.
+    .where(sql<boolean>`until_merged = 1 and merge_base is null`)
     .where('release_on', 'is not', null)
     .where(sql<boolean>`expires_at > ${now}`)
     .where(({ not, exists, selectFrom }) =>

@@ -4,7 +4,15 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import { batchQuery, excludedOf, insertFrom, type Members, numberOf, textsOf } from '../storage/batch-query.ts';
+import {
+  batchQuery,
+  excludedOf,
+  insertFrom,
+  type Members,
+  numberOf,
+  numbersOf,
+  textsOf,
+} from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
@@ -53,25 +61,17 @@ export type AcquireDecision =
 
 const key = ['workspace_id', 'path'] as const;
 
-const ownerColumns = ['token_id', 'owner', 'origin', 'note', 'noted_lock_id'] as const;
-const textColumns = [
-  'id',
-  'type',
-  ...ownerColumns,
-  'folded_path',
-  'desk_id',
-  'branch',
-  'merge_base',
-  'lease_id',
-] as const;
+const ownerColumns = ['token_id', 'owner', 'origin', 'note'] as const;
+const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'branch', 'merge_base', 'lease_id'] as const;
+const numberColumns = ['from_lfs', 'until_merged', 'fence'] as const;
 
-const replacedColumns = [...textColumns, 'fence', 'acquired_at', 'expires_at'] as const;
+const replacedColumns = [...textColumns, ...numberColumns, 'acquired_at', 'expires_at'] as const;
 
 /** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
   insertFrom(db, withTime(members, now), 'locks', {
     ...textsOf([...key, ...textColumns]),
-    fence: numberOf('fence'),
+    ...numbersOf(numberColumns),
     acquired_at: sql`asked.now`,
     expires_at: sql`asked.now + ${numberOf('ttl')}`,
   })
@@ -253,11 +253,10 @@ const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefine
   owner: request.bearer.owner,
   origin: request.origin,
   note: request.note,
-  noted_lock_id: lockId,
   folded_path: request.foldedPath,
-  desk_id: request.fromLfs ? lockId : undefined,
-  branch: request.branch === undefined ? undefined : `${lockId} ${request.branch}`,
-  merge_base: isUntilMerged(request) ? lockId : undefined,
+  from_lfs: request.fromLfs ? 1 : 0,
+  branch: request.branch,
+  until_merged: isUntilMerged(request) ? 1 : 0,
   fence,
   ttl: milliseconds(request.ttl),
 });

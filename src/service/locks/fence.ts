@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
-/** Start value for a workspace without a row: see the migration. */
+/** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
 const raiseFences = batchQuery((db, members) =>

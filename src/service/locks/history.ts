@@ -7,7 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type LockRow, noteOf, toLock } from './lock-row.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
@@ -131,8 +131,7 @@ const aboutLock = (lock: LockRow, at: number) => ({
 
 function historyRow(change: LockChange) {
   const { kind, lock } = change;
-  const { workspace_id, fence, path, id: lock_id, owner, origin } = lock;
-  const note = noteOf(lock);
+  const { workspace_id, fence, path, id: lock_id, owner, origin, note } = lock;
   const ended_by = 'by' in change ? change.by : null;
   return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
 }

@@ -59,7 +59,7 @@ export async function lockPaths(
   keys: readonly LockKey[],
   replaced: readonly LockRow[],
 ): Promise<readonly LockRow[]> {
-  const { lease, tokenId, owner, origin, note, type, at } = common;
+  const { lease, tokenId, owner, origin, note, branch = null, type, at } = common;
   await recordLockChanges(
     db,
     now,
@@ -74,22 +74,19 @@ export async function lockPaths(
   for (let start = 0; start < keys.length; start += rowsAtOnce) {
     const chunk = keys.slice(start, start + rowsAtOnce);
     const members = JSON.stringify({
-      ...chunk.map(({ path, foldedPath: folded }) => {
-        const id = newLockId();
-        return { path, folded, id, branch: common.branch && `${id} ${common.branch}` };
-      }),
+      ...chunk.map(({ path, foldedPath: folded }) => ({ path, folded, id: newLockId() })),
     });
     const number = (value: number) => sql`cast(${value} as bigint)`;
     const { rows } = await sql<LockRow>`
-      insert into locks (workspace_id, path, folded_path, id, noted_lock_id, branch, type, token_id, owner, origin, note,
-        desk_id, merge_base, acquired_at, expires_at, fence, lease_id)
-      select ${lease.workspace}, ${textOf('path')}, ${textOf('folded')}, ${textOf('id')}, ${textOf('id')}, ${textOf('branch')},
-        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, null, null, ${number(at)}, ${number(at + common.ttlMs)},
+      insert into locks (workspace_id, path, folded_path, id, branch, type, token_id, owner, origin, note,
+        acquired_at, expires_at, fence, lease_id)
+      select ${lease.workspace}, ${textOf('path')}, ${textOf('folded')}, ${textOf('id')}, ${branch},
+        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, ${number(at)}, ${number(at + common.ttlMs)},
         ${number(first + start)} + cast(asked.key as bigint), ${lease.id}
       from json_each(${members}) as asked where true
       on conflict (workspace_id, path) do update set folded_path = excluded.folded_path, id = excluded.id,
-        noted_lock_id = excluded.noted_lock_id, branch = excluded.branch, type = excluded.type, token_id = excluded.token_id,
-        owner = excluded.owner, origin = excluded.origin, note = excluded.note, desk_id = null, merge_base = null,
+        branch = excluded.branch, type = excluded.type, token_id = excluded.token_id, owner = excluded.owner,
+        origin = excluded.origin, note = excluded.note, from_lfs = 0, until_merged = 0, merge_base = null,
         acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, fence = excluded.fence,
         lease_id = excluded.lease_id
       where locks.expires_at <= ${at}

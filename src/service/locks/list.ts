@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { type LockRow, noteOf, toLock } from './lock-row.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 import { isPresent } from './waits.ts';
 
 export interface LockQuery {
@@ -26,10 +26,8 @@ export async function listLocks(storage: Storage, query: LockQuery) {
  * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
  * shows.
  */
-export async function activeLocksOf(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
-  const rows = await workspaceLocks(storage, workspace).orderBy('path').execute();
-  return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
-}
+export const activeLocksOf = (storage: Storage, workspace: string): Promise<LockRow[]> =>
+  workspaceLocks(storage, workspace).orderBy('path').execute();
 
 /** The oldest locks in all workspaces that the bearer may see. */
 export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
@@ -47,14 +45,9 @@ export const locksWithIds = (storage: Storage, workspace: string, ids: readonly 
   workspaceLocks(storage, workspace).where('id', 'in', ids).orderBy('path').execute();
 
 /** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
-export const ownLocks = (
-  storage: Storage,
-  { id, name, owner, workspaces }: Bearer,
-  limit: number,
-): Promise<LockRow[]> =>
+export const ownLocks = (storage: Storage, { owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
   visibleLocks(storage, workspaces)
-    // As in isOwnLock(), but by the index of owners: a lock that is stored under the name of a token.
-    .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
+    .where('owner', '=', owner)
     .orderBy('workspace_id')
     .orderBy('path')
     .limit(limit)

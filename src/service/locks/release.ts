@@ -52,7 +52,7 @@ export async function releaseLocks(
     const lock = toLock(found);
     const { match, releaser, mergedInto } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
-    const own = isOwnLock(found, { owner: releaser.owner, id: releaser.tokenId });
+    const own = isOwnLock(found, releaser);
     if (!own && !releaser.force && mergedInto === undefined) return { kind: 'another-owner', lock };
     granted.set(found.id, { ...request, found, own });
     return { kind: 'released', lock, own };
@@ -85,14 +85,9 @@ async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]
   }
 }
 
-/**
- * Whether the caller may renew and release the lock without force: the owner may, with any token. Earlier versions of
- * the service stored the name of the token as the owner, so the token that acquired the lock may, too.
- */
-export const isOwnLock = (
-  lock: Pick<LockRow, 'owner' | 'token_id'>,
-  { owner, id }: Readonly<Record<'owner' | 'id', string | null>>,
-): boolean => lock.owner === owner || lock.token_id === id;
+/** Whether the caller may renew and release the lock without force: the owner may, with any token. */
+export const isOwnLock = (lock: Pick<LockRow, 'owner'>, { owner }: { readonly owner: string | null }): boolean =>
+  lock.owner === owner;
 
 function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
   const { id, owner, origin } = found;

@@ -69,5 +69,5 @@ export function extendLocks(db: Database, now: Now, locks: readonly LockRow[], t
 const renewedBelow = 0.9;
 
 /** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
-export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: ActiveLock, ttl: Ttl): boolean =>
-  desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);
+export const isLfsRenewalDue = ({ from_lfs, remainingMs }: ActiveLock, ttl: Ttl): boolean =>
+  from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);

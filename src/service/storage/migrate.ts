@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 import { migrations } from './migrations.ts';
-import { spelling } from './spelling.ts';
 import type { Dialect } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -9,7 +8,7 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** A migration of an existing database. Earlier versions no longer open it. */
+/** A migration of an existing database. The version that made it no longer opens it. */
 export type Migration = NonNullable<Awaited<ReturnType<typeof migrate>>>;
 
 /** Whether the tables of a PostgreSQL database have the schema of this version. Waits for nobody. */
@@ -20,7 +19,7 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.version === migrations.length;
 }
 
-/** Migrates the tables; tests of upgrades name an earlier schema. Must run in a transaction without other writers. */
+/** Migrates the tables to this schema. Must run in a transaction without other writers. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length) {
   const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
@@ -33,7 +32,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrati
   }
   if (version === to) return undefined;
   for (const migration of migrations.slice(version, to)) {
-    for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
+    for (const statement of migration(dialect)) await sql.raw(statement).execute(db);
   }
   await sql`delete from schema_version`.execute(db);
   await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);

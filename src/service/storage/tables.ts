@@ -6,8 +6,8 @@ export interface Tables {
   readonly tokens: {
     id: string;
     name: string;
-    /** Owner of its locks. Null if an earlier version created the token: then its name. */
-    owner: string | null;
+    /** Owner of its locks. */
+    owner: string;
     /** Id of the token that replaced this one in a rotation. */
     replaced_by: string | null;
     hash: string;
@@ -98,8 +98,8 @@ export interface Tables {
     finished_at: number | null;
     lease_owner: string | null;
     lease_until: number | null;
-    /** Name of the token that requested it. */
-    requested_by: string | null;
+    /** Name of the token that requested it, or what else did. */
+    requested_by: string;
     received_bytes: Generated<number>;
     /** Null until the missing objects are known. */
     total_bytes: number | null;
@@ -116,24 +116,18 @@ export interface Tables {
     owner: string;
     origin: string | null;
     note: string | null;
-    /** The note is valid only if this is the id of the lock: earlier versions keep the note of the previous lock. */
-    noted_lock_id: string | null;
     acquired_at: number;
     expires_at: number;
     fence: number;
     /** The path in folded case; null for a lock taken without --windows-paths. */
     folded_path: string | null;
-    /**
-     * The id of the lock if it was taken with Git LFS. Other values have no meaning: an instance of an earlier version
-     * keeps the value when a lock replaces an expired one.
-     */
-    desk_id: string | null;
-    /** Id of the lock, a space, and the branch that the request named. With another id, it has no meaning, as above. */
+    /** Whether it was taken with Git LFS. */
+    from_lfs: Generated<number>;
+    /** The branch that the request named. */
     branch: string | null;
-    /**
-     * Id of the lock if a change of the file on the branch `release_on` ends it. After a space follows the commit of that
-     * branch at the time of the lock, once it is known.
-     */
+    /** Whether a change of the file on the branch `release_on` ends it. */
+    until_merged: Generated<number>;
+    /** The commit of that branch at the time of the lock, once it is known. */
     merge_base: string | null;
     /** The lease that the lock belongs to. */
     lease_id: string | null;
@@ -157,7 +151,7 @@ export interface Tables {
     /** The end of its locks, as far as known, or the time when it was ended. */
     expires_at: number;
   };
-  /** Starts and ends of locks, without renewals. Rows must not depend on others: earlier versions write none. */
+  /** Starts and ends of locks, without renewals. Rows must not depend on others: each is removed when it is old. */
   readonly lock_history: {
     workspace_id: string;
     /** Time of the change. For an expired lock, the end of its ttl. */
@@ -196,7 +190,7 @@ export interface Tables {
     wanted: number;
     request_id: string;
     /** When the person who asked was told that the path is free. */
-    told_at: Generated<number | null>;
+    told_at: number | null;
     fingerprint: string | null;
   };
   readonly wait_paths: {
@@ -227,7 +221,7 @@ export interface Tables {
   };
   /** The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. */
   readonly fences: {
-    /** Empty for the start value of workspaces that have no row yet. */
+    /** Empty for the start value of workspaces that have no row yet: a restore raises it, too. */
     workspace_id: string;
     value: number;
   };

@@ -54,6 +54,6 @@ export async function findRecordedSync(
 
 const recordedSyncOf = (row: SyncRow) => ({
   ...toSync(row),
-  /** Name of the token that requested it first; null if an earlier version of the service queued it. */
+  /** Name of the token that requested it first, or what else did. */
   requested_by: row.requested_by,
 });

@@ -70,11 +70,7 @@ export async function listTokens({ read, now }: Storage): Promise<Token[]> {
 
 /** Tokens that can currently renew and release the locks of the owner, oldest first. */
 export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
-  const rows = await withNow(db, now)
-    .where(sql<boolean>`coalesce(owner, name) = ${owner}`)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+  const rows = await withNow(db, now).where('owner', '=', owner).orderBy('created_at').orderBy('id').execute();
   return rows.map(toToken).filter(({ state }) => state === 'active');
 }
 
@@ -159,7 +155,7 @@ const toToken = (row: Row & { readonly now: number }) => ({
 const bearerOf = (row: Row): Bearer => ({
   id: row.run_id ?? row.id,
   name: row.name,
-  owner: row.owner ?? row.name,
+  owner: row.owner,
   ...permissionsOf(row),
   ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
 });

@@ -23,7 +23,7 @@ export function provenRun(issuer: string, claims: Claims, owner: string): Proven
     runOfGitLab(issuer, claims) ??
     runOfBuildkite(claims) ??
     runOfSubject(claims);
-  // The owner is part of the id, because the id of the token that acquired a lock allows releasing it.
+  // The owner is part of the id, so that jobs with other owners share no stored results.
   const hash = hashOf([issuer, run.claims, owner]);
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }

@@ -64,8 +64,7 @@ export async function updateWorkspaceAudited(
   await db.updateTable('workspaces').set(settings).where('id', '=', id).execute();
   if (settings.release_on !== undefined && settings.release_on !== before.release_on) {
     // The bases belong to the previous branch.
-    const base = sql<string>`case when merge_base like id || ' %' then id else merge_base end`;
-    await db.updateTable('locks').set({ merge_base: base }).where('workspace_id', '=', id).execute();
+    await db.updateTable('locks').set({ merge_base: null }).where('workspace_id', '=', id).execute();
   }
   const { remote } = settings;
   const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: redactRemote(remote) }) };

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { appendMigration } from '../../support/append-migration.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { createOldSqlite } from '../storage/old-sqlite.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 /** Returns the log of a service from its start to its end. */
@@ -34,23 +35,29 @@ test('serve warns of each unknown variable, with the nearest known name, and nev
   expect(log).not.toContain('s3cret');
 });
 
-test('serve logs the migration of an older database once, with a link to the downgrade instructions', async () => {
+async function olderDatabase() {
   const folder = temporaryFolder();
-  await (await createOldSqlite(folder, 5)).destroy();
-  const migration = { level: 'info', from: 5, to: schemaVersion, duration_ms: expect.any(Number) };
+  await (await openSqlite({ folder })).close();
+  const from = schemaVersion();
+  appendMigration('create table moods (name text)');
+  return { folder, from, to: schemaVersion() };
+}
+
+test('serve logs the migration of an older database once, with a link to the downgrade instructions', async () => {
+  const { folder, from, to } = await olderDatabase();
+  const migration = { level: 'info', from, to, duration_ms: expect.any(Number) };
   const to_go_back = expect.stringContaining('docs/self-hosting.md#upgrade-and-downgrade');
   expect(lines(await startAndStop(folder), 'migrated the database')).toMatchObject([{ ...migration, to_go_back }]);
   const next = await startAndStop(folder);
   expect(lines(next, 'migrated the database')).toEqual([]);
-  expect(lines(next, 'listening')).toMatchObject([{ schema: schemaVersion }]);
+  expect(lines(next, 'listening')).toMatchObject([{ schema: to }]);
 });
 
 test('a command reports that it migrated the database, but not that it created one', async () => {
-  const folder = temporaryFolder();
-  await (await createOldSqlite(folder, 5)).destroy();
+  const { folder, from, to } = await olderDatabase();
   const { code, stderr } = await runMain(['token', 'list'], commandEnvironment(folder));
   expect(code).toBe(0);
-  expect(stderr).toMatch(new RegExp(`^Migrated the database from schema 5 to ${schemaVersion} in \\d+ ms\\. .+\\n$`));
+  expect(stderr).toMatch(new RegExp(`^Migrated the database from schema ${from} to ${to} in \\d+ ms\\. .+\\n$`));
   const create = ['token', 'create', '--name=a', '--scopes=sync'];
   const created = await runMain(create, commandEnvironment(temporaryFolder()));
   expect(created).toMatchObject({ code: 0, stderr: '' });

@@ -105,19 +105,6 @@ describe.each(databaseKinds)('locks of an owner with several tokens, on $name', 
       { actor: 'root key', detail: expect.stringContaining('"path":"b"') },
     ]);
   });
-
-  test('stay with the token that acquired them on an instance of an earlier version', async () => {
-    const { id, as } = await newWorkspace();
-    const laptop = await as({ name: 'laptop', owner: 'ada' });
-    const { body: held } = await laptop.take('a');
-    // That version has no owners, and stores the name of the token.
-    await service.storage.commit({ workspace: id }, (db) =>
-      db.updateTable('locks').set({ owner: 'laptop' }).where('id', '=', held.id).execute(),
-    );
-    expect((await laptop.take('a', { 'if-match': '*' })).status).toBe(200);
-    expectProblem(await (await as({ name: 'bob' })).release('a'), 'lock-of-another-owner');
-    expect((await laptop.release('a')).status).toBe(204);
-  });
 });
 
 describe.each(databaseKinds)('a token that has used up its rate limit, on $name', (kind) => {

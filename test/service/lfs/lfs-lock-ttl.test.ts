@@ -141,16 +141,4 @@ describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
     const deliveries = service.storage.read.selectFrom('deliveries').selectAll().where('hook_id', '=', hook.body.id);
     expect(await deliveries.execute()).toMatchObject([{ event: expect.stringContaining('"lock.expired"') }]);
   });
-
-  test('a lock that an older instance put in place of a Git LFS lock is not renewed', async () => {
-    const { ada, pass, left, workspace } = await desks();
-    await ada.lfs.take('a');
-    // Its upsert writes only the columns that it has.
-    await service.storage.commit({ workspace }, (db) =>
-      db.updateTable('locks').set({ id: 'lock_of-a-job' }).where('workspace_id', '=', workspace).execute(),
-    );
-    await pass(3 * day);
-    await ada.lfs.verify();
-    expect(await left()).toEqual({ a: 4 });
-  });
 });

@@ -3,13 +3,16 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { parseBranchName } from '../../../src/service/git/branch-name.ts';
 import { type AcquireDecision, type AcquireRequest, acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
+import { lockPaths } from '../../../src/service/locks/lease-store.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { foldCase } from '../../../src/service/locks/windows-path.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
@@ -105,11 +108,46 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     },
   );
 
-  test('an unfolded path of an older version is found by its exact name, and free after it expires', async () => {
+  test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');
     const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
     expect(again.map(inWords)).toEqual(['Hero: acquired by ada', 'Hero: held by ada']);
+  });
+
+  describe('a lock that replaces an expired one', () => {
+    const rowOf = (path: string) =>
+      storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
+    const lease = { workspace: 'game', id: 'lease_1' };
+    const common = { lease, tokenId: 'tok_bob', owner: 'bob', origin: null, note: null, branch: undefined };
+
+    test.each([
+      ['alone', async () => void (await acquire(wanted('a', 'bob'))), null],
+      [
+        'with a lease',
+        async () => {
+          const terms = { ...common, type: 'exclusive', ttlMs: 60_000, at: Date.now() } as const;
+          await storage.commit('global', (db) =>
+            lockPaths(db, storage.now, terms, [{ workspace: 'game', path: 'a' }], []),
+          );
+        },
+        'lease_1',
+      ],
+    ])('%s keeps none of its values', async (_, replace, lease_id) => {
+      const branch = valueIn(parseBranchName('main'));
+      const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true, untilMerged: true };
+      await acquire(request);
+      await changeRows(storage, 'locks', { merge_base: 'c0ffee', lease_id: 'lease_of_ada' });
+      const marks = { folded_path: 'a', note: 'a note', from_lfs: 1, branch: 'main', until_merged: 1 };
+      const before = await rowOf('a');
+      expect(before).toMatchObject({ owner: 'ada', ...marks, merge_base: 'c0ffee' });
+      await expire('a');
+      await replace();
+      const after = await rowOf('a');
+      const none = { folded_path: null, note: null, from_lfs: 0, branch: null, until_merged: 0, merge_base: null };
+      expect(after).toMatchObject({ owner: 'bob', token_id: 'tok_bob', ...none, lease_id, fence: before.fence + 1 });
+      expect(after.id).not.toBe(before.id);
+    });
   });
 
   test('an expired lock is found only by its exact path', async () => {

@@ -5,9 +5,6 @@ import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import type { CommitScope, Storage } from '../../../src/service/storage/storage.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 
-/** The lock that an older version, with one lock for all writers, takes first in each change. */
-const asBefore = 'select pg_advisory_xact_lock(7241553019)';
-
 const game: CommitScope = { workspace: 'game' };
 const film: CommitScope = { workspace: 'film' };
 
@@ -92,30 +89,6 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     await next;
     expect(order).toEqual(['first has ended', 'second']);
   });
-
-  test.each<readonly [string, CommitScope]>([
-    ['a workspace', game],
-    ['tokens', 'tokens'],
-    ['everything', 'global'],
-  ])(
-    'a change of %s and a change at an older instance with one lock for all writers exclude each other',
-    async (_, scope) => {
-      await watcher.query('begin');
-      await watcher.query(asBefore);
-      const order: string[] = [];
-      const change = one.commit(scope, async () => void order.push('change'));
-      await expect.poll(waitingWriters).toBe(1);
-      order.push('the earlier version');
-      await watcher.query('commit');
-      await change;
-      expect(order).toEqual(['the earlier version', 'change']);
-
-      const running = await begun(one, scope);
-      const { rows } = await watcher.query('select pg_try_advisory_lock(7241553019) as free');
-      expect(rows).toEqual([{ free: false }]);
-      await running.end();
-    },
-  );
 
   test('reads and claims get a connection, however many workspaces have changes', async () => {
     const mayEnd = Promise.withResolvers<void>();

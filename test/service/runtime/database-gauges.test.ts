@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
 
   test('count the tokens that someone must renew within 14 days', async () => {
     const now = Date.now();
-    const token = { scopes: '[]', created_at: 1 };
+    const token = { owner: 'ada', scopes: '[]', created_at: 1 };
     const rows = Object.entries({ soon: 13, today: 0.5, later: 15, over: -1, revoked: 2, rotated: 2, exchanged: 0.01 });
     await storage.commit('global', (db) =>
       db

@@ -50,8 +50,8 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
         values (${`hook_${workspace}`}, ${workspace}, '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
       await sql`insert into deliveries (id, hook_id, ordering_key, event, attempts, created_at)
         ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 0, n from numbers`.execute(db);
-      await sql`insert into syncs (id, workspace_id, branch, status, estimated_objects, received_objects, attempts, created_at,
-        finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
+      await sql`insert into syncs (id, workspace_id, branch, requested_by, status, estimated_objects, received_objects, attempts, created_at,
+        finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'ci', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
         db,
       );
       await sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)

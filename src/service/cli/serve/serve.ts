@@ -166,7 +166,7 @@ function announce(
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  log.info({ base_url, public_url, ...build(), schema: schemaVersion }, 'listening');
+  log.info({ base_url, public_url, ...build(), schema: schemaVersion() }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },

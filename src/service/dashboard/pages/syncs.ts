@@ -53,7 +53,7 @@ function row({ now }: PageCall, workspace: string, sync: RecordedSync): Row {
     ['Requested', time(sync.created_at, now)],
     ['Took', took === undefined ? '' : formatElapsed(took), 'number nowrap'],
     ['Objects', objects(sync), 'number nowrap wide'],
-    ['By', sync.requested_by === null ? '' : userText(sync.requested_by), 'wide'],
+    ['By', userText(sync.requested_by), 'wide'],
   ];
 }
 
@@ -139,7 +139,7 @@ const show = ({ now }: PageCall, workspace: string, sync: RecordedSync): Markup 
   <dl class="facts">
     <dt>State</dt><dd><span role="status" data-part="state"><span class="state ${sync.status}">${sync.status}</span></span></dd>
     <dt>Branch</dt><dd>${literal(sync.branch)}</dd>
-    <dt>Requested</dt><dd>${time(sync.created_at, now)}${sync.requested_by === null ? '' : html` by ${userText(sync.requested_by)}`}</dd>
+    <dt>Requested</dt><dd>${time(sync.created_at, now)} by ${userText(sync.requested_by)}</dd>
     <div data-part="facts">${changingFacts(sync, now)}</div>
   </dl>
   <div class="sync" data-part="result">
