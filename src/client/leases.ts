@@ -65,7 +65,7 @@ export type RenewLeaseResult =
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export type EndLeaseResult =
-  | { readonly kind: 'ended'; readonly released: readonly string[]; readonly lost: readonly LostLock[] }
+  | { readonly kind: 'ended'; readonly released: readonly LockPath[]; readonly lost: readonly LostLock[] }
   /** The service knows only the interface. */
   | { readonly kind: 'unsupported'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
@@ -149,7 +149,10 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
       const error = result.refusal();
       return { kind: isUnknownRoute(response, error) ? 'unsupported' : 'failed', error };
     }
-    const released = entriesOf(objectIn(response)['released']).flatMap((path) => nameIn(path) ?? []);
+    const released = entriesOf(objectIn(response)['released']).flatMap((path) => {
+      const parsed = parseHeldPath(nameIn(path) ?? '');
+      return parsed.ok ? [parsed.value] : [];
+    });
     return { kind: 'ended', released, lost: lostIn(response) };
   },
 });

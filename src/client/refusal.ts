@@ -87,7 +87,7 @@ export function unusable(response: ClientResponse): Unusable | undefined {
     case 'other':
       return { ...common, kind: 'not-json', reason: body.reason, content: startText(body) };
     case 'too-large':
-      return { ...common, kind: 'too-large', reason: 'it is larger than 10 MiB', content: startText(body) };
+      return { ...common, kind: 'too-large', reason: 'it is larger than 32 MiB', content: startText(body) };
   }
 }
 

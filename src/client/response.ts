@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import type { Sanitizer } from './sanitizer.ts';
 
-export const maxResponseBytes = 10 * 1_024 * 1_024;
+/** Room for a lease of 20,000 locks. */
+export const maxResponseBytes = 32 * 1_024 * 1_024;
 
 type ResponseBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }

@@ -7,15 +7,16 @@ import {
 } from '../client/client.ts';
 import { formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { AcquireAllResult, AcquireContext, WaitOptions } from './acquire.ts';
+import { type AcquireAllResult, type AcquireContext, acquireLocks, type WaitOptions } from './acquire.ts';
 import { cleanupLimits } from './cleanup-limits.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
 import type { RecordAll } from './ledger/ledger.ts';
 import { type Blocked, blockedText } from './messages.ts';
+import { pauseMs, soonestRetryMs } from './pause.ts';
 import { rollBackMs } from './roll-back.ts';
-import type { RoundResult } from './round.ts';
+import type { AcquireGoal, RoundResult } from './round.ts';
 
-export interface LeaseGoal extends Pick<LeaseRequest, 'from' | 'count'> {
+interface LeaseGoal extends Pick<LeaseRequest, 'from' | 'count'> {
   /** The paths to choose from. */
   readonly paths: readonly [LockPath, ...LockPath[]];
 }
@@ -35,10 +36,33 @@ const quickMs = 1_000;
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
 
+/** A service takes no more paths with one lease. */
+const maxLeasePaths = 20_000;
+
+/** Acquires the locks as one lease. A single lock, and those of a service that knows only the interface, path by path. */
+export async function acquireTogether(
+  context: LeaseContext,
+  goal: Omit<LeaseGoal, 'paths'> & AcquireGoal,
+  waiting: WaitOptions,
+  knowsOnlyInterface: () => boolean,
+): Promise<AcquireAllResult> {
+  const [first, ...more] = goal.paths;
+  const isSet = (more.length > 0 || goal.from.kind === 'pool') && more.length < maxLeasePaths;
+  const lease = first !== undefined && isSet ? { ...goal, paths: [first, ...more] as const } : undefined;
+  const leased = lease && !knowsOnlyInterface() ? await acquireLease(context, lease, waiting) : undefined;
+  if (leased !== undefined) return leased;
+  /** Only a gateway had answered: the lease may have been granted, and block the step itself. */
+  const hasLeases = (): boolean => lease !== undefined && !knowsOnlyInterface();
+  const isInVain = async (): Promise<boolean> => hasLeases() || (await context.isInVain?.()) === true;
+  const result = await acquireLocks({ ...context, isInVain }, goal, waiting);
+  if (lease === undefined || result.round.kind !== 'held' || !hasLeases()) return result;
+  return (await acquireLease(context, lease, waiting)) ?? result;
+}
+
 /**
  * Acquires all locks as one lease, or none, and waits for its turn. Undefined if the service knows only the interface.
  */
-export async function acquireLease(
+async function acquireLease(
   context: LeaseContext,
   goal: LeaseGoal,
   { wait, urgency }: WaitOptions,
@@ -48,7 +72,8 @@ export async function acquireLease(
   const { service, workspace, type, ttl } = terms;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
-  const lease = crypto.randomUUID();
+  // Known to the post-step, even if the ledger is gone.
+  const lease = step;
   const job = { service, workspace, step };
   const now = (): string => new Date(client.serverNow()).toISOString();
   const [path] = goal.paths;
@@ -81,6 +106,7 @@ export async function acquireLease(
           return { kind: 'granted', ...job, ...grant, at: now() };
         });
         recordAll(grants);
+        session.noteGrants(grants);
         const [lost] = put.lost;
         if (lost !== undefined && !signal.aborted) {
           await giveBack('cancelled');
@@ -98,7 +124,11 @@ export async function acquireLease(
           return ended({ kind: 'held', blocked: lastBlocked, rollback });
         }
         logWait(`${blockedText(lastBlocked, client.serverNow(), true)}.`);
-        if (seconds > 0 && clock() - sentAt < quickMs) await pause(0);
+        if (seconds > 0 && !put.conflicts[0].hasWaited) {
+          // The service has too many clients that wait, or knows no waiting.
+          const ms = pauseMs(number, soonestRetryMs(lastBlocked), random);
+          await sleep(Math.min(ms, deadline - clock()), signal);
+        } else if (seconds > 0 && clock() - sentAt < quickMs) await pause(0);
         break;
       case 'failed': {
         const { error } = put;
@@ -132,7 +162,7 @@ export async function acquireLease(
     const limits = cleanupLimits(clock, rollBackMs, signal);
     const end = await session.endLease({ service, workspace, lease }, limits).finally(limits.stop);
     if (end.kind !== 'ended')
-      log.line(`The locks may still be granted: ${end.error.message} The post-step tries again.`);
+      log.line(`The locks may have been granted, and could not be given back yet: ${end.error.message}`);
     return why === 'cancelled' ? { kind: 'cancelled', rollback } : { kind: 'failed', error: why, rollback };
   }
 }

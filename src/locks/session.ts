@@ -151,6 +151,11 @@ export function createLockSession(context: SessionContext) {
       }
     },
 
+    /** Counts the age of the locks of a lease from now on. */
+    noteGrants(grants: readonly Grant[]): void {
+      for (const { key } of grants) grantedAt.set(key, clock());
+    },
+
     /** Ends a lease, also one that would be granted later. May be repeated. */
     async endLease(
       { service, workspace, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'lease'>,

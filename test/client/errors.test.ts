@@ -216,13 +216,13 @@ describe('a redirect', () => {
   });
 });
 
-test('rejects a response over 10 MiB, and stops receiving it', async () => {
+test('rejects a response over 32 MiB, and stops receiving it', async () => {
   const { answer, sent } = withoutEnd(200, 'application/json', `[${'"x",'.repeat(100_000)}`);
   const { server, client } = await clientOf(answer);
   const error = await errorOf(client.listBranches({ workspace: game }, client.within()));
   expect(error.failure.kind).toBe('too-large');
   expect(error.message).toMatch(
-    /^The response cannot be used: it is larger than 10 MiB\. It starts with: \["x","x".* \(GET \S+: 200 OK\)\.$/,
+    /^The response cannot be used: it is larger than 32 MiB\. It starts with: \["x","x".* \(GET \S+: 200 OK\)\.$/,
   );
   expect(sent.characters).toBeLessThan(100_000_000);
   expect(server.requests).toHaveLength(1);

@@ -72,6 +72,7 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       return acquire(path);
     },
     release,
+    noteGrants: () => undefined,
     endLease() {
       throw new Error('No lease was requested.');
     },

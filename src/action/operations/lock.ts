@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
-import { acquireLease } from '../../locks/acquire-lease.ts';
+import type { AcquireAllResult } from '../../locks/acquire.ts';
+import { acquireTogether } from '../../locks/acquire-lease.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
@@ -72,17 +72,12 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
     const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
-    const [first, ...more] = others;
-    const leased =
-      first !== undefined && (more.length > 0 || pool !== undefined) && !jobLocks.knowsOnlyInterface
-        ? await acquireLease(
-            { ...acquire, step, recordAll: end.recordAll },
-            { from, count: wanted, paths: [first, ...more] },
-            task,
-          )
-        : undefined;
-    // A service that knows only the interface, or a single path.
-    const result = leased ?? (await acquireLocks(acquire, { paths: others, count: wanted }, task));
+    const result = await acquireTogether(
+      { ...acquire, step, recordAll: end.recordAll },
+      { from, count: wanted, paths: others },
+      task,
+      () => jobLocksIn(context, workspace).knowsOnlyInterface,
+    );
     const { round } = result;
     if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
       return alreadyHeldOutcome(lockStep, alreadyHeld);

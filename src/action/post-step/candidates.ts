@@ -89,8 +89,9 @@ export function readCandidates(records: Records): ReleaseCandidates {
     return { held: candidates, unanswered, leases, ledgerError, renewalError: history.renewalError.get(step) };
   }
   const candidates = [...held.map(({ grant }) => grant), ...missing];
+  const known = leases.length > 0 ? leases : savedLeases(records);
   const rest =
-    candidates.length + unanswered.length + leases.length > 0
+    candidates.length + unanswered.length + known.length > 0
       ? 'The known locks are released if they can be verified to belong to this step.'
       : 'The locks of this step are unknown. They stay until their ttl expires.';
   // The process that renews the locks outlives the ledger, and writes a new one.
@@ -100,7 +101,7 @@ export function readCandidates(records: Records): ReleaseCandidates {
   return {
     held: candidates.map((grant) => ({ grant, releaseStatus: 'records-damaged', loss: losses.get(grant.path) })),
     unanswered,
-    leases,
+    leases: known,
     ledgerError: `${ledgerError} ${rest}`,
   };
 }
@@ -113,6 +114,13 @@ function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[]
     const { path } = lock;
     return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
   });
+}
+
+/** The lease of a step with too many locks for the state: its id is that of the step. */
+function savedLeases({ savedState, step }: Records): readonly LeaseIntent[] {
+  if (savedState?.leasedPath === undefined) return [];
+  const { service, workspace, leasedPath: path } = savedState;
+  return [{ kind: 'lease', service, workspace, step, lease: step, path, type: '', ttl: '1s', at: '' }];
 }
 
 function locksIn(file: string): readonly GrantedLock[] {

@@ -1,5 +1,14 @@
-import { type CallLimits, isTransient, type LostLock, withJitter, withRequest } from '../../client/client.ts';
+import {
+  type CallLimits,
+  type Client,
+  isTransient,
+  type LostLock,
+  lookUp,
+  withJitter,
+  withRequest,
+} from '../../client/client.ts';
 import { formatElapsed } from '../../interface/format.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import type { Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
 import type { LockSession } from '../../locks/session.ts';
@@ -9,6 +18,7 @@ import { failedResult, lostResult } from './attempts.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
 
 interface EndContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
+  readonly client: Pick<Client, 'listLocks'>;
   readonly session: Pick<LockSession, 'endLease'>;
   readonly log: Pick<Log, 'line'>;
   readonly serverNow: () => number;
@@ -45,7 +55,7 @@ export async function releaseLeases(
 }
 
 async function endOne(
-  { session, clock, sleep, random, log, serverNow }: EndContext,
+  { client, session, clock, sleep, random, log, serverNow }: EndContext,
   intent: LeaseIntent,
   held: readonly ReleaseCandidate[],
   { renewalError }: ReleaseCandidates,
@@ -57,12 +67,14 @@ async function endOne(
     if (end.kind === 'ended') {
       const released = new Set(end.released);
       const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
-      return held.map((candidate) =>
+      const known = held.map((candidate) =>
         resultOf(candidate, released, lost.get(candidate.grant.path), { renewalError, now: serverNow() }),
       );
+      const paths = new Set<string>(held.map(({ grant }) => grant.path));
+      return [...known, ...end.released.filter((path) => !paths.has(path)).map((path) => releasedOf(intent, path))];
     }
-    // A lease that was granted shows that the service has leases, so that a gateway answered.
-    if (end.kind === 'unsupported' && held.length === 0) return [];
+    // Only the list shows whether a gateway answered for a service with leases.
+    if (end.kind === 'unsupported' && held.length === 0 && (await isUnknownIn(client, intent, within))) return [];
     requests += end.error.attempts;
     const pause = withJitter(pauseMs, random);
     const mayRetry = end.kind === 'unsupported' || isTransient(end.error);
@@ -80,6 +92,15 @@ async function endOne(
   }
 }
 
+async function isUnknownIn(
+  client: EndContext['client'],
+  { workspace, path, lease }: LeaseIntent,
+  within: CallLimits,
+): Promise<boolean> {
+  const found = await lookUp(client, { workspace, path, attempts: 'once' }, within);
+  return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
+}
+
 /** The service tells what became of each lock, whatever the ledger has. */
 function resultOf(
   candidate: ReleaseCandidate,
@@ -90,13 +111,24 @@ function resultOf(
   const { grant, loss } = candidate;
   const certain = { ...candidate, releaseStatus: undefined };
   if (released.has(grant.path)) return { kind: 'released', grant };
-  const isReleased = lost === undefined || lost.reason === 'released';
-  if (!isReleased && lost.holder !== undefined) return lostResult(certain, lost.holder, renewalError);
+  const mayBeReleasedByUs = lost?.reason === 'released' && candidate.releaseStatus !== undefined;
+  if (lost?.holder !== undefined) {
+    return lostResult(mayBeReleasedByUs ? candidate : certain, lost.holder, renewalError);
+  }
   // A lock that was to be renewed until the end of the job was lost, even if the path is free now.
   const isUnrenewed = renewalError !== undefined && mayHaveExpired(grant.lock, now);
-  const isLost = loss !== undefined || (!isReleased && isUnrenewed);
+  const isLost = loss !== undefined || (lost !== undefined && !mayBeReleasedByUs && isUnrenewed);
   return isLost ? lostResult(certain, 'nobody', renewalError) : { kind: 'already-ended', grant };
 }
+
+/** The response that granted it was lost, or the ledger is. */
+const releasedOf = ({ service, workspace, step, lease, type, at }: LeaseIntent, path: LockPath): CandidateResult => {
+  const lock = { path, type, expires_at: at, lease };
+  return {
+    kind: 'released',
+    grant: { kind: 'granted', service, workspace, step, path, key: lease, waitedMs: 0, lock, at },
+  };
+};
 
 const intentOf = ({ grant }: ReleaseCandidate, lease: string): LeaseIntent => {
   const { service, workspace, step, path, at, lock } = grant;

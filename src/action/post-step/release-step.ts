@@ -109,7 +109,7 @@ async function releaseAll(
     const session = createLockSession({ ...time, client, record, step, origin });
     const { serverNow } = client;
     const context = { ...time, session, serverNow, log: reporter.log };
-    const leased = await releaseLeases(context, baseUrl, candidates, within);
+    const leased = await releaseLeases({ ...context, client }, baseUrl, candidates, within);
     const results = await releaseCandidates(context, baseUrl, leased.rest, within);
     return { results: [...leased.results, ...results], now: serverNow() };
   } finally {

@@ -1,5 +1,6 @@
 import { parseWorkspaceId } from '../../client/access.ts';
 import { parseJson } from '../../client/json.ts';
+import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from '../../locks/ledger/entry.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
@@ -11,6 +12,8 @@ const isSavedState = hasShape({
   workspace: isValid(parseWorkspaceId),
   /** This job does not release the locks: `auto-release` is false. */
   outlivesJob: isBoolean,
+  /** The first path, if the locks are a lease, which has the id of the step. */
+  leasedPath: isOptional(isValid(parseHeldPath)),
   /** Undefined if there are too many to save. */
   locks: isOptional((value: unknown): value is readonly GrantedLock[] => Array.isArray(value)),
 });
@@ -18,7 +21,12 @@ const isSavedState = hasShape({
 /** State that the runner keeps for a step that has all its locks: files may be gone at the end of the job. */
 export type SavedState = Checked<typeof isSavedState>;
 
-export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
+export function formatSavedState(
+  given: Omit<SavedState, 'locks' | 'leasedPath'>,
+  grants: readonly Grant[],
+  redact: Redact,
+): string {
+  const about = { ...given, leasedPath: grants.find(({ lock }) => lock.lease !== undefined)?.path };
   const locks = grants.map(({ lock }) => ({ ...lock, owner: undefined }));
   const all = lockJson({ ...about, locks }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);

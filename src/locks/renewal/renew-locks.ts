@@ -136,9 +136,7 @@ async function renewLeaseOf(
   const isLost = ({ grant }: JobLock): boolean => renewal.kind === 'ended' || lost.has(grant.path);
   for (const { grant } of still.filter(isLost)) {
     const { service, path, key } = grant;
-    const { reason, holder } = lost.get(path) ?? {};
-    // A step has released it, and its line in the ledger follows.
-    if (reason === 'released') continue;
+    const { holder } = lost.get(path) ?? {};
     const at = new Date(serverNow()).toISOString();
     record({ kind: 'lost', service, workspace, step, path, key, at, holder: holder && newHolder(holder) });
   }

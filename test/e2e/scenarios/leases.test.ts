@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
-import { once, type Passed, pathByPath } from '../../support/fault-proxy.ts';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isLocking, isReleasing, once, type Passed, pathByPath } from '../../support/fault-proxy.ts';
+import { entriesOf } from './ledger.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
 
@@ -55,15 +58,75 @@ test('another job releases some locks of a lease that was handed on, and the res
   });
 });
 
-test('the post-step ends a lease that was granted behind a gateway that answered 404 for it', async () => {
+test.each([
+  ['a page', 'text/html', '<h1>Not Found</h1>'],
+  ['JSON', 'application/json', '{"message":"no Route matched with those values"}'],
+])('a gateway that answers 404 with %s for a lease that was granted does not block the step', async (_, type, body) => {
   const stage = await openStage();
   const proxy = await stage.proxy();
-  const page = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' };
-  proxy.meet(once(({ method }) => method === 'PUT', { kind: 'done-then-answer', ...page }));
+  const missing = { status: 404, headers: { 'content-type': type }, body };
+  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...missing }));
   const job = await stage.job();
-  await job.run(locking(['a', 'b']));
+  await expect(job.run(locking(['a', 'b'], { wait: '1m' }))).resolves.toMatchObject({
+    outputs: { status: 'acquired', count: '2' },
+  });
   await job.post();
   expect(await stage.locks()).toEqual([]);
+});
+
+test('the post-step ends the lease of a killed step, although a gateway answers 404 at first', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+  const job = await stage.job();
+  const step = await job.step(locking(['a', 'b']));
+  await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(2);
+  await step.kill();
+  const missing = { status: 404, headers: { 'content-type': 'application/json' }, body: '{"error":"Not found"}' };
+  proxy.meet(once(isReleasing, { kind: 'answer', ...missing }));
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('the post-step ends a lease of many paths, although the temporary folder was emptied', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  await job.run(locking(manyPaths(1_000)));
+  await rm(join(job.folders.temp, 'workspace-automation'), { recursive: true });
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success' });
+  expect(post?.log).toContain('Released 1,000 locks at the end of the job.');
+  expect(await stage.locks()).toEqual([]);
+});
+
+describe('a lock of a lease that another job released, and someone else holds now,', () => {
+  async function lostToGrace(inputs: Readonly<Record<string, string>>) {
+    const stage = await openStage();
+    const job = await stage.job();
+    const { outputs } = await job.run(locking(['a', 'b'], inputs));
+    const [lock] = JSON.parse(outputs['locks'] ?? '');
+    const other = await stage.job({ run: { runId: '2' } });
+    await expect(other.run(unlocking({ locks: JSON.stringify([lock]) }))).resolves.toMatchObject({
+      outputs: { released: '["a"]' },
+    });
+    const theirs = await stage.takenByGrace('a');
+    return { stage, job, theirs };
+  }
+
+  test('fails the job, and is left alone', async () => {
+    const { stage, job, theirs } = await lostToGrace({});
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'failure' });
+    expect(post?.log).toContain('The lock on a was lost');
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('is recorded as lost by the next renewal', async () => {
+    const { job } = await lostToGrace({ renew: 'true', ttl: '4s' });
+    const lost = () => entriesOf(job).flatMap((entry) => (entry.kind === 'lost' ? [entry.path] : []));
+    await expect.poll(lost, { timeout: 30_000 }).toEqual(['a']);
+    await job.post();
+  });
 });
 
 test('a service that knows only the interface gets one request beyond it in a job', async () => {

@@ -6,8 +6,7 @@ import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { acquireLocks } from '../../../locks/acquire.ts';
-import { acquireLease } from '../../../locks/acquire-lease.ts';
+import { acquireTogether } from '../../../locks/acquire-lease.ts';
 import { fetchPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
@@ -137,16 +136,12 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const waiting = { wait, urgency: urgencies[priority] };
   const from = goal.kind === 'pool' ? goal : { kind: 'paths' as const, paths };
   const { step, ledger } = session;
-  const [first, ...more] = paths;
-  const leased =
-    first !== undefined && (more.length > 0 || pool !== undefined)
-      ? await acquireLease(
-          { ...acquire, step, recordAll: ledger.recordAll },
-          { from, count, paths: [first, ...more] },
-          waiting,
-        )
-      : undefined;
-  const acquired = leased ?? (await acquireLocks(acquire, { paths, count }, waiting));
+  const acquired = await acquireTogether(
+    { ...acquire, step, recordAll: ledger.recordAll },
+    { from, count, paths },
+    waiting,
+    () => ledger.read().knowsOnlyInterface(remote.service),
+  );
   retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants } = acquired.round;

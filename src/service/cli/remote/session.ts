@@ -41,6 +41,25 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     return left.length;
   }
 
+  /** Ends leases that may have been granted without a response. Reports those that may stay, and returns their number. */
+  async function endUnanswered(maxMs: number): Promise<number> {
+    const { leases, held } = ledger.read();
+    const granted = new Set(held.map(({ grant }) => grant.lock.lease));
+    const limits = cleanupLimits(steadyClock, maxMs, interrupted);
+    try {
+      let left = 0;
+      for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
+        const end = await session.endLease(intent, limits);
+        if (end.kind === 'ended') continue;
+        left += 1;
+        report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
+      }
+      return left;
+    } finally {
+      limits.stop();
+    }
+  }
+
   return {
     step,
     ledger,
@@ -48,7 +67,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     release,
     /** Also reports locks that unanswered requests may have left, and includes them in the number. */
     async releaseAfterFailure(maxMs: number): Promise<number> {
-      const left = await release(maxMs);
+      const left = (await release(maxMs)) + (await endUnanswered(maxMs));
       const { unanswered } = ledger.read();
       for (const intent of unanswered) report(unansweredText(intent));
       return left + unanswered.length;
