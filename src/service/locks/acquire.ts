@@ -191,7 +191,7 @@ async function acquireFree(
   );
   const byPath = Map.groupBy(free, ({ request }) => JSON.stringify(linePathOf(request)));
   const grantable = [...byPath.values()].flatMap(([first]) => first ?? []);
-  const owners = grantable.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner }));
+  const owners = grantable.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner, count: 1 }));
   const exceeded = await quota(db, now, owners);
   for (const [position, { index }] of grantable.entries()) decisions[index] = exceeded[position];
   const withinQuota = grantable.filter((_, position) => exceeded[position] === undefined);

@@ -12,11 +12,18 @@ export interface QuotaExceeded {
   readonly max: number;
 }
 
-/** Decides in input order which of the requests for free paths may not add a lock. */
+/** A number of free paths to lock together. */
+interface QuotaRequest {
+  readonly workspace: string;
+  readonly owner: string;
+  readonly count: number;
+}
+
+/** Decides in input order which of the requests may not add their locks. */
 export type LockQuota = (
   db: Database,
   now: Now,
-  requests: readonly Record<'workspace' | 'owner', string>[],
+  requests: readonly QuotaRequest[],
 ) => Promise<readonly (QuotaExceeded | undefined)[]>;
 
 export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
@@ -40,44 +47,48 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  function decide({ total, ofOwner }: KnownCount, owner: string): QuotaExceeded | undefined {
-    if (total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
-    if ((ofOwner.get(owner) ?? 0) < maxLocksPerOwner) return undefined;
+  function decide({ total, ofOwner }: KnownCount, { owner, count }: QuotaRequest): QuotaExceeded | undefined {
+    if (total + count > maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
+    if ((ofOwner.get(owner) ?? 0) + count <= maxLocksPerOwner) return undefined;
     return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
   }
 
   return async (db, now, requests) => {
-    const admitted: (typeof requests)[number][] = [];
+    const admitted: QuotaRequest[] = [];
+    /** The workspaces that this call has counted: their count is exact. */
+    const exact = new Set<string>();
 
     async function counted(workspace: string): Promise<KnownCount> {
       const known = await count(db, now, workspace, clock());
       // Locks admitted by this call are not in the table yet.
-      for (const each of admitted) if (each.workspace === workspace) take(known, each.owner);
+      for (const each of admitted) if (each.workspace === workspace) take(known, each);
       workspaces.set(workspace, known);
+      exact.add(workspace);
       return known;
     }
 
     const decisions: (QuotaExceeded | undefined)[] = [];
     for (const request of requests) {
-      const { workspace, owner } = request;
+      const { workspace } = request;
       let known = workspaces.get(workspace) ?? (await counted(workspace));
-      const isFull = decide(known, owner) !== undefined;
+      const isFull = decide(known, request) !== undefined;
       const isOld = clock() - known.countedAt >= countAgainMs;
-      if (known.takenSince >= maxUncounted || (isFull && isOld)) known = await counted(workspace);
-      const decision = decide(known, owner);
+      const isDue = known.takenSince + request.count > maxUncounted || (isFull && isOld);
+      if (isDue && !exact.has(workspace)) known = await counted(workspace);
+      const decision = decide(known, request);
       decisions.push(decision);
       if (decision !== undefined) continue;
-      take(known, owner);
+      take(known, request);
       admitted.push(request);
     }
     return decisions;
   };
 }
 
-function take(known: KnownCount, owner: string): void {
-  known.total += 1;
-  known.takenSince += 1;
-  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
+function take(known: KnownCount, { owner, count }: QuotaRequest): void {
+  known.total += count;
+  known.takenSince += count;
+  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + count);
 }
 
 async function count(db: Database, now: Now, workspace: string, clock: number): Promise<KnownCount> {

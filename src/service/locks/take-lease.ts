@@ -108,8 +108,7 @@ async function grant(
     return next === undefined || isKeptFor(next, waitId, bearer);
   });
   if (open.length < wanted) return blockedBy(wanted, keys, found, kept);
-  const exceeded = await quota(db, now, Array(wanted).fill({ workspace, owner: bearer.owner }));
-  const [over] = exceeded.filter((each) => each !== undefined);
+  const [over] = await quota(db, now, [{ workspace, owner: bearer.owner, count: wanted }]);
   if (over !== undefined) return over;
   const at = await timeOf(db, now);
   const taken = open.slice(0, wanted);

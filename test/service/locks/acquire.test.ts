@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
@@ -198,6 +198,23 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
       expect(kinds).toEqual(['held', 'held', 'held', 'acquired', 'acquired', 'maxLocks']);
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
+    });
+
+    test('counts once for a request of many locks, and refuses it whole', async () => {
+      const read = vi.spyOn(storage.read, 'selectFrom');
+      onTestFinished(() => read.mockRestore());
+      const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);
+      const decideOn = (owner: string, count: number) =>
+        quota(storage.read, storage.now, [{ workspace: 'game', owner, count }]);
+      expect(await decideOn('ada', 900)).toEqual([undefined]);
+      expect(read).toHaveBeenCalledTimes(1);
+      expect(
+        await createLockQuota({ maxLocks: 100, maxLocksPerOwner: 100 }, () => 0)(
+          storage.read,
+          storage.now,
+          ['ada', 'bob'].map((owner, index) => ({ workspace: 'game', owner, count: index === 0 ? 101 : 100 })),
+        ),
+      ).toEqual([{ kind: 'exceeded', quota: 'maxLocks', max: 100 }, undefined]);
     });
 
     test('counts again after a lock has expired', async () => {
