@@ -42,7 +42,7 @@ export type PutLeaseResult =
   | {
       readonly kind: 'held';
       readonly locks: readonly AcquiredLock[];
-      /** Those that have ended since they were granted: the response to the first request was lost. */
+      /** The locks that have ended since: the response to the first request was lost. */
       readonly lost: readonly LostLock[];
       readonly isCompared: boolean;
     }

@@ -2,6 +2,7 @@ import {
   type CallLimits,
   isTransient,
   type LeaseRequest,
+  type PutLeaseResult,
   retryAfterOfError,
   type ServiceError,
 } from '../client/client.ts';
@@ -67,104 +68,117 @@ async function acquireLease(
   goal: LeaseGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult | undefined> {
-  const { client, clock, sleep, random, signal, log, terms, withoutWait, step, session, recordAll } = context;
-  const { isInVain = async () => false } = context;
-  const { service, workspace, type, ttl } = terms;
+  const { client, clock, signal, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
-  // Known to the post-step, even if the ledger is gone.
-  const lease = step;
-  const job = { service, workspace, step };
-  const now = (): string => new Date(client.serverNow()).toISOString();
-  const [path] = goal.paths;
-  recordAll([{ kind: 'lease', ...job, lease, path, type, ttl: formatDuration(ttl), at: now() }]);
+  const lease = openLease(context, goal);
+  const waits = createPauses(context, deadline);
   let lastBlocked: Blocked | undefined;
 
   for (let number = 0; ; number += 1) {
     const sentAt = clock();
     // The first request takes a place in line, and says at once who holds what.
     const seconds = number === 0 ? 0 : Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - sentAt) / 1_000)));
-    const within: CallLimits = {
+    const put = await lease.put(wait.seconds > 0 ? { seconds, urgency } : undefined, {
       deadline: number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
       signal,
       ...(lastBlocked && { maxBackoffMs: maxReconnectMs }),
-    };
-    const request = { workspace, lease, from: goal.from, count: goal.count, type, ttl };
-    const put = await client.putLease({ ...request, ...(wait.seconds > 0 && { wait: { seconds, urgency } }) }, within);
+    });
     const waitedMs = number === 0 ? 0 : clock() - startedAt;
     const ended = (round: RoundResult): AcquireAllResult => ({ round, waitedMs, lastBlocked, unanswered: [] });
+    const isOver = deadline - clock() < quickMs;
     switch (put.kind) {
       case 'unsupported':
-        // If a gateway answered, and the service turns out to have leases, the post-step ends this one.
-        recordAll([{ kind: 'no-leases', service, at: now() }]);
+        lease.recordUnsupported();
         return undefined;
-      case 'held': {
-        const grants = put.locks.map((lock): Grant => {
-          const key = `${lease}/${lock.path}`;
-          const isCompared = put.isCompared || undefined;
-          const grant = { path: lock.path, key, waitedMs: Math.round(waitedMs), lock: grantedLock(lock), isCompared };
-          return { kind: 'granted', ...job, ...grant, at: now() };
-        });
-        recordAll(grants);
-        session.noteGrants(grants);
-        const [lost] = put.lost;
-        if (lost !== undefined && !signal.aborted) {
-          await giveBack('cancelled');
-          return ended({ kind: 'too-short', expired: { path: lost.path, expires_at: now() }, rollback });
-        }
-        return signal.aborted ? ended(await giveBack('cancelled')) : ended({ kind: 'acquired', grants, rollback });
-      }
+      case 'held':
+        return ended(await lease.accept(put, waitedMs));
       case 'blocked':
         lastBlocked = { conflicts: put.conflicts, count: goal.count, of: goal.paths.length };
-        if (signal.aborted) return ended(await giveBack('cancelled'));
-        if (deadline - clock() < quickMs || (await isInVain())) {
+        if (signal.aborted) return ended(await lease.giveBack('cancelled'));
+        if (isOver || (await isInVain())) {
           // Without a wait, nothing stays of a refused request.
-          if (wait.seconds > 0 || put.mayBeDone) await giveBack('cancelled');
-          else recordEnd();
+          if (wait.seconds > 0 || put.mayBeDone) await lease.giveBack('cancelled');
+          else lease.recordEnd();
           return ended({ kind: 'held', blocked: lastBlocked, rollback });
         }
-        logWait(`${blockedText(lastBlocked, client.serverNow(), true)}.`);
-        if (seconds > 0 && !put.conflicts[0].hasWaited) {
-          // The service has too many clients that wait, or knows no waiting.
-          const ms = pauseMs(number, soonestRetryMs(lastBlocked), random);
-          await sleep(Math.min(ms, deadline - clock()), signal);
-        } else if (seconds > 0 && clock() - sentAt < quickMs) await pause(0);
+        waits.log(`${blockedText(lastBlocked, client.serverNow(), true)}.`);
+        // A service with too many waiting clients lets this one wait no longer.
+        if (seconds > 0 && !put.conflicts[0].hasWaited) await waits.poll(number, lastBlocked);
+        else if (seconds > 0 && clock() - sentAt < quickMs) await waits.reconnect(0);
         break;
       case 'failed': {
         const { error } = put;
-        if (signal.aborted) return ended(await giveBack('cancelled'));
+        if (signal.aborted) return ended(await lease.giveBack('cancelled'));
         if (number === 0 && !put.mayBeDone && !isTransient(error)) {
-          recordEnd();
+          lease.recordEnd();
           return ended({ kind: 'failed', error, rollback });
         }
-        if (!isTransient(error) || deadline - clock() < quickMs) return ended(await giveBack(error));
-        logWait(error.message);
-        await pause(retryAfterOfError(error) ?? 0);
+        if (!isTransient(error) || isOver) return ended(await lease.giveBack(error));
+        waits.log(error.message);
+        await waits.reconnect(retryAfterOfError(error) ?? 0);
       }
     }
   }
+}
 
-  function recordEnd(): void {
-    recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]);
-  }
+/** The lease of a step: its requests, and their records in the ledger. */
+function openLease(context: LeaseContext, { from, count, paths: [path] }: LeaseGoal) {
+  const { client, clock, signal, log, terms, step, session, recordAll } = context;
+  const { service, workspace, type, ttl } = terms;
+  // The post-step knows its id, even if the ledger is gone.
+  const lease = step;
+  const job = { service, workspace, step };
+  const now = (): string => new Date(client.serverNow()).toISOString();
+  recordAll([{ kind: 'lease', ...job, lease, path, type, ttl: formatDuration(ttl), at: now() }]);
 
-  function logWait(reason: string): void {
-    log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
-  }
-
-  function pause(atLeastMs: number): Promise<void> {
-    const ms = Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs));
-    return sleep(Math.min(ms, deadline - clock()), signal);
-  }
-
-  /** Ends the lease, also if its request may be granted later. If that fails, the post-step does it. */
+  /** Ends the lease, also if its request may be granted later. If that fails, the end of the job does it. */
   async function giveBack(why: 'cancelled' | ServiceError): Promise<RoundResult> {
     const limits = cleanupLimits(clock, rollBackMs, signal);
     const end = await session.endLease({ service, workspace, lease }, limits).finally(limits.stop);
-    if (end.kind !== 'ended')
+    if (end.kind !== 'ended') {
       log.line(`The locks may have been granted, and could not be given back yet: ${end.error.message}`);
+    }
     return why === 'cancelled' ? { kind: 'cancelled', rollback } : { kind: 'failed', error: why, rollback };
   }
+
+  return {
+    put: (wait: LeaseRequest['wait'], within: CallLimits) =>
+      client.putLease({ workspace, lease, from, count, type, ttl, wait }, within),
+    giveBack,
+
+    /** Keeps the granted locks, unless the step has ended, or one of them has. */
+    async accept(put: Extract<PutLeaseResult, { kind: 'held' }>, waitedMs: number): Promise<RoundResult> {
+      const grants = put.locks.map((lock): Grant => {
+        const key = `${lease}/${lock.path}`;
+        const isCompared = put.isCompared || undefined;
+        const grant = { path: lock.path, key, waitedMs: Math.round(waitedMs), lock: grantedLock(lock), isCompared };
+        return { kind: 'granted', ...job, ...grant, at: now() };
+      });
+      recordAll(grants);
+      session.noteGrants(grants);
+      if (signal.aborted) return giveBack('cancelled');
+      const [lost] = put.lost;
+      if (lost === undefined) return { kind: 'acquired', grants, rollback };
+      await giveBack('cancelled');
+      return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, rollback };
+    },
+
+    /** If only a gateway answered, and the service turns out to have leases, the end of the job ends this one. */
+    recordUnsupported: (): void => recordAll([{ kind: 'no-leases', service, at: now() }]),
+    recordEnd: (): void => recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]),
+  };
+}
+
+/** The pauses between two requests, none of which exceeds the deadline. */
+function createPauses({ clock, sleep, random, signal, log }: LeaseContext, deadline: number) {
+  const pause = (ms: number): Promise<void> => sleep(Math.min(ms, deadline - clock()), signal);
+  return {
+    log: (reason: string): void => log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`),
+    reconnect: (atLeastMs: number) =>
+      pause(Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs))),
+    poll: (number: number, blocked: Blocked) => pause(pauseMs(number, soonestRetryMs(blocked), random)),
+  };
 }
 
 const rollback = { releases: [], unanswered: [] };

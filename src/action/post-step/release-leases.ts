@@ -101,7 +101,7 @@ async function isUnknownIn(
   return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
 }
 
-/** The service tells what became of each lock, whatever the ledger has. */
+/** The service decides what happened to each lock, whatever the ledger has. */
 function resultOf(
   candidate: ReleaseCandidate,
   released: ReadonlySet<string>,

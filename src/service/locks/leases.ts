@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
@@ -230,8 +231,10 @@ export function createLeases(options: LeasesOptions) {
           const end = endOf(row);
           return end === null ? ({ kind: 'absent' } as const) : ({ kind: 'released-before', end } as const);
         }
-        const held = await heldLocks(db, now, key);
-        const lost = await lostLocks(db, now, row, held, fold);
+        // One time for all: a lock that expires meanwhile is either lost or released.
+        const then = sql.lit(at);
+        const held = await heldLocks(db, then, key);
+        const lost = await lostLocks(db, then, row, held, fold);
         const end: LeaseEnd = { released: await unlockPaths(db, now, key, at, bearer.owner), lost };
         await storeLease(db, { ...row, state: 'ended', granted: null, result: JSON.stringify(end), expires_at: at });
         return { kind: 'released', end } as const;

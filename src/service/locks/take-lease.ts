@@ -19,7 +19,7 @@ export interface LeaseRequest extends LeaseKey {
   readonly origin: string | null;
   /** Hash of the request: another request with the same id is refused. */
   readonly fingerprint: string;
-  /** The paths that are asked for, each once. Those of a pool may change while the lease waits. */
+  /** The requested paths, each once. The paths of a pool may change while the lease waits. */
   readonly readPaths: (db: Database) => Promise<readonly LockPath[]>;
   readonly pool?: string | undefined;
   /** How many of the paths are wanted; undefined for all. */
@@ -35,7 +35,7 @@ export type TakeDecision =
   | { readonly kind: 'granted'; readonly row: LeaseRow; readonly locks: readonly LockRow[] }
   | { readonly kind: 'outdated' }
   | { readonly kind: 'another-owner' | 'another-request' | 'superseded' | 'too-many-waits' }
-  /** The pool has no longer so many. */
+  /** The pool has fewer items now. */
   | { readonly kind: 'too-few-paths'; readonly paths: number }
   | Blocked
   | QuotaExceeded;
