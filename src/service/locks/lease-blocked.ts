@@ -35,11 +35,11 @@ export function blockedBy(
     return { ...linePathOf(key), asked: key.path, lock, by };
   });
   const taken = states.filter(({ by }) => by !== undefined);
-  // A lease that needs all of its paths needs each of them: the lock that ends last is the best one to wait for.
-  const last = taken.reduce<(typeof taken)[number] | undefined>(
-    (latest, each) => ((each.lock?.expires_at ?? 0) > (latest?.lock?.expires_at ?? 0) ? each : latest),
-    taken[0],
-  );
+  // A lease that needs all of its paths needs each of them, so one is enough to wait for. Chosen at random, few of the
+  // releases of thousands of paths, in whatever order, cause another attempt.
+  const locked = taken.filter(({ lock }) => lock !== undefined);
+  const inTheWay = locked.length > 0 ? locked : taken;
+  const one = inTheWay[Math.floor(Math.random() * inTheWay.length)];
   return {
     kind: 'blocked',
     paths: taken
@@ -48,6 +48,6 @@ export function blockedBy(
     count: taken.length,
     remainingSeconds: taken.reduce((least, { lock }) => Math.min(least, lock?.remainingSeconds ?? 1), maxWaitSeconds),
     next: kept.find((next) => next !== undefined),
-    watched: wanted < keys.length || last === undefined ? states : [last],
+    watched: wanted < keys.length || one === undefined ? states : [one],
   };
 }
