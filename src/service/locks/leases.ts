@@ -231,10 +231,9 @@ export function createLeases(options: LeasesOptions) {
           const end = endOf(row);
           return end === null ? ({ kind: 'absent' } as const) : ({ kind: 'released-before', end } as const);
         }
-        // One time for all: a lock that expires meanwhile is either lost or released.
-        const then = sql.lit(at);
-        const held = await heldLocks(db, then, key);
-        const lost = await lostLocks(db, then, row, held, fold);
+        // At the same time as the release: a lock that expires meanwhile is not lost as well.
+        const held = await heldLocks(db, sql.lit(at), key);
+        const lost = await lostLocks(db, now, row, held, fold);
         const end: LeaseEnd = { released: await unlockPaths(db, now, key, at, bearer.owner), lost };
         await storeLease(db, { ...row, state: 'ended', granted: null, result: JSON.stringify(end), expires_at: at });
         return { kind: 'released', end } as const;

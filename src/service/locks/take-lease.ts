@@ -78,8 +78,9 @@ export async function takeLease(
   const waiting = waitOf(request, keys, wanted, place);
   const [isInLine] = await joinLine(db, now, [waiting]);
   if (!isInLine) return { kind: 'too-many-waits' };
-  if (wait !== undefined && (request.pool !== undefined || wait.size !== keys.length))
-    await changePaths(db, now, waiting);
+  // A list without refused paths, then and now, is the same: reading thousands of paths is not needed to tell.
+  const isSame = request.pool === undefined && wait?.size === keys.length && keys.length === paths.length;
+  if (wait !== undefined && !isSame) await changePaths(db, now, waiting);
   // In line, it may be before the one that a path was kept for.
   const second = first.next === undefined ? first : await grantOrBlock();
   if (second.kind === 'granted') await removeWaits(db, now, [{ id: waitId }]);

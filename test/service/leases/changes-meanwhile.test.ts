@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import type { Compared } from '../../../src/interface/resources.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { createLeases } from '../../../src/service/locks/leases.ts';
+import { noLockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/take-lease.ts';
+import { pathsOfWait } from '../../../src/service/locks/waits.ts';
+import type { Now } from '../../../src/service/storage/storage.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows } from '../../support/stored-rows.ts';
+import { valueIn } from '../../support/value-in.ts';
+
+/** A clock that is a millisecond later with each reading. */
+function tickingFrom(ms: number): Now {
+  let time = ms;
+  const clock = sql<number>`0`;
+  clock.toOperationNode = () => sql.lit(time++).toOperationNode();
+  return clock;
+}
+
+describe.each(databaseKinds)('what changes during requests for a lease, on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['game'] });
+  const pathOf = (path: string) => valueIn(parseLockPath(path));
+  const bearerOf = (owner: string) => ({ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null });
+  const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
+  const options = { quota: noLockQuota, fold: () => undefined, pathProblem: () => undefined };
+
+  const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
+    ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
+    ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttlMs: 60_000 },
+    compare: async () => upToDate,
+  });
+  const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
+    const place = { id: waitIdOf(request), requestId: 'request', urgency: 3, presentMs: 5_000 } as const;
+    return storage.commit({ workspace: 'game' }, (db) =>
+      takeLease(
+        db,
+        { ...options, now: storage.now },
+        request,
+        compared,
+        isFirst === undefined ? undefined : { ...place, isFirst },
+      ),
+    );
+  };
+
+  test('a lock that expires while its lease ends is released or lost, not both', async () => {
+    expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted' });
+    await changeRows(storage, 'locks', { expires_at: 1_001 });
+    const nothing = () => undefined;
+    const leases = createLeases({
+      ...options,
+      storage: { ...storage, now: tickingFrom(1_000) },
+      line: { wait: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
+      measureCost: (_, work) => work(),
+      ...{ onRefused: nothing, onLinesChange: nothing, onChange: nothing },
+    });
+    const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
+    expect(ended).toEqual({ kind: 'released', end: { released: ['a', 'b'], lost: [] } });
+  });
+
+  test('a lease for any of several paths waits for those that are not outdated now', async () => {
+    const held = { workspace: 'game', type: 'exclusive', bearer: bearerOf('bob'), origin: null } as const;
+    const locks = ['k', 'l', 'm'].map((path) => ({ ...held, path: pathOf(path), ttl: valueIn(parseTtl('1h')) }));
+    await storage.commit('global', (db) => acquireLocks(db, storage.now, locks));
+    const request = requestOf('waiting', ['k', 'l', 'm'], 1);
+    const without = (path: string): Compared => ({
+      ...upToDate,
+      outdated: [{ path, branch: 'main', commit: 'c0ffee', author: 'Bob', at: '2026-01-01T00:00:00Z' }],
+    });
+    const lines = async () =>
+      (await pathsOfWait(storage.read, waitIdOf(request), 10)).map(({ path }) => path).join(' ');
+    await take(request, without('k'), true);
+    expect(await lines()).toBe('l m');
+    await take(request, without('l'), false);
+    expect(await lines()).toBe('k m');
+    await take(request, upToDate, false);
+    expect(await lines()).toBe('k l m');
+  });
+});
