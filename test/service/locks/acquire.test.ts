@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
@@ -9,6 +9,7 @@ import { findLocks } from '../../../src/service/locks/find.ts';
 import { lockPaths } from '../../../src/service/locks/lease-store.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { foldCase } from '../../../src/service/locks/windows-path.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -200,23 +201,6 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
     });
 
-    test('counts once for a request of many locks, and refuses it whole', async () => {
-      const read = vi.spyOn(storage.read, 'selectFrom');
-      onTestFinished(() => read.mockRestore());
-      const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);
-      const decideOn = (owner: string, count: number) =>
-        quota(storage.read, storage.now, [{ workspace: 'game', owner, count }]);
-      expect(await decideOn('ada', 900)).toEqual([undefined]);
-      expect(read).toHaveBeenCalledTimes(1);
-      expect(
-        await createLockQuota({ maxLocks: 100, maxLocksPerOwner: 100 }, () => 0)(
-          storage.read,
-          storage.now,
-          ['ada', 'bob'].map((owner, index) => ({ workspace: 'game', owner, count: index === 0 ? 101 : 100 })),
-        ),
-      ).toEqual([{ kind: 'exceeded', quota: 'maxLocks', max: 100 }, undefined]);
-    });
-
     test('counts again after a lock has expired', async () => {
       let now = 0;
       const quota = createLockQuota(quotas, () => now);
@@ -224,6 +208,36 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       await expire('a');
       now += 1_000;
       expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['acquired', 'maxLocksPerOwner']);
+    });
+
+    /** Decides for a client that wants this number of locks at once. */
+    const decideLease = (quota: LockQuota, db: Database, owner: string, count: number) =>
+      quota(db, storage.now, [{ workspace: 'game', owner, count }]);
+
+    test('counts the locks of a large lease in the database at most once', async () => {
+      const quota = createLockQuota({ maxLocks: 20_000, maxLocksPerOwner: 20_000 }, () => 0);
+      await acquire(wanted('a', 'ada'));
+      const queries: RecordedQuery[] = [];
+      const watched = recording(storage.read, queries);
+      const [over] = await decideLease(quota, watched, 'bob', 20_000);
+      expect(over).toMatchObject({ quota: 'maxLocks', max: 20_000 });
+      expect(await decideLease(quota, watched, 'bob', 19_999)).toEqual([undefined]);
+      expect(queries).toHaveLength(2);
+      const singles = Array(500).fill({ workspace: 'game', owner: 'cyd', count: 1 });
+      expect(await quota(watched, storage.now, singles)).toEqual(Array(500).fill(undefined));
+      expect(queries).toHaveLength(3);
+    });
+
+    test('a refused lease uses up nothing, and one that fits is granted up to exactly the quota', async () => {
+      const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);
+      const of = (owner: string, count: number) => decideLease(quota, storage.read, owner, count);
+      const paths = Array.from({ length: 960 }, (_, index) => `held/${index}`);
+      expect(await acquire(...ofOwner('ada', ...paths))).toHaveLength(960);
+      expect(await of('bob', 45)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('cyd', 1)).toEqual([undefined]);
+      expect(await of('bob', 40)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('bob', 39)).toEqual([undefined]);
+      expect(await of('cyd', 1)).toMatchObject([{ quota: 'maxLocks' }]);
     });
 
     test('never allows more locks per workspace or owner, whatever locks come and go', async () => {
