@@ -14,8 +14,7 @@ export interface Mirror {
 /** Creates the repository if it is missing or incomplete. Several processes may do it at once. */
 export async function ensureRepository(mirror: Mirror): Promise<void> {
   if (await isRepository(mirror.repository)) return;
-  await createFolders(mirror.repository);
-  await replaceFiles(mirror, { config, HEAD: mainHead });
+  await replaceFiles(mirror, { config, HEAD: mainHead }, () => createFolders(mirror.repository));
 }
 
 /** Creates a repository without refs. Running git for it takes longer. */
@@ -57,8 +56,14 @@ async function createFolders(repository: string): Promise<void> {
     await mkdir(join(repository, part), { recursive: true });
 }
 
-const replaceFiles = ({ repository, scratch }: Mirror, files: Readonly<Record<string, string>>): Promise<void> =>
+/** On a read-only disk, only the scratch folder has the right error: Node says that the parents of others are missing. */
+const replaceFiles = (
+  { repository, scratch }: Mirror,
+  files: Readonly<Record<string, string>>,
+  prepare: () => Promise<void> = async () => undefined,
+): Promise<void> =>
   withScratchFolder(scratch, async (folder) => {
+    await prepare();
     for (const [name, text] of Object.entries(files)) {
       await writeFile(join(folder, name), text, { flush: true });
       await rename(join(folder, name), join(repository, name));
