@@ -106,7 +106,7 @@ describe.each(jobs)('on %s, a job', (system, words) => {
   test('passes a signal to its command, and releases the lock', async () => {
     const job = await startJob(
       words,
-      'trap "echo stopped >state; exit 3" TERM; echo ready; while :; do sleep 0.1; done',
+      'trap "echo stopped >state; exit 3" TERM; echo ready; while :; do sleep 1 & wait $!; done',
     );
     await job.sees('ready');
     job.signal('SIGTERM');
