@@ -1,6 +1,9 @@
 import { misleading } from './lock-path.ts';
 import { accepted, type Parsed, refused } from './parsed.ts';
 
+/** How long a free path is kept for a person who has asked for it with a note. */
+export const pathKeptMinutes = 10;
+
 /** Length in characters, as JSON Schema counts them. */
 export const maxNoteLength = 200;
 

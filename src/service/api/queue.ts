@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
+import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
-import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schemas.ts';
+import { lockSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import type { AskDecision } from '../locks/ask.ts';
-import { pathKeptMinutes } from '../locks/path-kept.ts';
 import { withoutWaitId } from '../locks/queue.ts';
 import { tooManyWaits } from './lock-responses.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';

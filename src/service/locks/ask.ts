@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -6,14 +7,13 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
 import { isFree, keptFor } from './line.ts';
-import { pathKeptMinutes } from './path-kept.ts';
 import { type QueuedRequest, queuePositionOf, withoutWaitId } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
 
 /**
- * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: they
- * are told that it is free, and it is kept for them for a while.
+ * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
+ * kept for them for a while, and they are notified.
  */
 
 const askKeptMs = 7 * 24 * 60 * 60_000;
@@ -46,7 +46,7 @@ interface AskingOptions {
 export function createAsking({ storage, pathProblem, lineOf, onChange, onError }: AskingOptions) {
   const { now } = storage;
 
-  /** No idempotency key contains a space, so no other wait has this id. */
+  /** The word after the token keeps it apart from the waits of requests: see placeOf(). */
   const waitIdOf = ({ workspace, path, bearer }: AskedPath): string =>
     `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
 

@@ -30,10 +30,10 @@ import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 /**
  * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
- * place in the line of a path.
+ * place in the line of a path. No key contains a space, and no other wait has this word second: see waitIdOf().
  */
 const placeOf = ({ tokenId, key }: KeyedRequest, { path }: LinePath): string =>
-  `${tokenId} ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;
+  `${tokenId} lock ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -42,7 +42,7 @@ export interface NewAcquireRequest extends Omit<AcquireRequest, 'foldedPath' | '
   readonly compare?: () => Promise<Compared>;
 }
 
-/** What became of a request for a lock. */
+/** The decision about a request for a lock. */
 export type LockDecision =
   | (AcquireDecision & { readonly comparison?: Compared | undefined })
   | { readonly kind: 'outdated'; readonly comparison: Compared }

@@ -115,6 +115,17 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     await locks.release('kept-place');
   });
 
+  test('has another place than a request of a person with the same token, whatever its key is', async () => {
+    const holder = await service.token({ name: 'holder-of-asked', scopes: ['locks:write'] });
+    await locksOf(service, workspace, holder.secret).take('asked-for');
+    const asked = await service.ask('POST', `/v1/workspaces/${workspace}/queue`, {
+      token: service.secret,
+      json: { path: 'asked-for' },
+    });
+    expect(asked.status).toBe(201);
+    expect((await take('asked-for', { key: 'for', wait: 'wait=0' })).body.queue).toEqual({ position: 2, length: 2 });
+  });
+
   test('gets its place, the holder and the applied wait in the response at the end of its wait', async () => {
     const { body: held } = await locks.take('timeout');
     const first = take('timeout', { key: 'timeout-1' });

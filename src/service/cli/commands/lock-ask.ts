@@ -1,6 +1,5 @@
-import { parseNote } from '../../../interface/lock-note.ts';
+import { parseNote, pathKeptMinutes } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
-import { pathKeptMinutes } from '../../locks/path-kept.ts';
 import { optional, required, toggle } from '../definition/flags.ts';
 import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
 
