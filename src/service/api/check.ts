@@ -1,15 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { latestModes, pushLockModes } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
+import { branchField, heldPathField } from '../contract/request-fields.ts';
 import { jsonApiResponse } from '../contract/response.ts';
-import {
-  asOfField,
-  branchField,
-  heldPathField,
-  lockSchema,
-  outdatedSchema,
-  type Resource,
-} from '../contract/schemas.ts';
+import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { toLock } from '../locks/lock-row.ts';

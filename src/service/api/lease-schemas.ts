@@ -1,27 +1,25 @@
 import { z } from '@hono/zod-openapi';
 import { maxNoteLength } from '../../interface/lock-note.ts';
+import { maxLeasePaths } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
-  lockRequestSchema,
   lockSchema,
   lostLockSchema,
   outdatedSchema,
-  parsedBy,
   queueSchema,
   type Resource,
 } from '../contract/schemas.ts';
 import { maxProperties, maxPropertyNameLength } from '../pools/pool-item.ts';
 import { parsePoolName, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
-export const maxPaths = 20_000;
-
 /** Room for the longest list of paths of usual length. */
 export const maxBodyBytes = 8 * 1024 * 1024;
 
 const { path: pathField, type: typeField, ttl: ttlField, note: noteField } = lockRequestSchema.shape;
 
-const countText = `It must be a whole number from 1 to ${maxPaths}.`;
+const countText = `It must be a whole number from 1 to ${maxLeasePaths}.`;
 
 // A separate object, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
 const propertyNames = { propertyNames: { maxLength: maxPropertyNameLength } };
@@ -43,7 +41,7 @@ export const leaseRequestSchema = z
     paths: z
       .array(pathField)
       .min(1, 'It must name a path.')
-      .max(maxPaths, `A lease has at most ${maxPaths} paths.`)
+      .max(maxLeasePaths, `A lease has at most ${maxLeasePaths} paths.`)
       .optional(),
     pool: z.string().transform(parsedBy(parsePoolName)).optional().openapi({
       type: 'string',
@@ -63,7 +61,7 @@ export const leaseRequestSchema = z
         description: 'Only items of the pool that have all of these properties. Secret ones never match.',
         example: { host: 'b1' },
       }),
-    count: z.int().min(1, countText).max(maxPaths, countText).optional().openapi({
+    count: z.int().min(1, countText).max(maxLeasePaths, countText).optional().openapi({
       description: 'How many of the paths to lock, at most all. Default: all of paths, or one item of a pool.',
     }),
     type: typeField,

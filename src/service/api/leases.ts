@@ -5,8 +5,9 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { invalid, noSuchWorkspace } from '../contract/problem.ts';
+import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
-import { lockRequestSchema, type Resource } from '../contract/schemas.ts';
+import type { Resource } from '../contract/schemas.ts';
 import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
 import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
@@ -220,7 +221,7 @@ function leaseIdOf(c: Context<Environment>): string {
 
 type LeaseBody = z.infer<typeof leaseRequestSchema>;
 
-/** What must be the same if the request is sent again. */
+/** A hash of the content that a repeated request must have, too. */
 const fingerprintOf = ({ paths, pool, where = {}, count, type, ttl, note }: LeaseBody): string => {
   const content = [paths?.toSorted(), pool, Object.entries(where).toSorted(), count, type, milliseconds(ttl), note];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { invalid } from '../contract/problem.ts';
-import { describedBranch } from '../contract/schemas.ts';
+import { describedBranch } from '../contract/request-fields.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Environment } from '../http/context.ts';
 

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
+import { lockSchema } from '../contract/schemas.ts';
 import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { describedLockPath } from '../contract/schemas.ts';
+import { describedLockPath } from '../contract/request-fields.ts';
 import { keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';

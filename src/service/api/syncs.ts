@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { branchField } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
-import { branchField, type Sync, syncSchema } from '../contract/schemas.ts';
+import { type Sync, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf, keyedRequestOf } from '../http/context.ts';
 import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';

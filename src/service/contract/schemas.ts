@@ -1,14 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { durationPattern, formatDuration } from '../../interface/duration.ts';
-import { forbiddenInNote, maxNoteLength, parseNote } from '../../interface/lock-note.ts';
-import {
-  forbiddenInLockPath,
-  maxLockPathBytes,
-  misleading,
-  parseHeldPath,
-  parseLockPath,
-} from '../../interface/lock-path.ts';
-import type { Parsed } from '../../interface/parsed.ts';
 import {
   hookEvents,
   hookFormats,
@@ -19,18 +9,6 @@ import {
   type PoolItem,
   syncStatuses,
 } from '../../interface/resources.ts';
-import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
-import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
-
-/** Uses one of our parsers in a schema. Its reason becomes the error message. */
-export const parsedBy =
-  <Given, Output>(parse: (given: Given) => Parsed<Output>) =>
-  (given: Given, context: z.RefinementCtx): Output => {
-    const parsed = parse(given);
-    if (parsed.ok) return parsed.value;
-    context.addIssue({ code: 'custom', message: parsed.reason });
-    return z.NEVER;
-  };
 
 /** The type of a resource by its schema. */
 export type Resource<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
@@ -223,82 +201,3 @@ export const problemSchema = z
   .openapi('Problem');
 
 export type Problem = Resource<typeof problemSchema>;
-
-/** JSON Schema counts characters. A text never has more characters than bytes, so the limit in bytes is valid here. */
-export const describedLockPath = {
-  type: 'string',
-  minLength: 1,
-  maxLength: maxLockPathBytes,
-  not: { pattern: forbiddenInLockPath },
-  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case counts.`,
-  example: 'Content/Hero.uasset',
-} as const;
-
-/** A path to look up. Only a new lock is refused for misleading characters. */
-export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
-
-const lockPathField = z
-  .string()
-  .transform(parsedBy(parseLockPath))
-  .openapi({ ...describedLockPath, not: { pattern: `${forbiddenInLockPath}|${misleading.source}` } });
-
-export const describedBranch = {
-  type: 'string',
-  minLength: 1,
-  maxLength: maxBranchNameLength,
-  not: { pattern: forbiddenInBranchName },
-  description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, valid for git-check-ref-format(1).`,
-  example: 'main',
-} as const;
-
-export const branchField = z.string().transform(parsedBy(parseBranchName)).openapi(describedBranch);
-
-/** A message from one person to others, in one line; an empty one counts as none. */
-export const noteField = z
-  .string()
-  .transform(parsedBy(parseNote))
-  .openapi({ type: 'string', maxLength: maxNoteLength, not: { pattern: forbiddenInNote } });
-
-export const lockRequestSchema = z
-  .object({
-    path: lockPathField,
-    type: z.enum(lockTypes),
-    ttl: z
-      .string()
-      .transform(parsedBy(parseTtl))
-      .openapi({
-        type: 'string',
-        pattern: durationPattern.source,
-        description: `From ${formatDuration(minTtl)} to ${formatDuration(maxTtl)}.`,
-        example: '1h',
-      }),
-    note: noteField
-      .nullable()
-      .default(null)
-      .openapi({
-        type: ['string', 'null'],
-        description:
-          'Note for anyone who finds the path locked, in one line. Renewals keep it, and ignore the note of the request.',
-        example: 'Repainting the hull, back on Monday',
-      }),
-    until_merged: z
-      .boolean()
-      .default(false)
-      .openapi({
-        enum: [true, false],
-        description:
-          'For the lock of a person: the service releases it when the file changes on the branch that the workspace names for this. Ignored for a job.',
-      }),
-  })
-  .openapi('LockRequest');
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must exclude control characters.
-const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
-
-/** Text that both databases can store and compare. */
-export const plainText = z
-  .string()
-  .max(maxLockPathBytes, `It must not have more than ${maxLockPathBytes} characters.`)
-  .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
-  .transform((text) => text.normalize('NFC'))
-  .openapi({ type: 'string', maxLength: maxLockPathBytes, pattern: withoutControls.source });

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { maxLockPathBytes } from '../../interface/lock-path.ts';
-import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
+import { heldPathField, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { readCursor } from '../locks/cursor.ts';
 import { parseOid } from './oid.ts';

@@ -3,7 +3,7 @@ import { parseNote } from '../../interface/lock-note.ts';
 import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolItem } from '../../interface/resources.ts';
-import { parsedBy } from '../contract/schemas.ts';
+import { parsedBy } from '../contract/request-fields.ts';
 
 /** An item with the values of all its properties, also of secret ones. */
 export interface NewPoolItem extends PoolItem {

@@ -25,7 +25,10 @@ interface TriggerParts {
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Parsed<number>>;
 
-/** Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit: as many as the last sync of the branch received. */
+/**
+ * Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. A branch
+ * that was synced before needs no request for that: its last sync received about as many.
+ */
 export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
   const shareListing = createSharedRun<Awaited<ReturnType<typeof listRemote>>>();
   const sharePreparation = createSharedRun<Parsed<number> | undefined>();

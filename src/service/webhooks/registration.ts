@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
 import { invalid } from '../contract/problem.ts';
-import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
+import { branchField, parsedBy } from '../contract/request-fields.ts';
+import { hookSchema } from '../contract/schemas.ts';
 import { checkTarget, maxUrlLength } from '../outbound/target.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
 import {

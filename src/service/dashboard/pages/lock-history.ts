@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { csvLine } from '../../contract/csv.ts';
-import { parsedBy, plainText } from '../../contract/schemas.ts';
+import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
