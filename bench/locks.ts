@@ -86,7 +86,7 @@ export const locks: Benchmark = {
 
 /** Compares a step and its post-step, each with one request for all paths, with a request for each path. */
 async function besideLoops(bench: Bench, { plain }: typeof full) {
-  const service = await startService(bench, { rateLimit: 'off' });
+  const service = await startService(bench);
   const { baseUrl, token, workspace } = service;
   const paths = pathsOf(plain);
   const inputs = { operation: 'lock', 'base-url': baseUrl, token, workspace, path: paths.join('\n') };

@@ -23,6 +23,8 @@ export interface LeaseRequest extends LeaseKey {
   readonly from:
     | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
     | { readonly kind: 'pool'; readonly name: string; readonly where: Readonly<Record<string, string>> };
+  /** The first of the paths, or of the items: stands for all if a refusal names none. */
+  readonly path: LockPath;
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
@@ -188,7 +190,7 @@ function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, n
 }
 
 /** A path without a holder is kept for another. */
-function conflictsIn(answered: AnsweredCall, { from }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
+function conflictsIn(answered: AnsweredCall, { path: firstPath }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
   const { response } = answered;
   const { sanitizer } = response;
   const { blocked, locks } = objectIn(response);
@@ -208,9 +210,7 @@ function conflictsIn(answered: AnsweredCall, { from }: LeaseRequest): readonly [
     const parsed = parseHeldPath(path ?? '');
     return parsed.ok ? { ...common, path: parsed.value, holder } : [];
   });
-  if (first !== undefined) return [first, ...others];
-  const [path] = from.kind === 'paths' ? from.paths : [];
-  return [{ ...common, path: path ?? (from.kind === 'pool' ? from.name : ''), holder: undefined } as Conflict];
+  return [first ?? { ...common, path: firstPath, holder: undefined }, ...others];
 }
 
 /** The state of each lock is part of a lease that was granted before. */

@@ -7,7 +7,7 @@ import {
   type ServiceError,
 } from '../client/client.ts';
 import { formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { type LockPath, maxLeasePaths } from '../interface/lock-path.ts';
 import { type AcquireAllResult, type AcquireContext, acquireLocks, type WaitOptions } from './acquire.ts';
 import { cleanupLimits } from './cleanup-limits.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
@@ -36,9 +36,6 @@ const quickMs = 1_000;
 /** Lets a step notice within 300 ms that the service is back. */
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
-
-/** A service takes no more paths with one lease. */
-const maxLeasePaths = 20_000;
 
 /** Acquires the locks as one lease. A single lock, and those of a service that knows only the interface, path by path. */
 export async function acquireTogether(
@@ -144,7 +141,7 @@ function openLease(context: LeaseContext, { from, count, paths: [path] }: LeaseG
 
   return {
     put: (wait: LeaseRequest['wait'], within: CallLimits) =>
-      client.putLease({ workspace, lease, from, count, type, ttl, wait }, within),
+      client.putLease({ workspace, lease, from, path, count, type, ttl, wait }, within),
     giveBack,
 
     /** Keeps the granted locks, unless the step has ended, or one of them has. */
@@ -170,7 +167,7 @@ function openLease(context: LeaseContext, { from, count, paths: [path] }: LeaseG
   };
 }
 
-/** The pauses between two requests, none of which exceeds the deadline. */
+/** The pauses between two requests. They end at the deadline. */
 function createPauses({ clock, sleep, random, signal, log }: LeaseContext, deadline: number) {
   const pause = (ms: number): Promise<void> => sleep(Math.min(ms, deadline - clock()), signal);
   return {

@@ -14,7 +14,7 @@ export interface Blocked {
   readonly remainingSeconds: number;
   /** A lease that a free path is kept for. */
   readonly next: Next | undefined;
-  /** What must change before the lease can be granted. */
+  /** The paths that must change before the lease can be granted. */
   readonly watched: readonly WatchedPath[];
 }
 

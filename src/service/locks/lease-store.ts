@@ -171,7 +171,7 @@ export interface LostLock {
   readonly id: string;
   readonly path: string;
   readonly reason: 'expired' | 'forced' | 'released';
-  /** Who holds the path now. */
+  /** The current holder of the path. */
   readonly lock?: Lock;
 }
 
@@ -188,7 +188,7 @@ const selectEnds = batchQuery((db, members) =>
     .select(['lock_id', 'kind']),
 );
 
-/** What became of the locks that a lease no longer holds. */
+/** The locks that a lease no longer holds, and how they ended. */
 export async function lostLocks(
   db: Database,
   now: Now,

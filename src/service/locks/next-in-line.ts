@@ -5,14 +5,14 @@ export interface Waiting {
   readonly rank: number;
   /** How many of its paths it needs. */
   readonly wanted: number;
-  /** Those of its paths that nobody holds. */
+  /** Its paths that nobody holds. */
   readonly free: readonly string[];
   /** Whether it has waited so long that its free paths are kept for it until it has enough of them. */
   readonly keeps: boolean;
 }
 
 /**
- * Who is next: for each free path that is spoken for, the lease. In the order of their ranks, a lease that has enough
+ * The next in line: for each free path that is spoken for, the lease. In the order of their ranks, a lease that has enough
  * free paths gets them as a whole. Any other one is passed on its free paths, until it has waited too long for that.
  */
 export function nextInLine<Lease extends Waiting>(waiting: readonly Lease[]): ReadonlyMap<string, Lease> {

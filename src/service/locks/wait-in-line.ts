@@ -48,7 +48,7 @@ export type WaitInLine = ReturnType<typeof createWaitInLine>;
 export function createWaitInLine({ storage, waiters, onChange, onError }: WaitInLineOptions) {
   const { now } = storage;
 
-  /** Attempts again at each turn of the client, until a decision stands or the wait is over. */
+  /** Attempts again at each turn of the client, until a decision stands or the wait ends. */
   async function wait<Decision>(
     { options, ...client }: WaitingClient,
     attempt: (place: Place) => Promise<Attempt<Decision>>,

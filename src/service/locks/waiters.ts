@@ -25,7 +25,7 @@ export interface PlacedWait extends Wait {
 
 export interface WatchedPath {
   readonly path: string;
-  /** What was in the way: a lock, or the lease that the path is kept for. Undefined: it was free, but not enough. */
+  /** The obstacle: a lock, or the lease that the path is kept for. Undefined: it was free, but not enough. */
   readonly by: 'lock' | { readonly id: string } | undefined;
 }
 

@@ -43,7 +43,7 @@ export const presenceMs = 5_000;
 /** Keeps a single token from making every line long. */
 export const maxWaitsOfToken = 1_000;
 
-/** Beyond this number of changed lines, all are told that any may have changed. */
+/** Beyond this number of changed lines, one message says that any may have changed. */
 export const maxNamedLines = 100;
 
 export interface LinePath {
@@ -67,7 +67,7 @@ export interface WaitRequest {
   /** The newest request of its client: no earlier one is granted. */
   readonly requestId: string;
   readonly presentMs: number;
-  /** Of a lease: what must be the same when it is requested again. */
+  /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string;
 }
 
@@ -177,7 +177,7 @@ const lastById = (requests: readonly WaitRequest[]): readonly WaitRequest[] => [
 /** How often an owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;
 
-/** A lease that waits for thousands of paths notifies the holders of so many. */
+/** A lease that waits for thousands of paths notifies at most this number of holders. */
 const maxNotified = 20;
 
 const insertReminders = batchQuery((db, members, now) =>

@@ -20,7 +20,7 @@ export function createRefusalLimits(clock: () => number) {
   const ofSubject = limitRate(refusalsOfSubject, clock);
   const ofAddress = limitRate(refusalsOfAddress, clock);
 
-  /** The subject that the JWT claims. That of the result is undefined if its signature was not verified. */
+  /** The subject that the JWT claims. The subject in the result is undefined if the signature was not verified. */
   return async <Result extends { readonly kind: string; readonly subject?: string | undefined }>(
     address: string,
     claimed: string | undefined,
