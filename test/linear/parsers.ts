@@ -33,7 +33,7 @@ import { readEntry } from '../../src/locks/ledger/entry.ts';
 import { preferredWait, urgencyOf } from '../../src/service/api/prefer.ts';
 import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parseHeader, parseLine } from '../../src/service/backup/format.ts';
-import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
+import { lockRequestSchema, plainText } from '../../src/service/contract/request-fields.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
 import { filledIn, parseForm } from '../../src/service/dashboard/frame/form.ts';

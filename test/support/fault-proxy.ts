@@ -56,7 +56,7 @@ export type Fault =
 
 /** Differences between the service behind the proxy and ours, as seen by clients of the proxy. */
 export interface Manner {
-  /** Knows no leases, like every service that is not ours. */
+  /** Has no leases, like every service that is not ours. */
   readonly hasNoLeases?: boolean;
   /** Does not support idempotency keys. */
   readonly knowsNoKeys?: boolean;

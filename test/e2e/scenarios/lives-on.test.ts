@@ -1,7 +1,7 @@
 import { rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isLocking, once } from '../../support/fault-proxy.ts';
+import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { diskFullAfter } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
@@ -44,7 +44,7 @@ describe('a step whose cancellation never reaches it, as in a container', () => 
 
   test('keeps none of the locks that it was taking one by one when its post-step began', async () => {
     const stage = await openStage();
-    const proxy = await stage.proxy({ hasNoLeases: true });
+    const proxy = await stage.proxy(pathByPath);
     const job = await stage.job({ sharesProcesses: false });
     const step = await job.step(locking(manyPaths(800)));
     await expect.poll(() => proxy.passed.filter(isLocking).length, patiently).toBeGreaterThan(50);
@@ -68,7 +68,7 @@ test('a step whose worker was killed stops waiting, and takes nothing', async ()
 });
 
 describe('steps of one job at the same time', () => {
-  test('a step that wants a path of a parallel step fails at once, instead of waiting', async () => {
+  test('a step that wants a path of a parallel step fails, instead of waiting for its own job', async () => {
     const stage = await openStage();
     const other = await stage.take('b');
     const job = await stage.job();
@@ -83,34 +83,24 @@ describe('steps of one job at the same time', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('an unlock of all locks leaves a lease to a step that is still waiting for its response', async () => {
+  test.each<[string, Manner, (passing: Passing) => boolean, 'held-back' | 'done-then-held-back', number]>([
+    ['whose lease is granted, but not yet answered', {}, isLocking, 'done-then-held-back', 160],
+    [
+      'that is still taking its own one by one',
+      pathByPath,
+      ({ path }) => path === 'Content/0040.uasset',
+      'held-back',
+      30,
+    ],
+  ])('an unlock of all locks leaves those of a step %s', async (_, manner, matches, kind, least) => {
     const stage = await openStage();
-    const proxy = await stage.proxy();
+    const proxy = await stage.proxy(manner);
     const job = await stage.job();
     await job.run(locking('mine'));
     const going = Promise.withResolvers<void>();
-    proxy.meet(once(isLocking, { kind: 'done-then-held-back', until: going.promise }));
+    proxy.meet(once(matches, { kind, until: going.promise }));
     const step = await job.step({ ...locking(manyPaths(160)), background: true });
-    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBe(161);
-    const unlocked = await job.run(unlocking({}));
-    expect(JSON.parse(unlocked.outputs['released'] ?? '')).toEqual(['mine']);
-    going.resolve();
-    expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { count: '160' } });
-    expect(await stage.locks()).toHaveLength(160);
-    await job.post();
-    expect(await stage.locks()).toEqual([]);
-  });
-
-  test('an unlock of all locks leaves those to a step that is still taking its own one by one', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy({ hasNoLeases: true });
-    const job = await stage.job();
-    await job.run(locking('mine'));
-    const going = Promise.withResolvers<void>();
-    const hold = once((passing) => passing.path === 'Content/0040.uasset', { kind: 'held-back', until: going.promise });
-    proxy.meet(hold);
-    const step = await job.step({ ...locking(manyPaths(160)), background: true });
-    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBeGreaterThan(30);
+    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBeGreaterThan(least);
     const unlocked = await job.run(unlocking({}));
     expect(JSON.parse(unlocked.outputs['released'] ?? '')).toEqual(['mine']);
     going.resolve();
@@ -124,7 +114,7 @@ describe('steps of one job at the same time', () => {
 test.each([
   ['before a lease is requested', {}, 1],
   ['after a lease was granted', {}, 3],
-  ['while paths are locked one by one', { hasNoLeases: true }, 60],
+  ['while paths are locked one by one', pathByPath, 60],
 ])('a disk that fills %s fails the step, which keeps no lock', async (_, manner, writes) => {
   const stage = await openStage();
   await stage.proxy(manner);

@@ -308,7 +308,7 @@ test('a path that was locked again does not hide its earlier loss', async ({ exp
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
 });
 
-test('renews what is left of a lease with one request, until no locks remain', async ({ expect, place, clock }) => {
+test('renews the remaining locks of a lease with one request, until none is left', async ({ expect, place, clock }) => {
   const proxy = await place.proxy();
   const job = await place.job();
   await job.run(locking([hero, 'b', 'c'], renewing));

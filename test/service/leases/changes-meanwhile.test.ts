@@ -22,7 +22,7 @@ function tickingFrom(ms: number): Now {
   return clock;
 }
 
-describe.each(databaseKinds)('what changes during requests for a lease, on $name', (kind) => {
+describe.each(databaseKinds)('changes during requests for a lease, on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const bearerOf = (owner: string) => ({ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null });

@@ -67,7 +67,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     expect((await get(id)).body).toMatchObject({ state: 'ended', locks: [] });
   });
 
-  test('stays dead for 7 days, and tells what was released for one', async () => {
+  test('stays dead for 7 days, and repeats its response for one', async () => {
     const { workspace, put, get, end } = await leases();
     const ids = [newId(), newId()];
     for (const id of ids) {
@@ -110,7 +110,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     }
   });
 
-  test('tells what it has lost, how, and who has it now', async () => {
+  test('reports its lost locks, how they ended, and their holders', async () => {
     const { workspace, put, get, renew, end, other } = await leases();
     const id = newId();
     await put(id, { paths: ['a', 'b', 'c'] });

@@ -118,7 +118,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await set).status).toBe(201);
   });
 
-  test('of higher priority go first', async () => {
+  test('go first with a higher priority', async () => {
     const { workspace, put, end, waiting } = await line();
     await workspace.take('a');
     const normal = put(['a', 'b'], { wait: 30 });
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await normal).status).toBe(201);
   });
 
-  test('of any of several paths get the first that is free', async () => {
+  test('get the first free path, if they want any of several', async () => {
     const { workspace, put, waiting } = await line();
     for (const path of ['a', 'b', 'c']) await workspace.take(path);
     const two = put(['a', 'b', 'c'], { wait: 30, count: 2 });
@@ -180,7 +180,7 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await get(id)).body.state).toBe('waiting');
   });
 
-  test('of overlapping paths are all granted, one after the other, whoever else asks', async () => {
+  test('are all granted, one after the other, if their paths overlap, while others ask, too', async () => {
     const { put, end } = await line();
     const all = ['a', 'b', 'c', 'd', 'e'];
     const holders = new Map<string, string>();

@@ -66,7 +66,7 @@ test('passes a lease only on a path that cannot complete it, and never once its 
           const other = spokenFor.get(path);
           return other !== undefined && other.id !== passed.id && other.rank <= passed.rank;
         };
-        // What is open to it, without those before it, is not enough.
+        // Too few paths are open to it, without those before it.
         expect(passed.free.filter((path) => !better(path)).length).toBeLessThan(passed.wanted);
         if (!passed.keeps) continue;
         for (const path of passed.free.filter((each) => !better(each))) expect(spokenFor.get(path)?.id).toBe(passed.id);
@@ -101,7 +101,7 @@ test('leaves nobody waiting for others who came more than one level of priority 
           }
         }
       }
-      // Everybody is served, and whoever came at least five minutes later with a worse rank never took a path from it after that.
+      // Everybody is served, and anyone who came at least five minutes later with a worse rank never took a path from it after that.
       expect(grantedAt.size).toBe(all.length);
       for (const [index, one] of all.entries()) {
         for (const other of all) {

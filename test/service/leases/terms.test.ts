@@ -18,7 +18,7 @@ import { leasesOf } from './leases-of.ts';
 const newId = () => randomUUID();
 const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
 
-describe.each(databaseKinds)('what holds for locks holds for leases, on $name', (kind) => {
+describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind) => {
   const service = sharedService(kind, { quotas: { maxLocks: 30_000, maxLocksPerOwner: 3 } });
   const folder = folderOfTests();
   let bob: string;
@@ -149,7 +149,7 @@ describe.each(databaseKinds)('a large lease, on $name', (kind) => {
   const service = sharedService(kind);
   const all = Array.from({ length: 20_000 }, (_, index) => `Content/Maps/Level-${index}.umap`);
 
-  test('of 20,000 paths is taken, renewed and released as one', async () => {
+  test('is taken, renewed and released as one with 20,000 paths', async () => {
     const { id, paths } = await service.newWorkspace();
     const { put, get, renew, end } = leasesOf(service, id, service.secret);
     const lease = newId();
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('a large lease, on $name', (kind) => {
     expect(await paths()).toEqual([]);
   });
 
-  test('beyond 20,000 paths or 8 MiB is refused with the limit', async () => {
+  test('is refused with the limit beyond 20,000 paths or 8 MiB', async () => {
     const { id } = await service.newWorkspace();
     const { put } = leasesOf(service, id, service.secret);
     const tooMany = await put(newId(), { paths: [...all, 'one-more'] });

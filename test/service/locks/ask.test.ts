@@ -70,7 +70,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     await lock(ada);
   });
 
-  test('are told at their turn, have the path kept for ten minutes, and then the next one is told', async () => {
+  test('are notified at their turn, and have the path kept for ten minutes; then the next one is notified', async () => {
     const cy = await person('cy');
     expect(await ask(bo, 'Lights')).toMatchObject({ position: 1, owner: 'bo', note: 'Lights', priority: 'normal' });
     expect((await ask(cy)).position).toBe(2);
@@ -117,7 +117,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect(await queue()).toEqual([['cy', null]]);
   });
 
-  test('are not told after they have withdrawn, or without a valid token that may lock', async () => {
+  test('are not notified after they have withdrawn, or without a valid token that may lock', async () => {
     const asking = askingWith();
     await ask(bo);
     expect(await asking.withdraw({ workspace, path, bearer: bo })).toBe(true);
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect(await queue()).toEqual([]);
   });
 
-  test('are not told if they withdraw at that moment', async () => {
+  test('are not notified if they withdraw at that moment', async () => {
     await ask(bo);
     await free();
     const { tellPeople } = askingWith(async (...change) => {

@@ -132,7 +132,7 @@ describe('clients that wait for their turn', () => {
     expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
   });
 
-  test('of several paths are notified when one of these is free, also if another lease is next there', async () => {
+  test('are notified when one of their several paths is free, also if another lease is next there', async () => {
     const world = createWorld();
     for (const path of ['a', 'b']) world.hold(path);
     world.arrive('single', { paths: ['b'] });
