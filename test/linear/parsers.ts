@@ -424,7 +424,7 @@ export const parsers: readonly Parser[] = [
       return parseRequestPart(hookRequestSchema, () => ({ url: text, secret: text, ...lists }));
     }),
   ),
-  row('service/contract/schemas.ts plainText', (text) => plainText.safeParse(text)),
+  row('service/contract/request-fields.ts plainText', (text) => plainText.safeParse(text)),
   row(
     'service/http/request-target.ts hasValidHost',
     (text) => hasValidHost(incoming({ host: text })),
