@@ -158,7 +158,10 @@ export async function raceForLocks(race: Race, client: number, random: Random): 
         note(released.lost === 0 ? 'released' : 'released-or-gone', grant.lock, released);
       }
     } else if (taken.reply.status === 409) {
-      note('held', taken.reply.body.lock, taken);
+      const { lock, type } = taken.reply.body;
+      // A free path is kept for a lease that waits for it.
+      if (lock !== undefined) note('held', lock, taken);
+      else if (!type.endsWith(':locked')) book.violations.push(`${path} was refused with ${taken.reply.text}`);
     } else {
       book.violations.push(`A lock on ${path} was answered ${taken.reply.status} ${taken.reply.text}`);
     }
