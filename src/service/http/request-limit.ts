@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { remember } from '../runtime/remember.ts';
@@ -6,8 +7,11 @@ import { secretHash } from '../tokens/secret.ts';
 
 export type RequestLimit = ReturnType<typeof createRequestLimit>;
 
-/** Requests of one token that run at the same time: enough for commits to be grouped, and few enough that others hardly wait. */
-const maxPerToken = 64;
+/** Requests of one token that run at the same time: more would delay others, because lists take long. */
+const maxReads = 4;
+
+/** Enough for commits to be grouped. */
+const maxOthers = 64;
 
 /** A request that takes longer waits for something else, such as a lock or a remote, and makes room for the next one. */
 const maxMs = 100;
@@ -26,7 +30,8 @@ interface RequestLimitOptions {
  * share those of their IP address.
  */
 export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOptions) {
-  const limit = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: maxPerToken });
+  const reads = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: maxReads });
+  const others = limitParallel({ max: Number.POSITIVE_INFINITY, maxPerKey: maxOthers });
   const tokenOf = new Map<string, string>();
 
   function keyOf(incoming: IncomingMessage): string {
@@ -38,7 +43,10 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
   return {
     /** Starts the request when there is a slot for it, unless its client has disconnected. */
     async wait(incoming: IncomingMessage, outgoing: ServerResponse, begin: () => void): Promise<void> {
+      const limit = incoming.method === 'GET' ? reads : others;
       await limit(keyOf(incoming), async () => {
+        // Otherwise the requests of one token would follow each other without a turn for others.
+        await setImmediate();
         if (incoming.socket.destroyed) return;
         begin();
         await endOf(outgoing);

@@ -1,13 +1,19 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createRequestLimit } from '../../../src/service/http/request-limit.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
+/** A request starts in the turn after it gets a slot. */
+const turn = async (): Promise<void> => {
+  for (let turns = 0; turns < 3; turns += 1) await setImmediate();
+};
+
 interface Sent {
+  readonly method?: 'GET';
   readonly credential?: string;
   readonly address?: string;
 }
@@ -21,6 +27,7 @@ function setUp() {
   /** Sends a request, and returns whether it has started, and its end. */
   async function request(what: Sent, tokenId?: string) {
     const incoming = new IncomingMessage(new Socket());
+    incoming.method = what.method ?? 'POST';
     sent.set(incoming, what);
     const outgoing = new ServerResponse(incoming);
     const state = { isStarted: false, incoming, end: () => void outgoing.emit('close') };
@@ -50,6 +57,12 @@ test('64 requests of a token run at once, and the next one when one of them has 
   requests[0]?.end();
   await turn();
   expect(started(requests)).toHaveLength(65);
+});
+
+test('4 reads of a token run at once, besides its other requests', async () => {
+  const send = setUp();
+  await send(64, { address: '192.0.2.7' });
+  expect(started(await send(6, { method: 'GET', address: '192.0.2.7' }))).toHaveLength(4);
 });
 
 test('a token is not delayed by the requests of another one, or of strangers at its address', async () => {
