@@ -23,7 +23,7 @@ export type SyncOccurrence =
 interface TriggeredSync {
   readonly sync: Sync;
   /** The name of a token, or another reason, such as a push. */
-  readonly requested_by: string;
+  readonly triggered_by: string;
 }
 
 export interface ChangedPaths {

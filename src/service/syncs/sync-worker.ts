@@ -207,7 +207,7 @@ async function record(
     removed = await removeVanished(db, sync.workspace);
   }
   const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
-  const data = { sync: toSync(row), requested_by: row.requested_by };
+  const data = { sync: toSync(row), triggered_by: row.requested_by };
   await recordEvents(db, now, [
     end.kind === 'succeeded'
       ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }

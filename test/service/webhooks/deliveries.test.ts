@@ -87,7 +87,7 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect(art).toEqual({
       type: 'sync.succeeded',
       timestamp: artSync.finished_at,
-      data: { workspace: id, sync: artSync, requested_by: 'ada', changed_paths: null, more_changed_paths: false },
+      data: { workspace: id, sync: artSync, triggered_by: 'ada', changed_paths: null, more_changed_paths: false },
     });
     const [told, mainSync] = await outcome('main');
     expect(told).toMatchObject({ type: 'sync.succeeded', data: { sync: mainSync } });
