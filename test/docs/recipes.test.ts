@@ -9,6 +9,7 @@ import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { storePool } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -20,7 +21,7 @@ import {
   type WorkflowJobResult,
 } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { actionPage, codeIn, readme, recipes, section, tableRows, workflow } from './pages.ts';
+import { actionPage, codeIn, readme, recipes, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
@@ -80,7 +81,7 @@ async function given(script?: string, assets: readonly string[] = [hero, arena, 
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, '');
       }
-      for (const name of ['release.sh', 'upload.sh', 'bake.sh', 'build.sh']) {
+      for (const name of ['release.sh', 'upload.sh', 'bake.sh', 'build.sh', 'test.sh']) {
         const file = join(job.folders.workspace, name);
         await writeFile(file, script ?? telling(baseUrl, reading.secret));
         await chmod(file, 0o755);
@@ -95,36 +96,82 @@ const recipe = (name: string) => parseWorkflow(workflow(name));
 const run = async (name: string, more: Partial<WorkflowJobOptions> = {}): Promise<WorkflowJobResult> =>
   runWorkflowJob({ workflow: recipe(name), ...(await given()), ...more });
 
+/** A log as GitHub shows it with closed groups, without line breaks, and without what differs in each run. */
+const shapeOf = (log: string): string =>
+  log
+    .replaceAll(/^(?: {2}.*|##\[endgroup\])$/gm, '')
+    .replaceAll('##[group]', '')
+    .replaceAll(/https:\/\/\S+\/runs\/\d+/g, 'RUN')
+    .replaceAll(/\d\d:\d\d UTC/g, 'TIME')
+    .replaceAll(/\d+(\.\d+)? (h|min|s)\b/g, 'SPAN')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/SPAN( SPAN)+/g, 'SPAN')
+    .trim();
+
 const withoutTrouble = { result: 'success', annotations: [] };
 
-describe('"Lock an asset while a job runs"', () => {
+describe('"A license seat out of a pool"', () => {
+  const name = 'A license seat out of a pool';
+
+  beforeAll(async () => {
+    const [, seats = ''] = /unity-pro (--item .*)/.exec(snippetWith(readme, 'pool add')) ?? [];
+    const words = seats.split(' ').filter((word) => word !== '--item');
+    await storePool(scene.service.storage, 'game', 'unity-pro', ...words);
+  });
+
+  test('waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {
+    await lock('seats/1', 'ada');
+    await lock('seats/2', 'release-bot');
+    const job = await startWorkflowJob({ workflow: recipe(name), ...(await given()) });
+    const step = await job.begun('seat');
+    await step.waitForLog('Waiting,');
+    await release('seats/2');
+    const result = await job.finished;
+    expect(result).toMatchObject(withoutTrouble);
+    const [shown = ''] = snippets(section(readme, 'Workspace Automation'), 'text');
+    expect(shapeOf(result.step('seat').log)).toEqual(shapeOf(shown));
+    expect(result.step('Run ./build.sh').log).toContain(`SEAT {"seats/2":{"serial":"***"}}`);
+    expect(await locked()).toEqual(['seats/1']);
+  });
+});
+
+test('"One machine that several runners share" holds the machine for the tests, not for the build', async () => {
+  const result = await run('One machine that several runners share');
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./build.sh').log).toBe('locked: ');
+  expect(result.step('Run ./test.sh').log).toBe('locked: machines/bench-1');
+  expect(await locked()).toEqual([]);
+});
+
+describe('"An asset that a release rewrites"', () => {
+  const name = 'An asset that a release rewrites';
+
   test('holds the lock while the script runs, and no longer when the job has ended', async () => {
-    const result = await run('Lock an asset while a job runs');
+    const result = await run(name);
     expect(result).toMatchObject(withoutTrouble);
     expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
     expect(await locked()).toEqual([]);
   });
 
   test('releases the lock if the script fails', async () => {
-    const result = await run('Lock an asset while a job runs', await given('#!/usr/bin/env bash\nexit 3\n'));
+    const result = await run(name, await given('#!/usr/bin/env bash\nexit 3\n'));
     expect(result.result).toBe('failure');
     expect(result.log).toContain('Released 1 lock at the end of the job.');
     expect(await locked()).toEqual([]);
   });
-});
 
-test('the first workflow without its tokens holds the lock as the job that the service trusts', async () => {
-  const issuer = await startJobIssuer();
-  onTestFinished(() => issuer.close());
-  await trustJobs(scene.service, issuer, { owner: 'release-bot' });
-  expect(section(readme, 'Without a secret').text).toContain('leave out every `token`');
-  const content = workflow('Lock an asset while a job runs');
-  const withoutTokens = parseWorkflow(content.replaceAll(/^ +token: .*\n/gm, ''));
-  const env = issuer.runnerEnvironment;
-  const result = await runWorkflowJob({ ...(await given()), workflow: withoutTokens, secrets: {}, env });
-  expect(result).toMatchObject(withoutTrouble);
-  expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
-  expect(await locked()).toEqual([]);
+  test('without its tokens holds the lock as the job that the service trusts', async () => {
+    const issuer = await startJobIssuer();
+    onTestFinished(() => issuer.close());
+    await trustJobs(scene.service, issuer, { owner: 'release-bot' });
+    expect(recipes.text.replaceAll(/\s+/g, ' ')).toContain('leave out every `token`');
+    const withoutTokens = parseWorkflow(workflow(name).replaceAll(/^ +token: .*\n/gm, ''));
+    const env = issuer.runnerEnvironment;
+    const result = await runWorkflowJob({ ...(await given()), workflow: withoutTokens, secrets: {}, env });
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
+    expect(await locked()).toEqual([]);
+  });
 });
 
 /** A script that releases a lock of the job by force. */
@@ -133,7 +180,7 @@ const address = '${baseUrl}/v1/workspaces/game/locks/${encodeURIComponent(path)}
 fetch(address, { method: 'DELETE', headers: { authorization: 'Bearer ${token}' } });
 `;
 
-test.each(['Lock an asset while a job runs', 'Lock during a release'])(
+test.each(['An asset that a release rewrites', 'Lock during a release'])(
   '"%s" uploads nothing if the job has lost a lock',
   async (name) => {
     const { secret } = await scene.service.token({ scopes: ['locks:admin'] });
