@@ -15,7 +15,6 @@ import {
   identity,
   ourAction,
   ourVersion,
-  readme,
   runSnippet,
   section,
   snippets,
@@ -43,14 +42,6 @@ test('the workflow passes the language service of GitHub, and contains no secret
   expect(await findingsIn('.github/workflows/release.yml', workflow, ours)).toEqual([]);
   expect(workflow).toContain(`uses: ${ourAction}@${ourVersion}\n`);
   expect(workflow).not.toContain('secrets.');
-});
-
-test('the README adds the same trust rule, because a job that two rules match gets no token', () => {
-  const [onPage = ''] = snippets(section(identity, 'GitHub, step by step'), 'sh').filter((text) =>
-    text.includes('trust'),
-  );
-  const [inReadme = ''] = snippets(section(readme, 'Without a secret'), 'sh');
-  expect(inReadme.replace(/ \\\n +/, ' ')).toBe(onPage);
 });
 
 test('GitHub sends each claim of the table', () => {

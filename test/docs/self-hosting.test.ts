@@ -46,7 +46,7 @@ test('git receives the variables that the page names', () => {
 
 test('the systemd unit starts the command with the settings that the page installs', async () => {
   const unit = await shipped('workspace-service.service');
-  expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
+  expect(selfHosting.text).toContain('--prefix=/usr/local ');
   expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
   const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
   expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
@@ -112,7 +112,7 @@ test('the example of an allowed network is valid', async () => {
 });
 
 test('every file that the page installs exists', async () => {
-  for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
+  for (const [file] of selfHosting.text.matchAll(/(?<![./])deploy\/[\w.-]+/g)) {
     await access(new URL(`../../${file}`, import.meta.url));
   }
 });

@@ -8,7 +8,6 @@ import { withTables } from '../../scripts/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { problems } from '../../src/interface/problem.ts';
 import { scopes } from '../../src/interface/scopes.ts';
-import { openScene } from '../e2e/scene.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import {
@@ -34,13 +33,13 @@ const action: {
 
 describe('the tables of inputs and outputs', () => {
   test('match action.yml; otherwise, run `npm run docs`', () => {
-    expect(readme.text).toBe(withTables(readme.text, actionYml));
-    const told = tableRows(section(readme, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
+    expect(actionPage.text).toBe(withTables(actionPage.text, actionYml));
+    const told = tableRows(section(actionPage, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
     expect(told).toEqual(Object.keys(action.outputs));
   });
 
   test('name the operations that use each input', () => {
-    const shown = tableRows(section(readme, 'Inputs'), 'Input').map(([name = '', who = '']) => {
+    const shown = tableRows(section(actionPage, 'Inputs'), 'Input').map(([name = '', who = '']) => {
       if (who === 'all') return [codeIn(name)[0], 'all'];
       const named = codeIn(who);
       return [
@@ -57,7 +56,7 @@ describe('the tables of inputs and outputs', () => {
 
   test('escape characters that would break a table', () => {
     const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
-    const [row] = withTables(readme.text, odd)
+    const [row] = withTables(actionPage.text, odd)
       .split('\n')
       .filter((line) => line.startsWith('| `a`'));
     expect(row).toBe('| `a` | `lock` |  | One \\| two. |');
@@ -65,7 +64,7 @@ describe('the tables of inputs and outputs', () => {
 });
 
 describe('the table of status words', () => {
-  const rows = tableRows(section(actionPage, 'Status words and exits'), 'Operation');
+  const rows = tableRows(section(actionPage, 'Status values, and when a step fails'), 'Operation');
 
   test('has every operation', () => {
     expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
@@ -82,13 +81,13 @@ describe('the table of status words', () => {
   });
 });
 
-test('the tables of dependencies have every package that is shipped, and only packages that exist', async () => {
+test('the table of dependencies has only packages that exist', async () => {
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
   );
-  const { text } = section(decisions, 'Dependencies');
-  const told = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = '']) => codeIn(names));
-  expect(told).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  const rows = tableRows(section(decisions, 'Dependencies'), 'Package');
+  const told = rows.flatMap(([names = '']) => codeIn(names));
+  expect(told.length).toBeGreaterThan(5);
   expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(told));
 });
 
@@ -97,30 +96,11 @@ test('the table of scopes has every scope', () => {
   expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
 });
 
-describe('the table of the HTTP API', () => {
-  const scene = openScene();
-  interface Operation {
-    readonly security?: readonly { readonly token?: readonly string[] }[];
-  }
-  const access = ({ security: [needed] = [] }: Operation): string =>
-    needed === undefined ? 'none' : (needed.token?.[0] ?? 'any token');
-
-  test('matches the OpenAPI document', async () => {
-    const rows = tableRows(section(interfacePage, 'The HTTP interface'), 'Method and path');
-    const told = rows.map(([what = '', scope = '']) => [codeIn(what)[0], codeIn(scope)[0] ?? scope]);
-    const { body } = await scene.service.ask('GET', '/v1/openapi.json');
-    // Other tests check the form of the document.
-    const paths = Object.entries(body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>);
-    const described = paths.flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, access(operation)]),
-    );
-    expect(told.toSorted()).toEqual(described.toSorted());
-  });
-});
-
-test('the table of errors has every problem with its status', () => {
-  const rows = tableRows(section(interfacePage, 'Errors'), 'Problem');
-  const told = rows.map(([name = '', status = '']) => [codeIn(name)[0], Number(status)]);
+test('the list of errors has every problem with its status', () => {
+  const { text } = section(interfacePage, 'Errors');
+  const told = [...text.matchAll(/^- (\d+): (.*)$/gm)].flatMap(([, status, names = '']) =>
+    codeIn(names).map((name) => [name, Number(status)]),
+  );
   expect(told).toEqual(Object.entries(problems).map(([name, { status }]) => [name, status]));
 });
 
@@ -159,7 +139,6 @@ test('the architecture drawing is well-formed, names every part, and follows the
   expect(drawing).toContain('@media (prefers-color-scheme: dark)');
   expect(drawing).not.toMatch(/(href=|url\()"?(?!#)|@import/);
   expect(section(selfHosting, 'How it fits together').text).toContain('(images/how-it-fits-together.svg)');
-  expect(readme.text).toContain('(docs/images/how-it-fits-together.svg)');
 });
 
 test('the map of src/ has a sentence for each folder, and no other folders', async () => {

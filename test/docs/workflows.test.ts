@@ -49,12 +49,10 @@ const ourSteps = (content: string): readonly Step[] =>
 
 test('has a workflow for every recipe', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
-    'Lock an asset while a job runs',
-    'Lock during a release',
-    'Wait for a busy asset',
-    'Take one of several seats',
+    'A license seat out of a pool',
+    'One machine that several runners share',
+    'An asset that a release rewrites',
     'Across jobs',
-    'Sync and wait',
     'Build from the mirror',
     'Build when a sync ends, 1',
     'Build when a sync ends, 2',
@@ -103,7 +101,7 @@ test('the text explains every variable and secret of the workflows', () => {
   const used = workflows.flatMap(({ content }) =>
     [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
   );
-  const [setUp = ''] = snippets(section(readme, 'Lock an asset while a job runs'), 'sh');
+  const [setUp = ''] = snippets(section(readme, 'Use it'), 'sh');
   for (const name of new Set(used)) {
     const [toldOf] = text.split('\n').filter((line) => line.includes(`\`${name}\``));
     expect(setUp.includes(name) || toldOf !== undefined, name).toBe(true);
