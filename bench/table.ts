@@ -1,4 +1,4 @@
-import { markdownTable, plain, type Row } from '../docs/markdown.ts';
+import { markdownTable, plain, type Row } from '../scripts/markdown.ts';
 import { type Figure, type Limit, verdictOn } from './benchmark.ts';
 import { figuresOf, type Results, troubles, wasBusy } from './results.ts';
 

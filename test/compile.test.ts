@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkedOut } from '../compile.ts';
+import { checkedOut } from '../scripts/compile.ts';
 import { gitAt } from './support/git-repository.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 

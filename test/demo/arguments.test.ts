@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readArguments } from '../../demo/arguments.ts';
+import { readArguments } from '../../scripts/demo/arguments.ts';
 import { startDemo } from './demo-process.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHookReceiver } from '../../demo/hook-receiver.ts';
+import { startHookReceiver } from '../../scripts/demo/hook-receiver.ts';
 
 const body = JSON.stringify({
   type: 'lock.released',

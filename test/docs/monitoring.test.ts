@@ -10,14 +10,12 @@ import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { codeIn, docs, section, selfHosting, shipped } from './pages.ts';
+import { codeIn, deploy, docs, section, selfHosting, shipped } from './pages.ts';
 
 const root = fileURLToPath(new URL('../', docs));
 const folder = folderOfTests();
-const alertsFile = fileURLToPath(new URL('self-hosting/alerts.yaml', docs));
-const { groups }: { groups: { rules: { alert: string; expr: string }[] }[] } = parse(
-  await shipped('self-hosting/alerts.yaml'),
-);
+const alertsFile = fileURLToPath(new URL('alerts.yaml', deploy));
+const { groups }: { groups: { rules: { alert: string; expr: string }[] }[] } = parse(await shipped('alerts.yaml'));
 const alerts = groups.flatMap(({ rules }) => rules);
 
 interface DashboardPanel {
@@ -26,7 +24,7 @@ interface DashboardPanel {
   readonly options: object;
   readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
-const dashboardText = await shipped('self-hosting/grafana-dashboard.json');
+const dashboardText = await shipped('grafana-dashboard.json');
 const { panels }: { panels: readonly DashboardPanel[] } = JSON.parse(dashboardText);
 /** The queries with values instead of Grafana's variables. */
 const queries = panels.flatMap(({ targets }) =>

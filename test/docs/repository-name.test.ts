@@ -6,7 +6,7 @@ import { ourAction, ourVersion } from './pages.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders with text that people read, copy or run; another test checks the workflows. */
-const places = ['docs', 'demo', 'src', 'workflow-templates', '.ci'];
+const places = ['docs', 'scripts', 'deploy', 'src', '.ci'];
 const text = /\.(md|ts|json|ya?ml)$|\/[\w-]+$|file$/i;
 
 async function files(): Promise<readonly string[]> {
@@ -33,5 +33,7 @@ test('every mention of the repository has the name in package.json, and a versio
       if (version !== undefined) expect(version, file).toMatch(new RegExp(`^(/.+\\.yml)?@${ourVersion}$`));
     }
   }
-  expect([...named]).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'Dockerfile', 'docs/recipes.md']));
+  expect([...named]).toEqual(
+    expect.arrayContaining(['README.md', 'SECURITY.md', 'deploy/Dockerfile', 'docs/recipes.md']),
+  );
 });

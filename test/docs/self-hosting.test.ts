@@ -45,7 +45,7 @@ test('git receives the variables that the page names', () => {
 });
 
 test('the systemd unit starts the command with the settings that the page installs', async () => {
-  const unit = await shipped('self-hosting/workspace-service.service');
+  const unit = await shipped('workspace-service.service');
   expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
   expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
   const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
@@ -56,7 +56,7 @@ test('systemd accepts every line of the systemd unit', async (context) => {
   const version = await runSnippet('systemd-analyze --version', {}).catch(() => undefined);
   if (version === undefined) leaveOut(context, 'There is no systemd on this machine.');
   const file = join(temporaryFolder(), 'workspace-service.service');
-  const unit = await shipped('self-hosting/workspace-service.service');
+  const unit = await shipped('workspace-service.service');
   // systemd checks that the command exists, but it is not installed here.
   await writeFile(file, unit.replace('ExecStart=/usr/local/bin/workspace-service ', `ExecStart=${process.execPath} `));
   // It reports unknown settings but still exits with 0.

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { pictures } from '../../docs/screenshots/pictures.ts';
-import { withTables } from '../../docs/write-tables.ts';
+import { pictures } from '../../scripts/screenshots/pictures.ts';
+import { withTables } from '../../scripts/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { problems } from '../../src/interface/problem.ts';
 import { scopes } from '../../src/interface/scopes.ts';
@@ -23,7 +23,6 @@ import {
   section,
   security,
   selfHosting,
-  shipped,
   tableRows,
 } from './pages.ts';
 
@@ -145,7 +144,7 @@ test('every picture exists in both color schemes, and every file belongs to a pi
 });
 
 test('the architecture drawing is well-formed, names every part, and follows the color scheme', async () => {
-  const drawing = await shipped('images/how-it-fits-together.svg');
+  const drawing = await readFile(new URL('images/how-it-fits-together.svg', docs), 'utf8');
   const open: string[] = [];
   for (const [, close, name = '', alone] of drawing.matchAll(/<(\/?)(\w+)(?:\s+[\w:-]+="[^"<]*")*\s*(\/?)>/g)) {
     if (close !== '') expect(open.pop()).toBe(name);

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { freePort } from './listen.ts';
 import { startProcess } from './started-process.ts';
 
-const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
+const shipped = fileURLToPath(new URL('../../deploy/', import.meta.url));
 
 /** The place of a proxy: everything that its configuration may refer to. */
 export interface Place {
@@ -137,7 +137,7 @@ export const caddy: Product = {
   }),
 };
 
-const compose = parse(readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8'), { merge: true });
+const compose = parse(readFileSync(new URL('../../deploy/compose.yaml', import.meta.url), 'utf8'), { merge: true });
 
 /** Sets the variables of compose.yaml for two instances. */
 export const caddyWithSecond = (port: number): Product => ({

@@ -41,7 +41,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     const asIfPublished = (content: string) =>
       findingsIn(
         `.github/workflows/${name}`,
-        content.replaceAll('uses: $/action', 'uses: octo-org/workspace-automation@v1'),
+        content.replaceAll('uses: $/dist', 'uses: octo-org/workspace-automation@v1'),
         { 'octo-org/workspace-automation': action },
       );
     expect(await asIfPublished(text)).toEqual([]);

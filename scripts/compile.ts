@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 
 /** Makes `build/` from `src/`: what is compiled, and what the dashboard hands to browsers as it is. */
 
-const root = import.meta.dirname;
+const root = join(import.meta.dirname, '..');
 
 export interface CompileOptions {
   /** Begin with an empty folder, so that nothing of an earlier version is left. */
@@ -19,7 +19,7 @@ export function compile({ anew, revision = checkedOut(root) }: CompileOptions): 
   if (anew) rmSync(join(root, 'build'), { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   // `npm run check` checks the types.
-  execFileSync(process.execPath, [tsc, '--project', 'tsconfig.build.json', '--noCheck'], {
+  execFileSync(process.execPath, [tsc, '--project', 'scripts/tsconfig.build.json', '--noCheck'], {
     cwd: root,
     stdio: 'inherit',
   });

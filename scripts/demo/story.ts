@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shellWord } from '../src/interface/shell-word.ts';
+import { shellWord } from '../../src/interface/shell-word.ts';
 import { DemoFailure, type Ending } from './ending.ts';
 import { type HookEvent, type HookReceiver, startHookReceiver } from './hook-receiver.ts';
 import { arena, hero } from './sample-assets.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createRepository } from '../test/support/git-repository.ts';
+import { createRepository } from '../../test/support/git-repository.ts';
 import { DemoFailure } from './ending.ts';
 
 export const hero = 'Content/Hero.uasset';

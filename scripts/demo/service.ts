@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Scope } from '../src/interface/scopes.ts';
+import type { Scope } from '../../src/interface/scopes.ts';
 import { compiledService } from './compiled-service.ts';
 import { DemoFailure, type Ending } from './ending.ts';
 

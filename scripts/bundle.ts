@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { minifySync } from 'rolldown/utils';
-import { proveBundle } from './test/bundle/prove-bundle.ts';
+import { proveBundle } from '../test/bundle/prove-bundle.ts';
 
 /** Rebuilds `dist/`: compiles, bundles and runs the code, and then replaces the folder. The same sources give the same bytes. */
 
-const root = import.meta.dirname;
+const root = join(import.meta.dirname, '..');
 const compiled = 'build/bundle/compiled';
 const made = 'build/bundle/dist';
 
@@ -55,13 +55,13 @@ async function copyHttpClient(): Promise<void> {
 
 /**
  * `npm run bench -- start` asks for three changes. Its package.json says what is true of it, that loading a module does nothing: so the bundler leaves out what the
- * action never calls, child processes and a second HTTP client. It takes its delimiters from `stubs/crypto`, because
+ * action never calls, child processes and a second HTTP client. It takes its delimiters from `scripts/stubs/crypto`, because
  * loading Node's crypto takes a third as long as Node itself. And it writes the summary without `fs.promises`, which
  * loads a part of Node of its own.
  */
 async function copyToolkit(): Promise<void> {
   const { copy, edit } = await copyPackage('@actions/core');
-  await cp(join(root, 'stubs/crypto/index.js'), join(copy, 'lib/crypto.js'));
+  await cp(join(root, 'scripts/stubs/crypto/index.js'), join(copy, 'lib/crypto.js'));
   await edit('package.json', (text) => JSON.stringify({ ...JSON.parse(text), sideEffects: false }));
   await edit('lib/file-command.js', (text) => replaceOnce(text, "from 'crypto';", "from './crypto.js';"));
   await edit('lib/summary.js', (text) =>
@@ -78,13 +78,10 @@ async function copyToolkit(): Promise<void> {
 }
 
 /** `uses: $/…` cannot name the root of a repository, so the reusable workflows use this copy of `action.yml`. */
-async function writeInnerAction(): Promise<void> {
+async function writeInnerAction(folder: string): Promise<void> {
   const action = await readFile(join(root, 'action.yml'), 'utf8');
-  const note = '# Written by `npm run build` from ../action.yml, for `uses: $/action`.\n';
-  await writeFile(
-    join(root, 'action/action.yml'),
-    note + action.replaceAll(/^( {2}(?:main|post): )dist\//gm, '$1../dist/'),
-  );
+  const note = '# Written by `npm run build` from ../action.yml, for `uses: $/dist`.\n';
+  await writeFile(join(folder, 'action.yml'), note + action.replaceAll(/^( {2}(?:main|post): )dist\//gm, '$1'));
 }
 
 /** The bundler lists the licenses of what it bundles, but overlooks a copy that several modules import. */
@@ -123,7 +120,7 @@ async function minifyFolder(folder: string): Promise<void> {
 await rm(join(root, 'build/bundle'), { recursive: true, force: true });
 await copyToolkit();
 await copyHttpClient();
-run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled, '--removeComments');
+run('typescript/bin/tsc', '--project', 'scripts/tsconfig.build.json', '--outDir', compiled, '--removeComments');
 bundle(`${compiled}/action/main.js`, made);
 bundle(`${compiled}/action/post.js`, `${made}/post`);
 bundle(`${compiled}/action/renew.js`, `${made}/renew`);
@@ -135,7 +132,7 @@ for (const folder of [made, `${made}/post`, `${made}/renew`]) {
 // The one above them says the same: the files are ECMAScript modules.
 for (const folder of ['post', 'renew']) await rm(join(root, made, folder, 'package.json'));
 
+await writeInnerAction(join(root, made));
 await proveBundle(join(root, made));
 await rm(join(root, 'dist'), { recursive: true, force: true });
 await rename(join(root, made), join(root, 'dist'));
-await writeInnerAction();

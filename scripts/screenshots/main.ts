@@ -7,7 +7,7 @@ import { pictures } from './pictures.ts';
 
 /** `npm run screenshots` retakes the pictures in docs/images, or writes them to the folder that it is given. */
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('../images', import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL('../../docs/images', import.meta.url));
 
 const found = findBrowser();
 if (found.kind === 'missing') {

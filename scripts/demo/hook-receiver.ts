@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { SeenRequest } from '../test/support/other-servers/other-server.ts';
-import { startWebhookReceiver } from '../test/support/webhook-receiver.ts';
+import type { SeenRequest } from '../../test/support/other-servers/other-server.ts';
+import { startWebhookReceiver } from '../../test/support/webhook-receiver.ts';
 import { DemoFailure } from './ending.ts';
 
 /** The fields of an event that the demo uses. */

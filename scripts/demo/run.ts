@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { scopes } from '../src/interface/scopes.ts';
+import { scopes } from '../../src/interface/scopes.ts';
 import type { Ending } from './ending.ts';
 import { createSampleAssets } from './sample-assets.ts';
 import { startDemoService } from './service.ts';
