@@ -75,7 +75,6 @@ test('every YAML block of the pages is linted, except those of other products', 
     'runners.md-2.yml', // GitLab
     'runners.md-3.yml', // Buildkite
     'runners.md-4.yml', // Tekton and Argo
-    'self-hosting.md-1.yml', // Prometheus
   ]);
 });
 
