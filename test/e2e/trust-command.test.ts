@@ -26,7 +26,7 @@ afterAll(async () => {
 
 /** Runs a command in a shell, as if pasted by an operator. */
 function runInShell(command: string): string {
-  const installed = join(import.meta.dirname, '../../bin/workspace-service.js');
+  const installed = join(import.meta.dirname, '../../build/workspace-service.mjs');
   const script = `workspace-service() { "$NODE" "$INSTALLED" "$@"; }; ${command}`;
   return execFileSync('bash', ['--norc', '-c', script], {
     encoding: 'utf8',
