@@ -9,7 +9,7 @@ import { measureCost } from '../http/request-scheduler.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { addDownloadRoute, type DownloadRoutes } from './download.ts';
+import { addDownloadRoute, comeBack, type DownloadRoutes } from './download.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
@@ -60,7 +60,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
 /** Undefined if the client must ask the store for all objects: it asks one server for a batch. */
 async function offerFromMirror(
   c: Context<Environment>,
-  { publicUrl, scheduler, objectsOf, urlSigner }: ObjectRoutes,
+  { publicUrl, scheduler, objectsOf, pullThrough, urlSigner }: ObjectRoutes,
   workspace: FoundWorkspace,
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
@@ -69,10 +69,16 @@ async function offerFromMirror(
     return undefined;
   }
   const store = objectsOf(workspace.id);
-  const inMirror = await measureCost(scheduler, [bearerOf(c).id], () => findObjects(store, objects));
+  const find = () => measureCost(scheduler, [bearerOf(c).id], () => findObjects(store, objects));
+  const isAll = (found: ReadonlySet<Oid>): boolean => objects.every(({ oid }) => found.has(oid));
+  let inMirror = await find();
+  if (!isAll(inMirror)) {
+    const pending = await pullThrough.objects(workspace, async () => isAll(await findObjects(store, objects)));
+    if (pending !== undefined) throw comeBack(pending);
+    inMirror = await find();
+  }
   if (inMirror.size === 0) return undefined;
-  const isComplete = objects.every(({ oid }) => inMirror.has(oid));
-  if (!isComplete && lfsEndpoint(workspace) !== undefined) return undefined;
+  if (!isAll(inMirror) && lfsEndpoint(workspace) !== undefined) return undefined;
   const responses = objects.map((object): ObjectResponse => {
     // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
     if (!inMirror.has(object.oid)) {

@@ -29,11 +29,11 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     if (service === 'git-receive-pack') throw pushRefused(workspace);
     // The response to HEAD would be written twice: once by git, and once by Hono.
     if (service !== 'git-upload-pack' || c.req.method === 'HEAD') throw notServed();
-    return serve(c, workspace.id);
+    return serve(c, workspace);
   });
 
   app.post(`${address}/git-upload-pack`, async (c) => {
-    const { id } = await requestedWorkspace(c, storage);
+    const workspace = await requestedWorkspace(c, storage);
     const { id: token, owner } = bearerOf(c);
     return slots.holding(owner, async (take) => {
       const request = await readUploadPackRequest(c.env.incoming, {
@@ -41,7 +41,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
         take,
         onParsed: (ms) => parts.scheduler.measured(token, ms),
       });
-      return serve(c, id, request);
+      return serve(c, workspace, request);
     });
   });
 
