@@ -1,0 +1,91 @@
+import pino from 'pino';
+import type { Page } from 'playwright-core';
+import type { Scope } from '../../src/interface/scopes.ts';
+import { createGit, type Git } from '../../src/service/git/git.ts';
+import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
+import { createTargetCheck } from '../../src/service/outbound/target-address.ts';
+import { createMetrics } from '../../src/service/runtime/metrics.ts';
+import { startService } from '../../src/service/service.ts';
+import { openSqlite } from '../../src/service/storage/sqlite.ts';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import { createToken } from '../../src/service/tokens/tokens.ts';
+import { temporaryDataFolder } from '../../test/support/databases.ts';
+import { endlessDisk } from '../../test/support/endless-disk.ts';
+import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
+
+export interface Picture {
+  /** Name of the files in docs/images. */
+  readonly name: string;
+  /** Fills an empty page whose clock stands at `pictureTime`. */
+  readonly show: (page: Page) => Promise<void>;
+}
+
+export interface PicturedService {
+  readonly storage: Storage;
+  /** Opens a page of the dashboard, as an administrator or with these scopes. */
+  open(page: Page, path: string, scopes?: readonly Scope[]): Promise<void>;
+}
+
+/** Fixed, so that pictures of it do not change. */
+export const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
+
+/** A service whose remotes do not exist, so that pictures can show any address. It ends when `use` returns. */
+export async function withPicturedService(
+  remotes: Readonly<Record<string, RemoteBranches>>,
+  use: (service: PicturedService) => Promise<void>,
+): Promise<void> {
+  const { folder, remove } = await temporaryDataFolder();
+  const storage = await openSqlite({ folder });
+  const real = createGit({ dataFolder: folder, allowFile: false, environment: process.env });
+  const git: Git = {
+    ...real,
+    branches: async ({ address }) => remotes[address] ?? { branches: new Map(), defaultBranch: undefined },
+  };
+  const service = await startService({
+    storage,
+    git,
+    dataFolder: folder,
+    targets: createTargetCheck({ allowedNetworks: [] }),
+    metrics: createMetrics(),
+    log: pino({ level: 'silent' }),
+    host: '127.0.0.1',
+    port: 0,
+    allowFileRemotes: false,
+    windowsPaths: false,
+    lockDelay: { seconds: 0 },
+    syncTimeout: { seconds: 60 },
+    drainDelay: { seconds: 0 },
+    drainTimeout: { seconds: 10 },
+    ...shippedRetention,
+    parallelSyncs: 1,
+    parallelClones: 1,
+    rateLimit: shippedRateLimit,
+    freeDisk: endlessDisk,
+    ...shippedQuotas,
+    trustedProxies: [],
+    publicUrl: () => 'https://assets.example.com',
+    version: '0.0.0',
+  });
+  const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
+    const token = { name, scopes, workspaces: null, lifetime: null };
+    return (await storage.commit('global', (db) => createToken(db, storage.now, token, id))).secret;
+  };
+  const administrator = await tokenOf('ada', ['admin'], administratorId);
+  try {
+    await use({
+      storage,
+      async open(page, path, scopes) {
+        const address = `http://127.0.0.1:${service.port}`;
+        const secret = scopes === undefined ? administrator : await tokenOf('grace', scopes);
+        await page.goto(`${address}/sign-in?to=${encodeURIComponent(path)}`);
+        await page.getByLabel('API token').fill(secret);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.waitForURL(`${address}${path}`);
+      },
+    });
+  } finally {
+    await service.stop();
+    await storage.close();
+    await remove();
+  }
+}
