@@ -1,18 +1,119 @@
-import { configDefaults, defineConfig } from 'vitest/config';
+import { readFileSync } from 'node:fs';
+import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
+import { soakReporter } from './test/soak/reporter.ts';
 import { testTimeoutMs, waitTimeoutMs } from './test/support/limits.ts';
 import { excludedHere } from './test/support/windows.ts';
 
-export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...excludedHere],
-    globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
-    // Tests mostly wait for processes, leases and time limits, so there are more workers than processors.
-    maxWorkers: 4,
-    // A worker keeps what it has compiled. No test changes what others share.
-    isolate: false,
-    testTimeout: testTimeoutMs,
-    hookTimeout: testTimeoutMs,
-    expect: { poll: { timeout: waitTimeoutMs } },
-  },
+/** `vitest run FILES` runs any tests; `--mode short` is `npm test`, and `--mode soak` is `npm run test:soak`. */
+export default defineConfig(({ mode }) => {
+  if (mode === 'short') return { test: short() };
+  return { test: mode === 'soak' ? soak() : everyday };
+});
+
+type TestOptions = NonNullable<ViteUserConfig['test']>;
+
+const everyday = {
+  include: ['test/**/*.test.ts'],
+  exclude: [...configDefaults.exclude, ...excludedHere],
+  globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
+  // Tests mostly wait for processes, leases and time limits, so there are more workers than processors.
+  maxWorkers: 4,
+  // A worker keeps what it has compiled. No test changes what others share.
+  isolate: false,
+  testTimeout: testTimeoutMs,
+  hookTimeout: testTimeoutMs,
+  expect: { poll: { timeout: waitTimeoutMs } },
+} satisfies TestOptions;
+
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** The beginnings of the paths of the tests that a script runs. */
+const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\btest\/\S+/g) ?? [];
+
+/** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
+const slow = [
+  'connections',
+  'recorded-gateways',
+  'outdated',
+  'pools',
+  'rate-limited',
+  'run-api',
+  'scenarios/any-of-several',
+  'scenarios/cancelled',
+  'scenarios/limited-service',
+  'scenarios/several-steps',
+  'scenarios/silent-at-deadline',
+  'scenarios/sync-last-look',
+  'scenarios/wrong-clock',
+  'trust-command',
+];
+
+/** The model test has most of what happens in these, but does not run on Windows. */
+const modelled = [
+  'scenarios/all-or-nothing',
+  'scenarios/killed-releasing',
+  'scenarios/lost-lock',
+  'scenarios/lost-response',
+  'scenarios/network-gone',
+  'scenarios/overlapping-sets',
+];
+
+/** Tests that are slow, and seldom break, have commands of their own. `.ci/run` calls them all. */
+const elsewhere = [
+  ...['test:docs', 'test:git', 'test:browser', 'test:fire', 'test:e2e'].flatMap(testsOf),
+  ...[...slow, ...(process.platform === 'win32' ? [] : modelled)].map((name) => `test/e2e/${name}`),
+].filter((beginning) => beginning !== 'test/e2e');
+
+/** All that a change is likely to break, in its short forms. */
+const short = (): TestOptions => ({
+  ...everyday,
+  // On SQLite, tests wait more than they compute.
+  maxWorkers: 6,
+  exclude: [...everyday.exclude, ...elsewhere.flatMap((beginning) => [`${beginning}*.ts`, `${beginning}/**`])],
+});
+
+/** Tests that measure seconds, requests per second or processor time. They run one after the other, and alone. */
+const measuredInTime = [
+  'test/e2e/scenarios/*.test.ts',
+  'test/fire/costly-input.test.ts',
+  'test/fire/instances.test.ts',
+  'test/fire/limits-open-files.test.ts',
+  'test/fire/line.test.ts',
+  'test/service/cli/receive-time.test.ts',
+  'test/service/storage/when-busy.test.ts',
+  'test/service/workspaces/remove-workspace.test.ts',
+  'test/service/webhooks/silent-receivers.test.ts',
+];
+
+const all = [
+  'test/e2e/scenarios/**/*.test.ts',
+  'test/locks/renewal/renew-locks.test.ts',
+  'test/service/cli/receive-time.test.ts',
+  'test/service/http/arbitrary-input.test.ts',
+  'test/service/lfs/garbage.test.ts',
+  'test/service/storage/when-busy.test.ts',
+  'test/service/syncs/syncs.test.ts',
+  'test/service/webhooks/{deliver-limits,delivery-slots,ordering,quotas}.test.ts',
+  'test/service/workspaces/remove-workspace.test.ts',
+  'test/interface/*.test.ts',
+  'test/linear/*.test.ts',
+  'test/fire/*.test.ts',
+];
+
+/** The long forms, with a table of what they measured. */
+const soak = (): TestOptions => ({
+  ...everyday,
+  // The projects add theirs.
+  include: [],
+  reporters: ['default', soakReporter()],
+  projects: [
+    {
+      extends: true,
+      test: { name: 'side by side', include: all, exclude: measuredInTime, maxWorkers: 2, sequence: { groupOrder: 1 } },
+    },
+    {
+      extends: true,
+      test: { name: 'alone', include: measuredInTime, fileParallelism: false, sequence: { groupOrder: 2 } },
+    },
+  ],
 });

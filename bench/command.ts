@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { withText } from '../docs/markdown.ts';
+import { withText } from '../scripts/markdown.ts';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';

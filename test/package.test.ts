@@ -35,14 +35,14 @@ let commit: string;
 beforeAll(async () => {
   const copy = join(folder, 'copy');
   await mkdir(copy);
-  const configuration = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
-  const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs'];
-  for (const part of ['bin', 'src', 'LICENSE', 'compile.ts', ...pages, ...configuration]) {
+  const configuration = ['package.json', 'tsconfig.json'];
+  const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'deploy'];
+  for (const part of ['bin', 'src', 'LICENSE', 'scripts', ...pages, ...configuration]) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
   gitAt(copy, 'init', '--quiet');
-  gitAt(copy, 'add', 'compile.ts');
+  gitAt(copy, 'add', 'scripts/compile.ts');
   gitAt(copy, 'commit', '--quiet', '--message', 'A commit');
   commit = gitAt(copy, 'rev-parse', '--short=12', 'HEAD').trim();
   const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], copy);
@@ -60,7 +60,8 @@ test('the package holds the command, what it runs, the documentation, and nothin
       .map((path) => `build/${path.replaceAll('\\', '/').replace(/\.ts$/, '.js')}`);
   });
   const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'build/service/revision', 'package.json'];
-  const documentation = (path: string): boolean => /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$|^docs\/.+/.test(path);
+  const documentation = (path: string): boolean =>
+    /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$|^(docs|deploy)\/.+/.test(path);
   expect(files.filter((path) => !documentation(path))).toEqual(
     [...named, ...(await Promise.all(built)).flat()].toSorted(),
   );
@@ -76,14 +77,13 @@ function linksIn(page: string, text: string): readonly string[] {
   return targets.map((link) => posix.join(posix.dirname(page), link.replace(/#.*/, '').replace(/\/$/, '')));
 }
 
-test('the package has everything that its README, and the page about running the service, link to', async () => {
-  for (const page of ['README.md', 'docs/self-hosting.md']) {
-    const links = linksIn(page, await readFile(join(root, page), 'utf8'));
-    expect(links.length).toBeGreaterThan(5);
-    for (const link of links) {
-      const isThere = files.some((file) => file === link || file.startsWith(`${link}/`));
-      expect(isThere, `${page} links to ${link}`).toBe(true);
-    }
+test('the package has everything that its page about running the service links to', async () => {
+  const page = 'docs/self-hosting.md';
+  const links = linksIn(page, await readFile(join(root, page), 'utf8'));
+  expect(links.length).toBeGreaterThan(5);
+  for (const link of links) {
+    const isThere = files.some((file) => file === link || file.startsWith(`${link}/`));
+    expect(isThere, `${page} links to ${link}`).toBe(true);
   }
 });
 
@@ -94,7 +94,7 @@ test('the promised Node is new enough for every package, so that npm has no warn
     expect(await readFile(join(root, page), 'utf8'), page).toMatch(/git and Node 24 or newer|Node 24 or newer and git/);
   }
   const place = join(folder, 'engines');
-  for (const part of ['package.json', 'package-lock.json', 'stubs']) {
+  for (const part of ['package.json', 'package-lock.json', 'scripts/stubs']) {
     await cp(join(root, part), join(place, part), { recursive: true });
   }
   const { stderr } = await npm(['ci', '--dry-run', '--offline', '--ignore-scripts'], place);

@@ -48,13 +48,13 @@ test('the archive contains only the action, its license and its README', () => {
     'LICENSE',
     'README.md',
     'action.yml',
-    'action/action.yml',
     ...files.map((file) => `dist/${file}`),
   ]);
 });
 
 test('the bundle consists of few files', () => {
   expect(files.filter((file) => !isChunk(file))).toEqual([
+    'action.yml',
     'index.js',
     'licenses.txt',
     'package.json',

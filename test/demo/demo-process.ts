@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { type Ending, endWithTests, startProcess } from '../support/started-process.ts';
 
-const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../scripts/demo/main.ts', import.meta.url));
 
 export interface DemoProcess {
   readonly ended: Promise<Ending>;

@@ -12,11 +12,9 @@ import { shipped } from './pages.ts';
 const root = new URL('../../', import.meta.url);
 const read = (name: string): Promise<string> => readFile(new URL(name, root), 'utf8');
 
-const dockerfile = await read('Dockerfile');
-const { services } = parse(await read('compose.yaml'), { merge: true });
-const [service, statefulSet] = parseAllDocuments(await shipped('self-hosting/kubernetes.yaml')).map((each) =>
-  each.toJS(),
-);
+const dockerfile = await read('deploy/Dockerfile');
+const { services } = parse(await read('deploy/compose.yaml'), { merge: true });
+const [service, statefulSet] = parseAllDocuments(await shipped('kubernetes.yaml')).map((each) => each.toJS());
 const pod = statefulSet.spec.template.spec;
 const [container] = pod.containers;
 
@@ -25,7 +23,7 @@ const folder = '/var/lib/workspace-service';
 
 test('a build context contains what the Dockerfile copies, and nothing else', async () => {
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
-  const [all, ...kept] = (await read('.dockerignore'))
+  const [all, ...kept] = (await read('deploy/Dockerfile.dockerignore'))
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   expect(all).toBe('*');
@@ -80,7 +78,7 @@ test('Caddy proxies to every instance of Compose, and checks whether they are re
   const caddy = products.find(({ file }) => file === 'Caddyfile');
   const program = caddy && programOf(caddy);
   if (program === undefined) leaveOut(context, 'There is no Caddy on this machine.');
-  const file = fileURLToPath(new URL('docs/self-hosting/Caddyfile', root));
+  const file = fileURLToPath(new URL('deploy/Caddyfile', root));
   const adapt = (env: NodeJS.ProcessEnv): string =>
     execFileSync(program, ['adapt', '--adapter', 'caddyfile', '--config', file], {
       env: { PATH: process.env['PATH'], ...env },

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 
 const root = new URL('../../', import.meta.url);
 export const docs = new URL('docs/', root);
+export const deploy = new URL('deploy/', root);
 
 export interface Section {
   readonly title: string;
@@ -111,8 +112,8 @@ export function tableRows({ title, text }: Section, head: string): readonly (rea
 export const codeIn = (text: string): readonly string[] =>
   [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
-/** Reads a shipped file by its path below `docs`. */
-export const shipped = (path: string): Promise<string> => readFile(new URL(path, docs), 'utf8');
+/** Reads a file of `deploy`. */
+export const shipped = (path: string): Promise<string> => readFile(new URL(path, deploy), 'utf8');
 
 const { repository } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
 

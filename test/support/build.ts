@@ -1,4 +1,4 @@
-import { compile } from '../../compile.ts';
+import { compile } from '../../scripts/compile.ts';
 
 /** Tests that start the installed command run the code in `build/`, so it must match `src/`. */
 export default function build(): void {

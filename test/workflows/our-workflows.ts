@@ -19,7 +19,7 @@ export const neededPermissions = (name: string) => ({
   ...(name.endsWith('lock-guard.yml') && { 'pull-requests': 'read' }),
 });
 
-export const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));
+export const templatesFolder = fileURLToPath(new URL('../../docs/workflow-templates/', import.meta.url));
 
 export interface TextFile {
   readonly name: string;

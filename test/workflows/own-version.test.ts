@@ -43,25 +43,17 @@ describe.each(actionWorkflows)('%s', (workflow) => {
   });
 });
 
-test('the folder action/ has a copy of action.yml that runs the same files', async () => {
-  const copy = join(root, 'action/action.yml');
+test('the folder dist/ has a copy of action.yml that runs the same files', async () => {
+  const copy = join(root, 'dist/action.yml');
   const [ours, inner] = await Promise.all([readActionFile(), readActionFile(copy)]);
   expect(inner).toEqual(ours);
   const lines = async (file: string) => (await readFile(file, 'utf8')).split('\n');
-  const differing = (await lines(copy)).slice(1).map((line) => line.replace('../dist/', 'dist/'));
+  const differing = (await lines(copy)).slice(1).map((line) => line.replace(/^( {2}(?:main|post): )/, '$1dist/'));
   expect(differing, 'run npm run build').toEqual(await lines(ourActionFile));
 });
 
 test('the archive that a runner downloads has both action files and what they run', () => {
-  const parts = [
-    'action.yml',
-    'action',
-    'action/action.yml',
-    'dist',
-    'dist/index.js',
-    'dist/post',
-    'dist/post/index.js',
-  ];
+  const parts = ['action.yml', 'dist/action.yml', 'dist', 'dist/index.js', 'dist/post', 'dist/post/index.js'];
   const attributes = execFileSync('git', ['check-attr', 'export-ignore', ...parts], { cwd: root, encoding: 'utf8' });
   expect(attributes.trim().split('\n')).toEqual(parts.map((part) => `${part}: export-ignore: unspecified`));
 });

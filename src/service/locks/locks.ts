@@ -74,8 +74,6 @@ interface LocksOptions {
   /** Whether paths follow the rules of Windows: some are invalid, and case does not matter. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
-  /** Attributes the time of the work to these tokens. */
-  readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -88,7 +86,7 @@ const watchEveryMs = 300;
 
 /** The locks of one instance. Each change also notifies open pages and waiting clients. */
 export function createLocks(options: LocksOptions) {
-  const { storage, idempotency, windowsPaths, metrics, measureCost, onError } = options;
+  const { storage, idempotency, windowsPaths, metrics, onError } = options;
   const terms = {
     quota: createLockQuota(options.quotas, () => performance.now()),
     delayMs: milliseconds(options.lockDelay),
@@ -154,10 +152,7 @@ export function createLocks(options: LocksOptions) {
       return found?.isTaken ? obstacleIn(found) : undefined;
     },
     async decide(db, requests) {
-      const acquisitions = await measureCost(
-        requests.map(({ bearer }) => bearer.id),
-        () => acquireLocks(db, storage.now, requests, terms),
-      );
+      const acquisitions = await acquireLocks(db, storage.now, requests, terms);
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
       return acquisitions.map((acquisition, index) => ({ ...acquisition, comparison: requests[index]?.comparison }));
     },
@@ -205,11 +200,7 @@ export function createLocks(options: LocksOptions) {
 
   const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) =>
-      measureCost(
-        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
-        () => releaseLocks(db, storage.now, requests),
-      ),
+    (db, requests) => releaseLocks(db, storage.now, requests),
   );
 
   const asking = createAsking({ storage, pathProblem, lineOf, onChange: (line) => onLinesChange([line]), onError });
@@ -217,7 +208,7 @@ export function createLocks(options: LocksOptions) {
   return {
     ...asking,
     leases: createLeases({
-      ...{ ...terms, storage, line, fold, pathProblem, measureCost, onLinesChange, onChange: onEndsChange },
+      ...{ ...terms, storage, line, fold, pathProblem, onLinesChange, onChange: onEndsChange },
       onRefused: () => metrics.refusedLocks.inc(),
     }),
     /** With options, the request waits in line, and acquires the lock at its turn. */

@@ -54,7 +54,6 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
       ...options,
       storage: { ...storage, now: tickingFrom(1_000) },
       line: { wait: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
-      measureCost: (_, work) => work(),
       ...{ onRefused: nothing, onLinesChange: nothing, onChange: nothing },
     });
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));

@@ -128,7 +128,7 @@ describe('the release workflow', () => {
     expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
     expect(result).toBe('failure');
     const { log } = step('Rebuild the bundle and compare');
-    expect(log).toContain('dist/ or action/ does not match the sources.');
+    expect(log).toContain('dist/ does not match the sources.');
     expect(log).toContain(' M dist/index.js');
     scene.tag('v1.2.1$(id)');
     const other = await scene.compare('v1.2.1$(id)');

@@ -55,7 +55,7 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** Commit of the build, from a file that compile.ts writes. Undefined if it was unknown at build time. */
+/** Commit of the build, from a file that scripts/compile.ts writes. Undefined if it was unknown at build time. */
 export function revision(): string | undefined {
   const file = new URL('../../revision', import.meta.url);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;

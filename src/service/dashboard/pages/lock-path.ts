@@ -22,7 +22,7 @@ const pageSize = 20;
 export function addLockPathPage(site: Site): void {
   const { storage, locks } = site;
 
-  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
     const before = historyPositionOf(call);
     const parsed = lockPathFromUrl(lastSegment(call.c.req.path));
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });

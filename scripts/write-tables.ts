@@ -1,0 +1,67 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { markdownTable, type Row, withText } from './markdown.ts';
+
+/** Writes the tables of inputs and outputs in docs/action.md from action.yml. */
+
+interface Entry {
+  readonly description: string;
+  readonly default?: string;
+  readonly required?: boolean;
+}
+
+interface ActionFile {
+  readonly inputs: Readonly<Record<string, Entry>>;
+  readonly outputs: Readonly<Record<string, Entry>>;
+}
+
+const code = (names: string): string => names.replaceAll(/[a-z-]+/g, '`$&`');
+
+/**
+ * The operations that a description names, and its remaining text. A description begins with the operations, or with a
+ * meaning for each of them; a test checks this in action.yml.
+ */
+function split({ description }: Entry): { readonly who: string; readonly what: string } {
+  const [, all, but, some, what] =
+    /^(?:(All operations)(?: but ([a-z-]+))?|([a-z-]+(?:, [a-z-]+)*))\. (.*)$/s.exec(description) ?? [];
+  if (some !== undefined && what !== undefined) return { who: code(some), what };
+  if (all !== undefined && what !== undefined) return { who: but === undefined ? 'all' : `all but ${code(but)}`, what };
+  const [, ofEach] = /^([a-z-]+(?:, [a-z-]+)*): /.exec(description) ?? [];
+  if (ofEach === undefined) return { who: 'all', what: description };
+  const meanings = description.matchAll(/(?:^|\. )([a-z-]+(?:, [a-z-]+)*): /g);
+  return { who: [...meanings].map(([, names = '']) => code(names)).join(', '), what: description };
+}
+
+const table = (head: Row, rows: readonly Row[]): string => markdownTable(head, rows, () => false);
+
+const defaultOf = ({ default: text, required }: Entry): string =>
+  required === true ? 'required' : text === undefined ? '' : `\`${text}\``;
+
+function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> {
+  const inputRows = Object.entries(inputs).map(([name, input]) => {
+    const { who, what } = split(input);
+    return [`\`${name}\``, who, defaultOf(input), what];
+  });
+  const outputRows = Object.entries(outputs).map(([name, output]) => {
+    const { who, what } = split(output);
+    return [`\`${name}\``, who, what];
+  });
+  return new Map([
+    ['inputs', table(['Input', 'Used by', 'Default', 'Meaning'], inputRows)],
+    ['outputs', table(['Output', 'Set by', 'Meaning'], outputRows)],
+  ]);
+}
+
+/** Replaces each table between its two comments. */
+export function withTables(markdown: string, actionYml: string): string {
+  // A test checks this form of action.yml.
+  const action = parse(actionYml) as ActionFile;
+  return [...tablesOf(action)].reduce((text, [name, rows]) => withText(text, name, rows), markdown);
+}
+
+if (import.meta.main) {
+  const root = new URL('../', import.meta.url);
+  const page = new URL('docs/action.md', root);
+  const markdown = await readFile(page, 'utf8');
+  await writeFile(page, withTables(markdown, await readFile(new URL('action.yml', root), 'utf8')));
+}
