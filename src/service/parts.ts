@@ -4,7 +4,7 @@ import type { Git } from './git/git.ts';
 import { byBearerOrPassword } from './http/access.ts';
 import { createClientAddress } from './http/client-address.ts';
 import type { RateLimit } from './http/rate-limit.ts';
-import { createRequestScheduler, measureCost } from './http/request-scheduler.ts';
+import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createObjectStore } from './lfs/object-store.ts';
@@ -35,6 +35,7 @@ export interface ServiceOptions extends LockQuotas, Retention {
   readonly port: number;
   readonly allowFileRemotes: boolean;
   readonly windowsPaths: boolean;
+  readonly lockDelay: Duration;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;
@@ -63,7 +64,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const reportFailure = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void =>
     reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
-  const scheduler = createRequestScheduler({
+  const requestLimit = createRequestLimit({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
   });
@@ -75,14 +76,13 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     databaseClock,
     stopping,
     onError,
-    scheduler,
+    requestLimit,
     remembered,
     idempotent: idempotency.idempotent,
     locks: createLocks({
       ...options,
       idempotency,
       quotas: options,
-      measureCost: (tokenIds, work) => measureCost(scheduler, tokenIds, work),
       onError,
     }),
     lastUse: createLastUse(storage, () => performance.now()),

@@ -43,7 +43,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     publicUrl: () => options.publicUrl?.(port),
     isStopping: () => isDraining,
   });
-  const { scheduler, locks } = parts;
+  const { requestLimit, locks } = parts;
   const backgroundWork = startBackgroundWork(parts);
   const stopWork = async () => {
     stopping.abort();
@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     const server = await startServer(app, host, port, {
-      scheduler,
+      requestLimit,
       // Connections of requests that wait for a path have no traffic.
       timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics, () => performance.now()),

@@ -17,7 +17,7 @@ const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.
 
 test('the systemd unit starts the command with the settings that the page installs', async () => {
   const unit = await shipped('workspace-service.service');
-  expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
+  expect(selfHosting.text).toContain('--prefix=/usr/local ');
   expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
   const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
   expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
@@ -75,6 +75,12 @@ test('commands run as the user of the service, with its settings', async () => {
   const { token } = JSON.parse(await runSnippet(script, { replaced, environment: { HOME: home } }));
   expect(token).toMatchObject({ name: 'two words', scopes: ['sync', 'locks:write'] });
   await access(join(home, 'service.db'));
+});
+
+test('every file that the page installs exists', async () => {
+  for (const [file] of selfHosting.text.matchAll(/(?<![./])deploy\/[\w.-]+/g)) {
+    await access(new URL(`../../${file}`, import.meta.url));
+  }
 });
 
 test('git reads a password from ~/.netrc as described', async () => {

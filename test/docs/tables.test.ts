@@ -5,10 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { withTables } from '../../scripts/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
-import { problems } from '../../src/interface/problem.ts';
-import { openScene } from '../e2e/scene.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { actionPage, codeIn, docs, interfacePage, readme, readPage, section, tableRows } from './pages.ts';
+import { actionPage, codeIn, docs, readPage, section, tableRows } from './pages.ts';
 
 const actionYml = await readFile(ourActionFile, 'utf8');
 const action: {
@@ -18,13 +16,13 @@ const action: {
 
 describe('the tables of inputs and outputs', () => {
   test('match action.yml; otherwise, run `npm run docs`', () => {
-    expect(readme.text).toBe(withTables(readme.text, actionYml));
-    const told = tableRows(section(readme, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
+    expect(actionPage.text).toBe(withTables(actionPage.text, actionYml));
+    const told = tableRows(section(actionPage, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
     expect(told).toEqual(Object.keys(action.outputs));
   });
 
   test('name the operations that use each input', () => {
-    const shown = tableRows(section(readme, 'Inputs'), 'Input').map(([name = '', who = '']) => {
+    const shown = tableRows(section(actionPage, 'Inputs'), 'Input').map(([name = '', who = '']) => {
       if (who === 'all') return [codeIn(name)[0], 'all'];
       const named = codeIn(who);
       return [
@@ -41,7 +39,7 @@ describe('the tables of inputs and outputs', () => {
 });
 
 describe('the table of status words', () => {
-  const rows = tableRows(section(actionPage, 'Status words and exits'), 'Operation');
+  const rows = tableRows(section(actionPage, 'Status values, and when a step fails'), 'Operation');
 
   test('has every operation', () => {
     expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
@@ -56,33 +54,6 @@ describe('the table of status words', () => {
       if (who !== '`sync`') expect(codeIn(words)).toHaveLength(codeIn(told).length);
     }
   });
-});
-
-describe('the table of the HTTP API', () => {
-  const scene = openScene();
-  interface Operation {
-    readonly security?: readonly { readonly token?: readonly string[] }[];
-  }
-  const access = ({ security: [needed] = [] }: Operation): string =>
-    needed === undefined ? 'none' : (needed.token?.[0] ?? 'any token');
-
-  test('matches the OpenAPI document', async () => {
-    const rows = tableRows(section(interfacePage, 'The HTTP interface'), 'Method and path');
-    const told = rows.map(([what = '', scope = '']) => [codeIn(what)[0], codeIn(scope)[0] ?? scope]);
-    const { body } = await scene.service.ask('GET', '/v1/openapi.json');
-    // Other tests check the form of the document.
-    const paths = Object.entries(body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>);
-    const described = paths.flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, access(operation)]),
-    );
-    expect(told.toSorted()).toEqual(described.toSorted());
-  });
-});
-
-test('the table of errors has every problem with its status', () => {
-  const rows = tableRows(section(interfacePage, 'Errors'), 'Problem');
-  const told = rows.map(([name = '', status = '']) => [codeIn(name)[0], Number(status)]);
-  expect(told).toEqual(Object.entries(problems).map(([name, { status }]) => [name, status]));
 });
 
 test('the map of src/ has a sentence for each folder, and no other folders', async () => {

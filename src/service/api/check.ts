@@ -5,7 +5,6 @@ import { branchField, heldPathField } from '../contract/request-fields.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { pushLockMode } from '../workspaces/latest.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
@@ -60,7 +59,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, { gap: _, ...comparison }] = await Promise.all([
-        measureCost(parts.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
+        locks.findAll(workspace.id, paths),
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
       const checked: Resource<typeof checkedSchema> = {

@@ -4,18 +4,16 @@ import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { invalid, noSuchWorkspace } from '../contract/problem.ts';
+import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
+import { makeFree, requireFreeDisk } from '../http/access.ts';
 import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import type { LeaseRequest } from '../locks/take-lease.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   anotherOwner,
   endedLease,
@@ -113,9 +111,7 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
-      const found = await measureCost(parts.scheduler, [bearerOf(c).id], () =>
-        locks.leases.find({ workspace: workspace.id, id }, bearerOf(c)),
-      );
+      const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
       switch (found.kind) {
         case 'absent':
           throw noSuchLease(id);
@@ -176,7 +172,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     method: 'delete',
     path,
     access: 'locks:write',
-    ownReleaseIsFree: true,
+    charge: 'unless-free',
     params: leaseParameter,
     responses: {
       200: jsonResponse('Ended.', endSchema),
@@ -185,7 +181,6 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
     async handle({ c }) {
       const id = leaseIdOf(c);
-      await admitRelease(c, () => isOwnLease(c, parts, id));
       const { id: workspace } = await requestedWorkspace(c, storage);
       const ending = await locks.leases.end({ workspace, id }, bearerOf(c));
       switch (ending.kind) {
@@ -194,7 +189,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
         case 'another-owner':
           throw anotherOwner(id);
         case 'released':
-          refundRelease(c, parts);
+          makeFree(c);
           return endResponse(ending.end);
         case 'released-before':
         case 'left':
@@ -205,13 +200,6 @@ function addEndRoute(api: Api, parts: ApiParts): void {
 }
 
 const endResponse = (end: Resource<typeof endSchema>): ApiResponse => jsonApiResponse(200, end);
-
-async function isOwnLease(c: Context<Environment>, { locks }: ApiParts, id: string): Promise<boolean> {
-  const workspace = c.req.param('id') ?? '';
-  if (!parseWorkspaceId(workspace).ok) throw noSuchWorkspace(workspace);
-  const { kind } = await locks.leases.find({ workspace, id }, bearerOf(c));
-  return kind === 'held' || kind === 'waiting';
-}
 
 function leaseIdOf(c: Context<Environment>): string {
   const id = c.req.param('lease') ?? '';

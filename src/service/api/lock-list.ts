@@ -6,7 +6,6 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
@@ -71,10 +70,8 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
-      const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
-        measureCost(parts.scheduler, [bearerOf(c).id], async () =>
-          pageResponse(query, await parts.locks.list(query), headers),
-        );
+      const respondWith = async (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
+        pageResponse(query, await parts.locks.list(query), headers);
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
       const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);

@@ -1,20 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
+import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
-import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf, type Environment, keyedRequestOf, requestedWorkspace } from '../http/context.ts';
+import { makeFree, requireFreeDisk } from '../http/access.ts';
+import { actorOf, bearerOf, keyedRequestOf, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
-import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
-import { isOwnLock } from '../locks/release.ts';
-import type { Storage } from '../storage/storage.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
 import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
 import {
@@ -107,7 +102,7 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
     method: 'delete',
     path: '/v1/workspaces/{id}/locks/{path}',
     access: 'locks:write',
-    ownReleaseIsFree: true,
+    charge: 'unless-free',
     params: lockPathParameter,
     query: z
       .object({
@@ -130,7 +125,6 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
     async handle({ c, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
-      await admitRelease(c, async () => parsedPath.ok && isOwnAt(c, storage, parsedPath.value));
       const workspace = await requestedWorkspace(c, storage);
       if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
       const path = parsedPath.value;
@@ -152,7 +146,7 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) refundRelease(c, parts);
+          if (release.own) makeFree(c);
           return emptyResponse(204);
         case 'absent':
           // Checked only now: the path could have had a lock from before such paths were rejected.
@@ -173,14 +167,4 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       }
     },
   });
-}
-
-/** Whether this request would release a committed lock of its own owner. */
-async function isOwnAt(c: Context<Environment>, storage: Storage, path: LockPath): Promise<boolean> {
-  const workspace = parseWorkspaceId(c.req.param('id') ?? '');
-  if (!workspace.ok) return false;
-  const found = await findCommittedLock(storage, { workspace: workspace.value, path });
-  const ifMatch = c.req.header('if-match');
-  const matches = found?.isActive === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
-  return matches && isOwnLock(found, bearerOf(c));
 }

@@ -4,7 +4,7 @@ import { problemMediaType } from '../../interface/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
+import { type Access, type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
 import { type Environment, requestedWorkspace, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
@@ -95,8 +95,7 @@ interface Operation<Body, Query, More = unknown> {
   /** With parameters in braces, as in OpenAPI. */
   readonly path: `/${string}`;
   readonly access: Access;
-  /** Counts against the rate limit unless it releases a lock of the same owner. */
-  readonly ownReleaseIsFree?: true;
+  readonly charge?: Charge;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
@@ -127,7 +126,7 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   const method = operation.method.toUpperCase();
   const queryNames = Object.keys(operation.query?.shape ?? {});
   if (operation.access !== 'anyone') {
-    api.on(method, path, requireAccess(control, operation.access, operation.ownReleaseIsFree));
+    api.on(method, path, requireAccess(control, operation.access, operation.charge));
   }
   if (operation.body !== undefined) api.on(method, path, readJsonBody(operation.maxBodyBytes));
   api.on(method, path, async (c) => {

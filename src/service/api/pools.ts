@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import { jsonApiResponse } from '../contract/response.ts';
 import { type Pool, poolSchema } from '../contract/schemas.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { findPools, poolWithName, type StoredPool } from '../pools/pools.ts';
 import { seatsOf } from '../pools/seats.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
@@ -11,7 +10,7 @@ import { poolParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 export function addPoolRoutes(api: Api, parts: ApiParts): void {
-  const { storage, locks, scheduler } = parts;
+  const { storage, locks } = parts;
 
   const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
     const seats = await seatsOf(locks, pool, bearerOf(c));
@@ -25,11 +24,10 @@ export function addPoolRoutes(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/pools',
     access: 'locks:read',
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
-    handle: ({ c, workspace }) =>
-      measureCost(scheduler, [bearerOf(c).id], async () => {
-        const pools = await findPools(storage.read, { workspace: workspace.id });
-        return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => visiblePool(c, pool))) });
-      }),
+    async handle({ c, workspace }) {
+      const pools = await findPools(storage.read, { workspace: workspace.id });
+      return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => visiblePool(c, pool))) });
+    },
   });
 
   addWorkspaceOperation(api, parts, {
@@ -40,10 +38,9 @@ export function addPoolRoutes(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     params: poolParameter,
     responses: { 200: jsonResponse('The pool.', poolSchema) },
-    handle: ({ c, workspace }) =>
-      measureCost(scheduler, [bearerOf(c).id], async () => {
-        const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
-        return jsonApiResponse(200, await visiblePool(c, pool));
-      }),
+    async handle({ c, workspace }) {
+      const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
+      return jsonApiResponse(200, await visiblePool(c, pool));
+    },
   });
 }

@@ -6,7 +6,6 @@ import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import type { AskDecision } from '../locks/ask.ts';
 import { withoutWaitId } from '../locks/queue.ts';
 import { tooManyWaits } from './lock-responses.ts';
@@ -37,7 +36,7 @@ const askSchema = z
 const path = '/v1/workspaces/{id}/queue';
 
 export function addQueueRoutes(api: Api, parts: ApiParts): void {
-  const { locks, scheduler } = parts;
+  const { locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'listQueue',
@@ -49,10 +48,8 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     responses: {
       200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
     },
-    async handle({ c, workspace, query: { path } }) {
-      const queue = await measureCost(scheduler, [bearerOf(c).id], () =>
-        locks.queue({ workspace: workspace.id, path }),
-      );
+    async handle({ workspace, query: { path } }) {
+      const queue = await locks.queue({ workspace: workspace.id, path });
       return jsonApiResponse(200, { queue: queue.map(withoutWaitId) });
     },
   });

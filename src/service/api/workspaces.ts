@@ -3,7 +3,6 @@ import { unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
@@ -12,7 +11,7 @@ import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './o
 import type { ApiParts } from './parts.ts';
 
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
-  const { storage, remoteMemory, scheduler } = parts;
+  const { storage, remoteMemory } = parts;
 
   addOperation(api, parts, {
     operationId: 'listWorkspaces',
@@ -22,10 +21,8 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     access: 'any-token',
     responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
     async handle({ c }) {
-      return measureCost(scheduler, [bearerOf(c).id], async () => {
-        const workspaces = await listWorkspaces(storage.read);
-        return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
-      });
+      const workspaces = await listWorkspaces(storage.read);
+      return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
     },
   });
 
@@ -36,21 +33,19 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/branches',
     access: 'any-token',
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
-    async handle({ c, workspace }) {
+    async handle({ workspace }) {
       const { listing, failure } = await remoteMemory.askAgain(workspace);
       if (failure?.isBusy) throw unavailable(failure.reason, 5);
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
-      return measureCost(scheduler, [bearerOf(c).id], async () => {
-        const synced = await syncedBranches(storage, workspace.id);
-        const branches = [...listing.branches].map(([name, head]) => ({
-          name,
-          head,
-          synced_head: synced.get(name)?.head ?? null,
-          synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
-          default: name === listing.defaultBranch,
-        }));
-        return jsonApiResponse(200, { branches });
-      });
+      const synced = await syncedBranches(storage, workspace.id);
+      const branches = [...listing.branches].map(([name, head]) => ({
+        name,
+        head,
+        synced_head: synced.get(name)?.head ?? null,
+        synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
+        default: name === listing.defaultBranch,
+      }));
+      return jsonApiResponse(200, { branches });
     },
   });
 }

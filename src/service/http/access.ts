@@ -2,13 +2,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
-import type { Admission } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import { bearerOf, type Environment } from './context.ts';
+import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { RequestScheduler } from './request-scheduler.ts';
+import type { RequestLimit } from './request-limit.ts';
 
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
@@ -37,7 +36,7 @@ export function basicPasswordIn(authorization: string | undefined): string | und
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
-  readonly scheduler: Pick<RequestScheduler, 'identify' | 'measured' | 'nextTurn'>;
+  readonly requestLimit: Pick<RequestLimit, 'identify'>;
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Default: Bearer only. */
@@ -57,34 +56,31 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** With `ownReleaseIsFree`, the handler must call `admitRelease`: whether a release is free is known only there. */
+/** `charge: 'unless-free'` is for releases: they are never refused, and the handler calls `makeFree` if they are free. */
+export type Charge = 'always' | 'unless-free';
+
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
-  ownReleaseIsFree = false,
+  charge: Charge = 'always',
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
-    if (ownReleaseIsFree && (access === 'any-token' || grants(bearer.scopes, access))) {
-      c.set('bearer', bearer);
-      c.set('releaseAdmission', admit(c, control, bearer, 'admitRelease'));
-    } else admitBearer(c, control, bearer, access);
-    return next();
+    if (charge === 'always' || !hasAccess(bearer, access)) {
+      admitBearer(c, control, bearer, access);
+      return next();
+    }
+    identify(c, control, bearer);
+    await next();
+    if (c.get('isFree')) return;
+    control.rateLimiter.admit(bearer.id);
+    for (const [name, value] of Object.entries(control.rateLimiter.headersOf(bearer.id)))
+      c.res.headers.set(name, value);
   };
 }
 
-/** Refuses a request beyond the rate limit, unless it would release a lock of the token's own owner. */
-export async function admitRelease(c: Context<Environment>, isOwn: () => Promise<boolean>): Promise<void> {
-  const admission = c.get('releaseAdmission');
-  if (admission.kind === 'refused' && !(await isOwn())) throw tooManyRequests(admission.retryAfterSeconds);
-}
-
 /** Must be called when a lock of the token's own owner was released. */
-export function refundRelease(c: Context<Environment>, { rateLimiter }: AccessControl): void {
-  const admission = c.get('releaseAdmission');
-  if (admission.kind === 'admitted') admission.refund();
-  c.set('responseHeaders', rateLimiter.headersOf(bearerOf(c).id));
-}
+export const makeFree = (c: Context<Environment>): void => c.set('isFree', true);
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
 export function admitBearer(
@@ -93,28 +89,29 @@ export function admitBearer(
   bearer: Bearer,
   access: Exclude<Access, 'anyone'>,
 ): void {
-  c.set('bearer', bearer);
   admitToken(c, control, bearer);
-  if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
+  if (access !== 'any-token' && !hasAccess(bearer, access)) throw insufficientScope(access, bearer.scopes);
 }
+
+const hasAccess = ({ scopes }: Bearer, access: Exclude<Access, 'anyone'>): boolean =>
+  access === 'any-token' || grants(scopes, access);
 
 /** Counts a request against the rate limit of its token, and refuses it above the limit. */
 export function admitToken(c: Context<Environment>, control: AccessControl, bearer: Bearer): void {
-  const admission = admit(c, control, bearer, 'admit');
+  const admission = control.rateLimiter.admit(bearer.id);
+  identify(c, control, bearer);
   if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
 }
 
-function admit(
+function identify(
   c: Context<Environment>,
-  { rateLimiter, scheduler, noteUse }: AccessControl,
-  { id }: Bearer,
-  kind: 'admit' | 'admitRelease',
-): Admission {
-  noteUse(id);
-  scheduler.identify(c.env.incoming, id);
-  const admission = rateLimiter[kind](id);
-  c.set('responseHeaders', rateLimiter.headersOf(id));
-  return admission;
+  { rateLimiter, requestLimit, noteUse }: AccessControl,
+  bearer: Bearer,
+): void {
+  c.set('bearer', bearer);
+  c.set('responseHeaders', rateLimiter.headersOf(bearer.id));
+  noteUse(bearer.id);
+  requestLimit.identify(c.env.incoming, bearer.id);
 }
 
 const tooManyRequests = (retryAfterSeconds: number): Refusal =>

@@ -4,7 +4,6 @@ import type { Actor } from '../audit/audit.ts';
 import { noSuchWorkspace } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
-import type { Admission } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
@@ -19,8 +18,8 @@ export interface Environment {
     databaseNow: () => number;
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
-    /** Set for requests that release a lock. If refused, only the release of an own lock may proceed. */
-    releaseAdmission: Admission;
+    /** Set when a request has released a lock of the token's own owner: it does not count against the rate limit. */
+    isFree: boolean;
     /** Time spent waiting at the client's request, with Prefer. */
     waitedMs: number;
     /** The body exactly as received. */

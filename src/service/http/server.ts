@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { closeWithoutStacks, connectionLimit, createDrain, openFilesLimit, serialize } from './connections.ts';
 import type { App } from './context.ts';
 import type { ServerEvents } from './report-events.ts';
-import type { RequestScheduler } from './request-scheduler.ts';
+import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
@@ -23,11 +23,11 @@ const defaultTimeouts = {
   keepAliveMs: 65_000,
 };
 
-/** Liveness probes are never queued. */
-const unqueuedPath = '/healthz';
+/** Liveness probes never wait. */
+const unlimitedPath = '/healthz';
 
 export interface ServerOptions {
-  readonly scheduler?: Pick<RequestScheduler, 'wait' | 'connected'>;
+  readonly requestLimit?: Pick<RequestLimit, 'wait'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
@@ -37,7 +37,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { scheduler, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
+  { requestLimit, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -60,16 +60,13 @@ export async function startServer(
   server.maxHeadersCount = 0;
   const onRequest = serialize((incoming, outgoing) => {
     bypassAdapterChecks(incoming);
-    if (scheduler === undefined || incoming.url === unqueuedPath) {
-      void response(incoming, outgoing);
-      return;
-    }
-    scheduler.wait(incoming, () => void response(incoming, outgoing));
+    const begin = (): void => void response(incoming, outgoing);
+    if (requestLimit === undefined || incoming.url === unlimitedPath) begin();
+    else void requestLimit.wait(incoming, outgoing, begin);
   });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
   server.on('checkExpectation', onRequest);
-  if (scheduler !== undefined) server.on('connection', scheduler.connected);
   closeWithoutStacks(server);
   refuseUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
   server.on('drop', () => events?.onDropped());

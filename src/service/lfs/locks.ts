@@ -5,10 +5,9 @@ import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type AccessControl, admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
+import { type AccessControl, makeFree, requireFreeDisk } from '../http/access.ts';
 import { type App, actorOf, bearerOf, type Environment, keyedRequestOf } from '../http/context.ts';
 import { runOriginOf } from '../http/origin.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import type { Compare } from '../latest/compare.ts';
 import { writeCursor } from '../locks/cursor.ts';
@@ -87,9 +86,9 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], async () =>
-        listActiveLocks(storage, { workspace, path: await routes.locks.lockedPath(workspace, path), limit, after }),
-      );
+      const { locks, next } = await listActiveLocks(storage, {
+        ...{ workspace, path: await routes.locks.lockedPath(workspace, path), limit, after },
+      });
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },
   });
@@ -101,9 +100,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     hasBody: true,
     async handle(c, workspace) {
       const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
-      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
-        listActiveLocks(storage, { workspace: workspace.id, limit, after }),
-      );
+      const { locks, next } = await listActiveLocks(storage, { workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
       );
@@ -135,13 +132,12 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     method: 'POST',
     path: '/locks/:lock/unlock',
     access: 'locks:write',
-    ownReleaseIsFree: true,
+    charge: 'unless-free',
     hasBody: true,
     async handle(c, { id: workspace }): Promise<ApiResponse> {
       const { force: forceRequested } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
-      await admitRelease(c, async () => found?.isActive === true && isOwnLock(found, bearerOf(c)));
       const absent = lfsError(
         404,
         'There is no lock with this id. It was released, has expired, or never existed.',
@@ -158,7 +154,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) refundRelease(c, routes);
+          if (release.own) makeFree(c);
           return lfsResponse(200, { lock: lfsLock(lock) });
         case 'absent':
         case 'another-lock':

@@ -5,7 +5,6 @@ import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import type { AccessControl } from '../http/access.ts';
 import { type App, bearerOf, type Environment } from '../http/context.ts';
-import { measureCost } from '../http/request-scheduler.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -60,7 +59,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
 /** Undefined if the client must ask the store for all objects: it asks one server for a batch. */
 async function offerFromMirror(
   c: Context<Environment>,
-  { publicUrl, scheduler, objectsOf, urlSigner }: ObjectRoutes,
+  { publicUrl, objectsOf, urlSigner }: ObjectRoutes,
   workspace: FoundWorkspace,
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
@@ -69,7 +68,7 @@ async function offerFromMirror(
     return undefined;
   }
   const store = objectsOf(workspace.id);
-  const inMirror = await measureCost(scheduler, [bearerOf(c).id], () => findObjects(store, objects));
+  const inMirror = await findObjects(store, objects);
   if (inMirror.size === 0) return undefined;
   const isComplete = objects.every(({ oid }) => inMirror.has(oid));
   if (!isComplete && lfsEndpoint(workspace) !== undefined) return undefined;

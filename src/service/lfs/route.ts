@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { type AccessControl, requireAccess } from '../http/access.ts';
+import { type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, requestedWorkspace, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -13,16 +13,15 @@ interface Route {
   /** Relative to `basePath`. */
   readonly path: `/${string}`;
   readonly access: 'any-token' | Scope;
-  /** Same as in the API: see requireAccess(). */
-  readonly ownReleaseIsFree?: true;
+  readonly charge?: Charge;
   readonly hasBody?: true;
   handle(c: Context<Environment>, workspace: FoundWorkspace): Promise<ApiResponse>;
 }
 
 export function addRoute(app: App, control: AccessControl, route: Route): void {
-  const { method, access, ownReleaseIsFree, hasBody, handle } = route;
+  const { method, access, charge, hasBody, handle } = route;
   const path = basePath + route.path;
-  app.on(method, path, requireAccess(control, access, ownReleaseIsFree));
+  app.on(method, path, requireAccess(control, access, charge));
   if (hasBody) app.on(method, path, readOptionalJsonBody);
   app.on(method, path, async (c) => send(c, await handle(c, await requestedWorkspace(c, control.storage))));
 }

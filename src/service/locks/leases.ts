@@ -76,8 +76,6 @@ export interface LeaseEnd {
 interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly line: WaitInLine;
-  /** Attributes the time of the work to these tokens. */
-  readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
   readonly onRefused: () => void;
   /** Called when a lease has left these lines. */
   readonly onLinesChange: (lines: readonly LinePath[]) => void;
@@ -86,11 +84,8 @@ interface LeasesOptions extends Omit<TakeOptions, 'now'> {
 }
 
 export function createLeases(options: LeasesOptions) {
-  const { storage, line, fold, pathProblem, measureCost, onRefused, onChange, onLinesChange } = options;
+  const { storage, line, fold, pathProblem, onRefused, onChange, onLinesChange } = options;
   const { now } = storage;
-
-  const commit = <T>(key: LeaseKey, { id }: Bearer, work: (db: Database) => Promise<T>): Promise<T> =>
-    storage.commit(key, (db) => measureCost([id], () => work(db)));
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
     if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) };
@@ -103,7 +98,7 @@ export function createLeases(options: LeasesOptions) {
     const paths = await pathsOfWait(storage.read, id, Number.MAX_SAFE_INTEGER);
     const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
     const found = await findLocks(storage.read, now, keys);
-    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isActive).map(linePathOf));
+    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isTaken).map(linePathOf));
     return { kind: 'waiting', blocked: blockedBy(wanted, keys, found, kept), queue: await leasePosition(storage, id) };
   }
 
@@ -122,7 +117,7 @@ export function createLeases(options: LeasesOptions) {
 
   async function attempt(request: LeaseRequest, place?: Place): Promise<Attempt<LeaseDecision>> {
     const comparison = await request.compare(await request.readPaths(storage.read));
-    const found = await commit(request, request.bearer, async (db) => {
+    const found = await storage.commit(request, async (db) => {
       const before = await known(db, request);
       return before ?? takeLease(db, { ...options, now }, request, comparison, place);
     });
@@ -190,7 +185,7 @@ export function createLeases(options: LeasesOptions) {
       return row === undefined ? waitingState(found.id, wait?.wanted ?? 0) : stateOf(storage.read, row);
     },
     async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
-      const renewal = await commit(key, bearer, async (db) => {
+      const renewal = await storage.commit(key, async (db) => {
         const row = await findLease(db, key);
         if (row === undefined) return { kind: 'absent' } as const;
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
@@ -209,7 +204,7 @@ export function createLeases(options: LeasesOptions) {
     },
     /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
     async end(key: LeaseKey, bearer: Bearer) {
-      const ending = await commit(key, bearer, async (db) => {
+      const ending = await storage.commit(key, async (db) => {
         const row = await findLease(db, key);
         const at = await timeOf(db, now);
         const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;

@@ -34,12 +34,11 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
 
   app.post(`${address}/git-upload-pack`, async (c) => {
     const { id } = await requestedWorkspace(c, storage);
-    const { id: token, owner } = bearerOf(c);
+    const { owner } = bearerOf(c);
     return slots.holding(owner, async (take) => {
       const request = await readUploadPackRequest(c.env.incoming, {
         maxMs: limits.maxMsPerRequest,
         take,
-        onParsed: (ms) => parts.scheduler.measured(token, ms),
       });
       return serve(c, id, request);
     });

@@ -14,14 +14,12 @@ interface ReadOptions {
   readonly maxMs: number;
   /** Called with the memory that the request needs. Throws to refuse the request. */
   readonly take: (bytes: number) => void;
-  /** Called with each time that parsing blocks the event loop. */
-  readonly onParsed: (ms: number) => void;
 }
 
 /** Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". */
 export async function readUploadPackRequest(
   incoming: IncomingMessage,
-  { maxMs, take, onParsed }: ReadOptions,
+  { maxMs, take }: ReadOptions,
 ): Promise<UploadPackRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {
@@ -38,7 +36,7 @@ export async function readUploadPackRequest(
     bytes = await unzipped(bytes);
     take(bytes.length);
   }
-  const request = await inSteps(parseUploadPackRequest(bytes), onParsed);
+  const request = await inSteps(parseUploadPackRequest(bytes));
   if (!request.ok) throw new Refusal('malformed-request', request.reason);
   return request.value;
 }
@@ -61,12 +59,10 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Yields to other work between two steps, and reports the duration of each step. */
-async function inSteps<T>(work: Iterator<void, T>, onStep: (ms: number) => void): Promise<T> {
+/** Yields to other work between two steps. */
+async function inSteps<T>(work: Iterator<void, T>): Promise<T> {
   for (;;) {
-    const startedAt = performance.now();
     const step = work.next();
-    onStep(performance.now() - startedAt);
     if (step.done) return step.value;
     await setImmediate();
   }

@@ -10,9 +10,6 @@ export type Admission =
   /** `refund` takes the charge back, for what turns out to be free. */
   { readonly kind: 'admitted'; refund(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
-/** Charges the key, down to the lowest level (default 0). A key below zero is refused until it has made up for it. */
-type Admit = (key: string, lowest?: number) => Admission;
-
 interface Bucket {
   level: number;
   filledAt: number;
@@ -33,8 +30,7 @@ export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
   let sweptAt = clock();
 
   function sweep(now: number): void {
-    // Filling up from minus the burst to zero takes as long as from zero to full.
-    const fullBefore = now - 2 * Math.ceil(burst / perSecond) * 1_000;
+    const fullBefore = now - Math.ceil(burst / perSecond) * 1_000;
     // An earlier sweep would find nothing, and its cost grows with the number of keys.
     if (buckets.size <= bucketsBeforeSweep || sweptAt > fullBefore) return;
     sweptAt = now;
@@ -52,12 +48,12 @@ export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
   const secondsUntil = (level: number, wanted: number): number =>
     level >= wanted - rounding ? 0 : Math.max(1, Math.ceil((wanted - level) / perSecond - rounding));
 
-  const admit: Admit = (key, lowest = 0) => {
+  const admit = (key: string): Admission => {
     const bucket = filled(key);
-    const retryAfterSeconds = secondsUntil(bucket.level, lowest + 1);
+    const retryAfterSeconds = secondsUntil(bucket.level, 1);
     if (retryAfterSeconds > 0) return { kind: 'refused', retryAfterSeconds };
     sweep(bucket.filledAt);
-    bucket.level = Math.max(lowest, bucket.level - 1);
+    bucket.level = Math.max(0, bucket.level - 1);
     buckets.set(key, bucket);
     return {
       kind: 'admitted',

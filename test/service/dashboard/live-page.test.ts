@@ -33,7 +33,7 @@ test('a live page that does not read is sent only as much as the buffers hold', 
   const site = {
     storage: service.storage,
     rateLimiter: createRateLimiter(null, () => 0),
-    scheduler: { identify: () => undefined, measured: () => undefined, nextTurn: async () => undefined },
+    requestLimit: { identify: () => undefined },
     noteUse: () => undefined,
     freeDisk: endlessDisk,
     stopping: new AbortController().signal,

@@ -58,8 +58,8 @@ export const noLocks: Locks = {
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
-  rateLimiter: { admit: notHere, admitRelease: notHere, headersOf: notHere },
-  scheduler: { identify: () => undefined, measured: () => undefined, nextTurn: async () => undefined },
+  rateLimiter: { admit: notHere, headersOf: notHere },
+  requestLimit: { identify: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,
   freeDisk: endlessDisk,

@@ -19,18 +19,11 @@ function limiter(limit: RateLimit) {
     rateLimiter,
     admit: rateLimiter.admit,
     ratelimit: (tokenId: string) => rateLimiter.headersOf(tokenId)['ratelimit'],
-    release(tokenId: string, own: boolean): 'admitted' | 'refused' {
-      const admission = rateLimiter.admitRelease(tokenId);
-      if (own && admission.kind === 'admitted') admission.refund();
-      return own ? 'admitted' : admission.kind;
-    },
     wait(seconds: number) {
       now += seconds * 1_000;
     },
   };
 }
-
-type Limiter = ReturnType<typeof limiter>;
 
 describe('the rate limiter', () => {
   test('admits everything and sends no headers if there is no limit', () => {
@@ -51,54 +44,9 @@ describe('the rate limiter', () => {
   });
 
   test('does not limit eight jobs with 3,000 paths each that share a token, however fast they are', () => {
-    const { admit, release, ratelimit } = limiter(shippedRateLimit);
-    for (let asked = 0; asked < 8 * 3_000; asked += 1) {
-      expect(admit('shared').kind).toBe('admitted');
-      expect(release('shared', true)).toBe('admitted');
-    }
+    const { admit, ratelimit } = limiter(shippedRateLimit);
+    for (let asked = 0; asked < 8 * 3_000; asked += 1) expect(admit('shared').kind).toBe('admitted');
     expect(ratelimit('shared')).toBe('"token";r=36000;t=0');
-  });
-
-  describe('for release requests', () => {
-    test("does not charge for releases of the token's own locks, and the headers show it", () => {
-      const { admit, release, ratelimit } = limiter({ perSecond: 1, burst: 3 });
-      admit('a');
-      for (let released = 0; released < 100; released += 1) {
-        expect(release('a', true)).toBe('admitted');
-        expect(ratelimit('a')).toBe('"token";r=2;t=0');
-      }
-    });
-
-    test('charges for all other releases, down to minus the burst', () => {
-      const { admit, release, ratelimit, wait } = limiter({ perSecond: 1, burst: 3 });
-      release('quick', false);
-      expect(ratelimit('quick')).toBe('"token";r=2;t=0');
-      const answers = Array.from({ length: 8 }, () => release('a', false));
-      expect(answers).toEqual([...Array(6).fill('admitted'), 'refused', 'refused']);
-      expect(admit('a')).toMatchObject({ kind: 'refused', retryAfterSeconds: 4 });
-      expect(release('a', true)).toBe('admitted');
-      wait(1);
-      expect([release('a', false), release('a', false)]).toEqual(['admitted', 'refused']);
-      wait(4);
-      expect([admit('a').kind, admit('a').kind]).toEqual(['admitted', 'refused']);
-    });
-
-    test('admits no more releases concurrently than in sequence', () => {
-      const { rateLimiter, admit } = limiter({ perSecond: 1, burst: 3 });
-      const at = Array.from({ length: 20 }, () => rateLimiter.admitRelease('a'));
-      expect(at.filter(({ kind }) => kind === 'admitted')).toHaveLength(6);
-      expect(admit('a').kind).toBe('refused');
-    });
-
-    test('remembers the debt of a token, even among 20,000 others', () => {
-      const { release, wait } = limiter({ perSecond: 1, burst: 2 });
-      for (let token = 0; token < 20_000; token += 1) release(`token ${token}`, true);
-      wait(4.1);
-      for (let asked = 0; asked < 4; asked += 1) release('busy', false);
-      wait(2.5);
-      for (let token = 0; token < 20_000; token += 1) release(`other ${token}`, true);
-      expect([1, 2, 3].map(() => release('busy', false))).toEqual(['admitted', 'admitted', 'refused']);
-    });
   });
 
   const limits = fc.record({
@@ -107,39 +55,32 @@ describe('the rate limiter', () => {
   });
   const waits = fc.array(fc.double({ min: 0, max: 0.5, noNaN: true }), { maxLength: 300 });
 
-  test.each([
-    ['requests', 1, () => false],
-    ['requests and unsuccessful releases', 2, (index: number) => index % 3 > 0],
-  ])('never admits more %s than %d times the burst plus the rate', (_, bursts, isRelease) => {
+  test('never admits more requests than the burst plus the rate', () => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
-        const { admit, release, wait } = limiter(limit);
+        const { admit, wait } = limiter(limit);
         let [admitted, seconds] = [0, 0];
-        for (const [index, pause] of pauses.entries()) {
+        for (const pause of pauses) {
           wait(pause);
           seconds += pause;
-          if ((isRelease(index) ? release('a', false) : admit('a').kind) === 'admitted') admitted += 1;
-          expect(admitted).toBeLessThanOrEqual(bursts * limit.burst + seconds * limit.perSecond + 1e-6);
-          expect(release('a', true)).toBe('admitted');
+          if (admit('a').kind === 'admitted') admitted += 1;
+          expect(admitted).toBeLessThanOrEqual(limit.burst + seconds * limit.perSecond + 1e-6);
         }
       }),
     );
   });
 
-  test.each([
-    ['a request', ({ admit }: Limiter) => admit('a')],
-    ['a release request', ({ rateLimiter }: Limiter) => rateLimiter.admitRelease('a')],
-  ])('admits %s that has waited as long as Retry-After says', (_, ask) => {
+  test('admits a request that has waited as long as Retry-After says', () => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
-        const limited = limiter(limit);
+        const { admit, wait } = limiter(limit);
         for (const pause of pauses) {
-          limited.wait(pause);
-          const admission = ask(limited);
+          wait(pause);
+          const admission = admit('a');
           if (admission.kind === 'admitted') continue;
           expect(admission.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          limited.wait(admission.retryAfterSeconds);
-          expect(ask(limited).kind).toBe('admitted');
+          wait(admission.retryAfterSeconds);
+          expect(admit('a').kind).toBe('admitted');
         }
       }),
     );
@@ -214,34 +155,30 @@ describe.each(databaseKinds)('a token that has used up its rate limit, on $name'
     }
   });
 
-  test('is refused releases that free none of its own locks, and never those that do', async () => {
+  test('is charged for releases that free none of its own locks, and refused no release', async () => {
     const { secret } = await newToken();
     const guest = locksOf(service, service.home, secret);
     const other = await ofNewToken();
     expect((await other.take('others')).status).toBe(201);
-    await guest.take('kept');
     const { body: named } = await guest.take('named');
     const another = { 'if-match': '"another"' };
-    // Uses the rest of its limit, and the same number of releases again.
-    const statuses: number[] = [];
-    for (const path of words('absent others named \u0001 absent others absent others absent x')) {
-      statuses.push((await guest.release(path, another)).status);
+    const answers: (readonly [number, string | null])[] = [];
+    for (const path of words('absent others named \u0001 absent others absent')) {
+      const { status, headers } = await guest.release(path, another);
+      answers.push([status, /r=\d+/.exec(headers.get('ratelimit') ?? '')?.[0] ?? null]);
     }
-    expect(statuses).toEqual([404, 412, 412, 422, 404, 412, 404, 412, 404, 404]);
-    const refused = await guest.release('absent');
-    expectProblem(refused, 'rate-limited');
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(900);
-    expect(refused.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d{4}$/);
-    for (const response of [
-      await guest.release('others'),
-      await guest.release('\u0001'),
-      await guest.release('named', another),
-      await locksOf(service, 'nowhere', secret).release('named'),
-    ]) {
-      expectProblem(response, 'rate-limited');
-    }
+    expect(answers).toEqual([
+      [404, 'r=4'],
+      [412, 'r=3'],
+      [412, 'r=2'],
+      [422, 'r=1'],
+      [404, 'r=0'],
+      [412, 'r=0'],
+      [404, 'r=0'],
+    ]);
+    expectProblem(await guest.take('more'), 'rate-limited');
+    expectProblem(await locksOf(service, 'nowhere', secret).release('named'), 'not-found');
     expect((await guest.release('named', { 'if-match': `"${named.id}"` })).status).toBe(204);
-    expect((await guest.release('kept')).status).toBe(204);
     expect((await other.release('others')).status).toBe(204);
   });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../../src/service/http/server.ts';
 import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { describedApp } from './described-app.ts';
@@ -8,7 +8,6 @@ import { describedApp } from './described-app.ts';
 /** Requests that wait until the test starts them. */
 const waiting: { readonly incoming: IncomingMessage; begin(): void }[] = [];
 let whenWaiting = (): void => undefined;
-const connected = vi.fn();
 let server: Awaited<ReturnType<typeof startServer>>;
 
 async function nextWaiting() {
@@ -20,22 +19,20 @@ async function nextWaiting() {
 
 beforeAll(async () => {
   server = await startServer(describedApp(), '127.0.0.1', 0, {
-    scheduler: {
-      wait(incoming, begin) {
+    requestLimit: {
+      async wait(incoming, _, begin) {
         waiting.push({ incoming, begin });
         whenWaiting();
       },
-      connected,
     },
   });
 });
 afterAll(() => server.close({ idleMs: 0, requestsMs: 0 }));
 beforeEach(() => {
   waiting.length = 0;
-  connected.mockClear();
 });
 
-test('a request is not processed before its turn', async () => {
+test('a request is not processed before there is a slot for it', async () => {
   const connection = await connectRaw(server.port);
   onTestFinished(() => connection.close());
   await connection.send(writeRequest({ target: '/v1/none' }));
@@ -50,16 +47,6 @@ test('a request is not processed before its turn', async () => {
   expect(isAnswered).toBe(false);
   begin();
   expect((await response).status).toBe(404);
-});
-
-test('the scheduler is notified of each new connection, but not of further requests on it', async () => {
-  const connection = await connectRaw(server.port);
-  onTestFinished(() => connection.close());
-  for (let request = 0; request < 3; request += 1) {
-    await connection.send(writeRequest({ target: '/healthz' }));
-    await connection.response();
-  }
-  expect(connected).toHaveBeenCalledOnce();
 });
 
 test('a connection is kept alive for 65 s, which is longer than proxies reuse it', async () => {

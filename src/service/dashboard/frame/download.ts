@@ -1,5 +1,5 @@
 import { authenticateSession } from '../../sessions/sessions.ts';
-import { charge, type PageCall, type Site } from './page.ts';
+import type { PageCall, Site } from './page.ts';
 
 export interface Download {
   readonly lines: AsyncIterable<string>;
@@ -31,10 +31,4 @@ export function download({ storage, log }: Site, { c }: PageCall, { lines, filen
       'x-request-id': c.get('requestId'),
     },
   });
-}
-
-/** Reads a part of a file like a request: at its turn, and charged to its token. */
-export async function readPart<T>(site: Site, call: PageCall, read: () => Promise<T>): Promise<T> {
-  await site.scheduler.nextTurn(call.c.env.incoming);
-  return charge(site, call, read);
 }

@@ -5,7 +5,6 @@ import type { ApiParts } from '../../api/parts.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, bearerOf, type Environment, requestedWorkspace, send } from '../../http/context.ts';
-import { measureCost } from '../../http/request-scheduler.ts';
 import { readQuery } from '../../http/urlencoded.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
@@ -63,8 +62,6 @@ interface PageRoute {
   readonly access: Exclude<Access, 'anyone'>;
   /** For forms with a checkbox in each row of a table. */
   readonly maxFields?: number;
-  /** The page takes longer the more is stored, and waits for nothing else: its time is charged to its token. */
-  readonly isCharged?: true;
 }
 
 /** The path continues the URL of a workspace. */
@@ -90,7 +87,7 @@ export type PageSite = AccessControl & Pick<Site, 'app' | 'showPage'>;
 export function addPage(site: PageSite, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
   site.app.get(route.path, requireSession(site, route.access), async (c) => {
     const call = callOf(c);
-    return respond(site, call, await (route.isCharged ? charge(site, call, () => show(call)) : show(call)));
+    return respond(site, call, await show(call));
   });
 }
 
@@ -111,7 +108,7 @@ type WorkspaceActionCall = WorkspaceCall & ActionCall;
 export function addAction(site: PageSite, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
   site.app.post(route.path, requireSameSite, requireSession(site, route.access), async (c) => {
     const call = { ...callOf(c), form: await readForm(c.env.incoming, route.maxFields) };
-    return respond(site, call, await (route.isCharged ? charge(site, call, () => act(call)) : act(call)));
+    return respond(site, call, await act(call));
   });
 }
 
@@ -144,10 +141,6 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
   const key = `form-${createHash('sha256').update(content).digest('hex')}`;
   return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
-
-/** Charges the time of the work to the token. */
-export const charge = <T>({ scheduler }: PageSite, { bearer }: PageCall, work: () => Promise<T>): Promise<T> =>
-  measureCost(scheduler, [bearer.id], work);
 
 const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 

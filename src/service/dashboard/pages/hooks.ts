@@ -9,7 +9,7 @@ import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 
 /** Webhooks are registered and removed over the API and the command; the page shows how they do. */
 export function addHookListPage(site: Site): void {
-  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async (call) => {
     const hooks = await listHooks(site.storage.read, call.workspace.id);
     return { title: 'Webhooks', main: hooks.length === 0 ? noHooks : hookTable(call, hooks) };
   });

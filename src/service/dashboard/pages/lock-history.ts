@@ -11,11 +11,11 @@ import { link, listPage, positionIn, urlWith } from '../elements/list.ts';
 import { changeNames, changeRow } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
-import { download, readPart } from '../frame/download.ts';
+import { download } from '../frame/download.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
-const route = { path: '/locks/history', access: 'locks:read', isCharged: true } as const;
+const route = { path: '/locks/history', access: 'locks:read' } as const;
 
 const filterSchema = z.object({
   prefix: plainText.optional(),
@@ -69,9 +69,7 @@ export function addLockHistoryPages(site: Site): void {
     return download(site, call, {
       filename: `locks-of-${id}.csv`,
       mediaType: 'text/csv; charset=utf-8; header=present',
-      lines: historyFile((before) =>
-        readPart(site, call, () => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
-      ),
+      lines: historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
     });
   });
 }

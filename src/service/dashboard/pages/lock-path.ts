@@ -7,6 +7,7 @@ import type { StoredLock } from '../../locks/find.ts';
 import { toLock } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';
 import { readLockHistory } from '../../locks/read-history.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
 import { askUrl, changeRow, lockFacts, newLockUrl, originLink } from '../elements/lock.ts';
@@ -21,7 +22,7 @@ const pageSize = 20;
 export function addLockPathPage(site: Site): void {
   const { storage, locks } = site;
 
-  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
     const before = historyPositionOf(call);
     const parsed = lockPathFromUrl(lastSegment(call.c.req.path));
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
@@ -37,7 +38,12 @@ export function addLockPathPage(site: Site): void {
     const own = locks.waitIdOf({ ...key, bearer: call.bearer });
     const isWaiting = waiting.some(({ waitId }) => waitId === own);
     const { changes, next } = history;
-    const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
+    const none = empty(
+      'Nobody holds a lock on this path.',
+      found?.isTaken
+        ? html`Its last lock expired. It can be locked ${time(asTimestamp(found.expires_at + found.delay_ms), call.now)}.`
+        : 'It can be locked now.',
+    );
     const main = html`${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
       <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}</section>
       <h2>Waiting for it</h2>

@@ -25,7 +25,7 @@ import { columnNames, lockPageSize, lockTableHtml, mayLock, selectionForm } from
 import { poolsUrl } from './pools.ts';
 
 export function addLockListPage(site: Site): void {
-  addWorkspacePage(site, { path: '/locks', access: 'locks:read', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
     const query = parseListQuery(new URLSearchParams(queryOf(call, ...queryNames)));
     return { title: 'Locks', script: 'locks.js', actions: actions(call), main: await lockList(site, call, query) };
   });

@@ -20,7 +20,7 @@ const noLocks = empty(
 );
 
 export function addOwnLocksPage(site: Site): void {
-  addPage(site, { path: ownLocksUrl, access: 'locks:read', isCharged: true }, async (call) => {
+  addPage(site, { path: ownLocksUrl, access: 'locks:read' }, async (call) => {
     const found = await ownLocks(site.storage, call.bearer, maxShown + 1);
     const locks = found.slice(0, maxShown);
     const waiting = await countWaiting(site.storage, locks);

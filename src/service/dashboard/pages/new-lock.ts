@@ -50,9 +50,7 @@ const unknownVersion = {
 export function addNewLockPages(site: Site): void {
   const { suggestPaths, locks } = site;
 
-  addWorkspacePage(site, { path: '/locks/new', access, isCharged: true }, async (call) =>
-    lockView(site, call, emptyForm(call)),
-  );
+  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(site, call, emptyForm(call)));
 
   addWorkspacePage(site, { path: '/locks/paths', access }, async (call) =>
     jsonApiResponse(200, { paths: await suggestPaths.suggest(call.workspace, queryOf(call, 'start').start) }),

@@ -15,7 +15,7 @@ export const poolsUrl = (workspace: string): string => `/workspaces/${workspace}
 export function addPoolPages(site: Site): void {
   const { storage, locks } = site;
 
-  addWorkspacePage(site, { path: '/pools', access: 'locks:read', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/pools', access: 'locks:read' }, async (call) => {
     const workspace = call.workspace.id;
     const pools = await findPools(storage.read, { workspace });
     const rows = await Promise.all(
@@ -34,7 +34,7 @@ export function addPoolPages(site: Site): void {
     return { title: 'Pools', main: rows.length === 0 ? none : htmlTable(rows) };
   });
 
-  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read' }, async (call) => {
     const pool = await poolWithName(storage.read, call.workspace.id, call.c.req.param('name') ?? '');
     const [seats, queue] = await Promise.all([
       seatsOf(locks, pool, call.bearer),

@@ -11,7 +11,6 @@ import type { Form } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
-  charge,
   queryOf,
   type Site,
   type View,
@@ -36,7 +35,6 @@ const selectedRoute = {
   ...route,
   path: '/locks/release-selected',
   maxFields: lockPageSize + 50,
-  isCharged: true,
 } as const;
 
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
@@ -78,22 +76,16 @@ export function addReleasePages(site: Site): void {
     const back = safeListUrl(form.text('back'), workspace);
     const selection = { ids, path: form.text('path'), back };
     const reason = form.text('reason').trim();
-    // The time that the commit waits for others is not charged.
-    const locks = await charge(site, call, async () => {
-      const releasable = await releasableLocks(call, selection);
-      if ('main' in releasable || countForced(call, releasable) === 0) return releasable;
-      const problem = reasonProblem(reason);
-      return problem === undefined ? releasable : confirmation(call, selection, releasable, { form, problem });
-    });
+    const locks = await releasableLocks(call, selection);
     if ('main' in locks) return locks;
     const force = countForced(call, locks) > 0;
+    const problem = force ? reasonProblem(reason) : undefined;
+    if (problem !== undefined) return confirmation(call, selection, locks, { form, problem });
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await site.locks.commitReleases(workspace, (_, release) =>
-      charge(site, call, () => release(requests)),
-    );
+    const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
     const released = releases.filter(({ kind }) => kind === 'released').length;
-    if (released === 0) return charge(site, call, () => confirm(call, selection));
+    if (released === 0) return confirm(call, selection);
     const all = ids.length === 1 ? 'released' : 'released-all';
     return { to: back, notice: released === ids.length ? all : 'released-some' };
   });

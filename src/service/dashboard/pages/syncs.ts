@@ -18,7 +18,7 @@ const pageSize = 50;
 
 export function addSyncHistoryPage(site: Site): void {
   const { storage } = site;
-  addWorkspacePage(site, { path: '/syncs', access: 'sync', isCharged: true }, async (call) => {
+  addWorkspacePage(site, { path: '/syncs', access: 'sync' }, async (call) => {
     const { id } = call.workspace;
     const { branch, ...query } = queryOf(call, 'branch', 'before');
     const before = positionIn(query.before, parsePosition);

@@ -18,7 +18,7 @@ import { setupSteps } from './setup-steps.ts';
 
 export function addWorkspaceListPage(site: Site): void {
   const { storage } = site;
-  addPage(site, { path: '/', access: 'any-token', isCharged: true }, async (call) => {
+  addPage(site, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const { scopes } = call.bearer;
     const steps =
