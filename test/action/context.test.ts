@@ -44,17 +44,13 @@ test('logs the first ten retries, and the rest at debug level', async () => {
   expect(debug).toHaveLength(3);
 });
 
-test('logs the first refusal by the rate limit also after a pause for that limit, and the limit once', () => {
+test('logs only the first refusal by the rate limit', () => {
   const lines: string[] = [];
   const ignore = () => undefined;
   const log = { line: (text: string) => void lines.push(text), warn: ignore, debug: ignore, group: ignore };
-  const { onThrottled, onRetry } = retryLog(log);
-  onThrottled(1_500);
+  const { onRetry } = retryLog(log);
   for (const delayMs of [90_000, 80_000]) onRetry({ kind: 'limited', reason: 'Too many requests.', delayMs });
-  expect(lines).toEqual([
-    'The service limits the rate of requests. The rest of the step keeps to that limit.',
-    'Too many requests. Trying again in 90 s.',
-  ]);
+  expect(lines).toEqual(['Too many requests. Trying again in 90 s.']);
 });
 
 test('sends the run URL and the version with each request, and warns once if the interface has a sunset date', async () => {

@@ -28,23 +28,6 @@ test('an unannounced rate limit pauses all requests together, and is logged once
   });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '40' } });
   expect(result.log.match(/429 Too Many Requests/g)).toHaveLength(1);
-  expect(result.log.match(/The service limits the rate of requests/g)).toHaveLength(1);
   await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
   expect(await scene.locked(workspace)).toEqual([]);
-});
-
-test('a rate limit that a response announces after a refusal is not logged again', async () => {
-  const onward = passOn(scene.service.port);
-  let requests = 0;
-  const server = await startOtherServer((response, request) => {
-    requests += 1;
-    if (requests === 1) return void response.writeHead(429).end();
-    if (requests === 2) response.setHeader('ratelimit', '"default";r=0;t=2');
-    onward(response, request);
-  });
-  const workspace = await scene.service.workspace();
-  const job = await scene.job({ workspace, env: { WORKSPACE_BASE_URL: server.baseUrl } });
-  const result = await job.run({ with: { operation: 'lock', path: 'a\nb' } });
-  expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '2' } });
-  expect(result.log.match(/The service limits the rate of requests/g)).toHaveLength(1);
 });

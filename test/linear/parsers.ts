@@ -14,7 +14,6 @@ import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
 import { readOutdated } from '../../src/client/outdated.ts';
-import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { fieldsOf, messageOf, refusalOf } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
@@ -179,15 +178,6 @@ export const parsers: readonly Parser[] = [
   ),
   row('client/sanitizer.ts htmlToText', (text) => htmlToText(`<html>${text}`), '<body', ['', '<a ', '>']),
   row('client/response.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
-  row(
-    'client/rate-limit.ts rateLimitIn',
-    (text) =>
-      rateLimitIn(
-        { ratelimit: text, 'ratelimit-policy': text, 'ratelimit-remaining': text, 'ratelimit-reset': text },
-        0,
-      ),
-    ...['"a";r=1;', '"a",', '"'],
-  ),
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
   row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
   row('client/response.ts deprecationIn', (text) =>

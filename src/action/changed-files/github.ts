@@ -88,7 +88,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     sleep,
     random,
     closed: closing.signal,
-    onRetry: retryLog(log, 'GitHub').onRetry,
+    onRetry: retryLog(log).onRetry,
   });
   return {
     call,
