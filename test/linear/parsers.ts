@@ -35,7 +35,7 @@ import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parseHeader, parseLine } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/request-fields.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
-import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
+import { pageQueryOf, parseListQuery } from '../../src/service/dashboard/elements/lock-list.ts';
 import { filledIn, parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock.ts';
 import { readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
@@ -299,9 +299,9 @@ export const parsers: readonly Parser[] = [
     return readNewToken(filledIn({ ...given, lifetime: 'never', reach: 'some' }));
   }),
   row('service/dashboard/elements/lock-list.ts parseListQuery', (text) => {
-    const given = { search: text, sort: text, path: text, page: text };
+    const given = { search: text, sort: 'left', path: text, after: `1 ${text}` };
     const query = parseListQuery(new URLSearchParams(given));
-    return matching(sorted([], query), query);
+    return pageQueryOf('game', query);
   }),
   row('service/platform/safe-text.ts safeText', safeText),
   row('service/git/branch-name.ts parseBranchName', parseBranchName),
@@ -531,7 +531,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
-  'src/service/dashboard/frame/download.ts readPart': 'It waits for a turn, and runs a read of the database.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
   'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parseLine.',
 };
