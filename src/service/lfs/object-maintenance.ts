@@ -15,7 +15,7 @@ import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
 
 interface ObjectMaintenanceOptions {
   readonly storage: Storage;
-  readonly git: Pick<Git, 'smallBlobs'>;
+  readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
   readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
   readonly objectsOf: (workspace: string) => ObjectStore;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
@@ -90,8 +90,10 @@ async function neededObjects(
   const { listing, failure } = await remoteMemory.ask(workspace);
   const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
   const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
+  // A head that this instance has not fetched yet, because another one ran its sync, needs none of its objects.
+  const fetched = heads.difference(await git.missingCommits(workspace.id, heads));
   const needed = new Set<Oid>();
-  for (const head of heads) {
+  for (const head of fetched) {
     const referenced = await referencedObjects(git, workspace.id, { commit: head, of: 'head' }, { timeoutMs, signal });
     for (const { oid } of referenced) needed.add(oid);
   }

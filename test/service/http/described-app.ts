@@ -67,6 +67,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   idempotent: notHere,
   compare: notHere,
   prepareSync: notHere,
+  pullThrough: { commits: notHere, objects: notHere },
   remoteMemory: { known: notHere, ask: notHere, askAgain: notHere, askSoon: notHere },
   suggestPaths: { isMirrored: notHere, suggest: notHere, find: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),

@@ -49,6 +49,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
       git: {
+        missingCommits: async () => new Set(),
         async smallBlobs(_workspace, { commit }, _limits, onBlob) {
           const found = needed.get(commit);
           if (found === undefined) throw new Error('git failed');
