@@ -34,15 +34,14 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     errors.length = 0;
   });
 
-  const times = { askedAt: 0, answeredAt: 0 };
   const noAnswer: AskedRemote = {
     listing: undefined,
-    failure: { reason: 'No answer.', isBusy: false, ...times },
+    failure: { reason: 'No answer.', isBusy: false },
     startedAt: 0,
   };
   const answering = (...names: readonly string[]): AskedRemote => {
     const branches = new Map(names.map((name) => [branchNamed(name), 'head']));
-    return { listing: { branches, defaultBranch: undefined, ...times }, failure: undefined, startedAt: 0 };
+    return { listing: { branches, defaultBranch: undefined, askedAt: 0 }, failure: undefined, startedAt: 0 };
   };
 
   const upkeep = (asked: AskedRemote = noAnswer) =>
