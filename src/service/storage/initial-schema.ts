@@ -98,8 +98,8 @@ const history = ({ byteOrder }: Words): readonly string[] => [
 const leases = ({ byteOrder }: Words): readonly string[] => [
   `create table leases (
     workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
-    token_id text not null, owner text not null, fingerprint text, pool text, state text not null, granted text,
-    result text, expires_at bigint not null,
+    token_id text not null, owner text not null, fingerprint text, pool text, state text not null,
+    size integer not null, granted text, result text, expires_at bigint not null,
     primary key (workspace_id, id))`,
   'create index leases_by_end on leases (expires_at)',
 ];
