@@ -9,7 +9,7 @@ import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore } from './lfs/object-store.ts';
-import { remainingBytes } from './lfs/usage.ts';
+import { type LfsUsage, remainingBytes } from './lfs/usage.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import type { MirrorLimits } from './mirror/limits.ts';
@@ -76,9 +76,10 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const idempotency = createIdempotency(storage, remembered.add);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
+  const lfsUsage: LfsUsage = new Map();
   const fetchObjects = createFetchObjects({
     ...options,
-    remainingBytes: (workspace) => remainingBytes(storage, workspace),
+    remainingBytes: (workspace) => remainingBytes(storage, lfsUsage, workspace),
   });
   return {
     ...options,
@@ -98,6 +99,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     remotes,
     mirrorMaintenance,
     fetchObjects,
+    lfsUsage,
     pullThrough: createPullThrough({
       ...{ ...options, fetchObjects, stopping },
       scheduleMaintenance: mirrorMaintenance.schedule,

@@ -5,7 +5,6 @@ import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
@@ -97,7 +96,7 @@ export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }:
     const deadline = performance.now() + timeoutMs;
     const { known, hasAnswered } = await askRemote(request, maxAgeMs);
     const synced = await syncedBranches(storage, workspace.id);
-    const newest = newestHeads(request, known, hasAnswered, synced);
+    const newest = newestHeads(request, known, synced);
     const here = await pullOnce(workspace, known, newest, synced, Math.max(0, deadline - performance.now()));
     return { ...comparedHeads(request, known, hasAnswered, { newest, synced, here }), refreshedAt: known.startedAt };
   };
@@ -105,26 +104,27 @@ export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }:
 
 type PullRest = readonly [synced: SyncedBranches, waitMs: number];
 
-/** The newest known heads of the branches that matter: from the remote, if it answered, and otherwise from the syncs. */
+/** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
 function newestHeads(
   { workspace, branch, syncsBranch }: RefreshRequest,
   { listing }: KnownRemote,
-  hasAnswered: boolean,
   synced: SyncedBranches,
 ): SyncedBranches {
   const isCompared = comparedWith(workspace, listing?.defaultBranch);
+  const askedAt = listing?.askedAt ?? 0;
+  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
   const newest = new Map<string, SyncedBranch>();
-  for (const { name, head, synced: last } of branchStatuses({ listing }, synced)) {
-    if (name !== branch && !isCompared(name)) continue;
-    // Without a head, a sync has found a newer one since then.
-    const isWanted = hasAnswered && head !== undefined && (isCompared(name) || syncsBranch);
-    const known = isWanted && listing !== undefined && head !== last?.head ? { head, syncedAt: listing.askedAt } : last;
-    if (known !== undefined) newest.set(name, known);
-  }
-  // A branch that the remote no longer has does not count, unless a sync has found it since then.
   for (const [name, last] of synced) {
-    if (newest.has(name) || (name !== branch && !isCompared(name))) continue;
-    if (name === branch || last.syncedAt >= (listing?.askedAt ?? 0)) newest.set(name, last);
+    const isListed = listed?.has(name) ?? true;
+    // A branch that the remote no longer has does not count, unless a sync has found it since then.
+    if (name === branch || (isCompared(name) && (isListed || last.syncedAt >= askedAt))) newest.set(name, last);
+  }
+  for (const [name, head] of listed ?? []) {
+    if (!isCompared(name) && !(syncsBranch && name === branch)) continue;
+    const last = newest.get(name);
+    // A sync that ended after the request for the listing may have fetched a newer commit.
+    if (last === undefined || (last.head !== head && last.syncedAt < askedAt))
+      newest.set(name, { head, syncedAt: askedAt });
   }
   return newest;
 }

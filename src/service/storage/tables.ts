@@ -150,14 +150,6 @@ export interface Tables extends LockTables {
     name: string;
     value: number;
   };
-  /** LFS objects of a workspace at the last measurement. */
-  readonly lfs_usage: {
-    workspace_id: string;
-    objects: number;
-    bytes: number;
-    /** Bytes that the heads of the synced branches need; null if all fit. */
-    needed_bytes: number | null;
-  };
   readonly signing_keys: {
     name: string;
     secret: string;

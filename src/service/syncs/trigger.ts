@@ -9,7 +9,7 @@ import { type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { noteVanished, removeBranch } from '../workspaces/vanished-branches.ts';
-import { noteDefaultBranch, type StoredWorkspace } from '../workspaces/workspaces.ts';
+import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { findQueued, syncsIn } from './queue.ts';
 
 /** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
@@ -51,7 +51,7 @@ export function createPrepareSync({ storage, remotes, remoteMemory }: TriggerPar
       },
     );
     if (listed === undefined) return undefined;
-    const { branches, defaultBranch, before } = listed;
+    const { branches, before } = listed;
     const head = branches.get(branch);
     if (head === undefined) {
       const synced = before.get(branch);
@@ -64,7 +64,6 @@ export function createPrepareSync({ storage, remotes, remoteMemory }: TriggerPar
           : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
       return refused(`${reason} ${branchesText([...branches.keys()])}`);
     }
-    if (defaultBranch !== undefined) await noteDefaultBranch(storage, workspace.id, defaultBranch);
     if (before.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0 || before.has(branch)) return undefined;

@@ -78,15 +78,20 @@ export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote
   created_at: asTimestamp(created_at),
 });
 
-/** The branch that clones of the mirror check out. */
+/** Records the branch that clones of the mirror check out, unless the workspace has another remote by now. */
 export async function noteDefaultBranch(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
-  id: string,
+  { id, remote }: StoredWorkspace,
   branch: string,
-) {
-  if ((await findWorkspace(read, id))?.default_branch === branch) return;
+): Promise<void> {
+  const workspace = await findWorkspace(read, id);
+  if (workspace?.remote !== remote || workspace.default_branch === branch) return;
   await commit({ workspace: id }, (db) =>
-    db.updateTable('workspaces').set({ default_branch: branch }).where('id', '=', id).execute(),
+    db
+      .updateTable('workspaces')
+      .set({ default_branch: branch })
+      .where((where) => where.and({ id, remote }))
+      .execute(),
   );
 }
 

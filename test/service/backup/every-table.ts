@@ -218,7 +218,6 @@ export const everyTable: Rows = {
       missing: '[]',
     },
   ],
-  lfs_usage: [{ workspace_id: 'game', objects: 1, bytes: 2, needed_bytes: null }],
   hooks: [
     {
       id: 'hook_1',

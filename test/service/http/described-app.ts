@@ -68,7 +68,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   compare: notHere,
   prepareSync: notHere,
   pullThrough: { commits: notHere, objects: notHere },
-  remoteMemory: { known: notHere, ask: notHere, askAgain: notHere, askSoon: notHere },
+  remoteMemory: { known: notHere, ask: notHere, askAgain: notHere },
   suggestPaths: { isMirrored: notHere, suggest: notHere, find: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,

@@ -43,12 +43,11 @@ async function setUp(
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), commitOf(name)]));
-  const times = { askedAt: 1_000, answeredAt: 1_000 };
-  const listing = { branches, defaultBranch: branchNamed('main'), ...times };
+  const listing = { branches, defaultBranch: branchNamed('main'), askedAt: 1_000 };
   const answer = (): AskedRemote => {
     const startedAt = performance.now();
     if (failure === undefined) return { listing: { ...listing }, failure, startedAt };
-    return { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy', ...times }, startedAt };
+    return { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy' }, startedAt };
   };
   let known: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
   const calls = { pulls: 0, asks: 0 };
