@@ -33,7 +33,7 @@ const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\
 /** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
 const slow = [
   'connections',
-  'gateways',
+  'recorded-gateways',
   'outdated',
   'pools',
   'rate-limited',
@@ -76,10 +76,7 @@ const short = (): TestOptions => ({
 const measuredInTime = [
   'test/e2e/scenarios/*.test.ts',
   'test/fire/costly-input.test.ts',
-  'test/fire/faults.test.ts',
-  'test/fire/hostile-guests.test.ts',
   'test/fire/instances.test.ts',
-  'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',
   'test/fire/line.test.ts',
   'test/service/cli/receive-time.test.ts',

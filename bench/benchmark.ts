@@ -16,7 +16,7 @@ export interface Figure {
   /** Such as `ms`, `×`, `KB`, `/s`; empty for a plain number. */
   readonly unit: string;
   readonly limit?: Limit | undefined;
-  /** Shown in the table of docs/scaling.md even without a limit. */
+  /** Shown in the table of docs/scaling.md. */
   readonly shown?: true | undefined;
   /** The values that it was computed from. They are only in results.json. */
   readonly rounds?: readonly (readonly number[])[];

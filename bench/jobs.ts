@@ -38,6 +38,7 @@ export const jobs: Benchmark = {
     return [
       figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
+        shown: true,
       }),
       figure(
         `${what}: jobs that did not get their locks, or whose post-step failed or warned`,

@@ -160,6 +160,7 @@ export const objects: Benchmark = {
     return [
       ratioFigure(`${what}: a sync relative to git fetch and git lfs fetch`, syncMs, fetchMs, {
         limit: atMost(1.1, 'design §6'),
+        shown: true,
       }),
       figure(`${what}: peak memory of the service, above idle`, 'MiB', after.peak - before.now, {
         limit: atMost(150, 'objects are streamed, and never kept in memory'),

@@ -48,6 +48,7 @@ export const renewal: Benchmark = {
       medianFigure('a lock step without `renew`', 'ms', plain.ms),
       figure('extra time of a lock step with `renew: true`', 'ms', medianOf(renewed.ms) - medianOf(plain.ms), {
         limit: atMost(25, 'design §6'),
+        shown: true,
       }),
       ...used.flatMap(({ what, sent, peakBytes }) => [
         figure(`${what}, ttl ${ttl}: requests a minute`, '', (sent.length / workMs) * 60_000),

@@ -27,9 +27,9 @@ interface Subject {
 }
 
 /** All clients share one token, and send requests as fast as they can. */
-const clientsText = (clients: number): string => `${pluralize(clients, 'client')}, rate limit off`;
+const clientsText = (clients: number): string => pluralize(clients, 'client');
 
-const taken = 'locks acquired, each on disk before its response';
+const taken = 'locks acquired';
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
   const limit = (clients: number, ratio: number, reason: string) =>

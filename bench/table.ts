@@ -67,18 +67,17 @@ export function terminalText(results: Results): string {
   return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
-/** The figures for docs/scaling.md: those with a limit, and those marked as shown. A kept limit needs no verdict. */
+/** The figures for docs/scaling.md: those marked as shown, each missed limit, and the number of other limits. */
 export function figuresMarkdown(results: Results): string {
-  const isShown = ({ limit, shown }: Figure): boolean => shown === true || limit !== undefined;
+  const isShown = (each: Figure): boolean => each.shown === true || verdictOn(each) === 'MISSED';
   const rowFor = (figure: Figure): Row => {
     const [name = '', value = '', limit = '', verdict = ''] = rowOf(figure);
     return [name, value, verdict === 'kept' || verdict === '' ? limit : `${limit}, ${verdict}`];
   };
-  const rows = results.benchmarks.flatMap((result) => {
-    const its = figuresOf(result).filter(isShown).map(rowFor);
-    return its.length === 0 ? its : [[`**${result.what}**`, '', ''], ...its];
-  });
-  const notes = leftOutIn(results);
+  const figures = results.benchmarks.flatMap(figuresOf);
+  const rows = figures.filter(isShown).map(rowFor);
+  const kept = figures.filter((each) => !isShown(each) && each.limit !== undefined).length;
+  const notes = [`${kept} more limits were kept.`, ...leftOutIn(results)];
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
   return `${plain(measured.join(' '))}\n\n${[markdownTable(head.slice(0, 3), rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
 }

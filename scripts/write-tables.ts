@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { markdownTable, type Row, withText } from './markdown.ts';
 
-/** Writes the tables of inputs and outputs in README.md from action.yml. */
+/** Writes the tables of inputs and outputs in docs/action.md from action.yml. */
 
 interface Entry {
   readonly description: string;
@@ -61,7 +61,7 @@ export function withTables(markdown: string, actionYml: string): string {
 
 if (import.meta.main) {
   const root = new URL('../', import.meta.url);
-  const readme = new URL('README.md', root);
-  const markdown = await readFile(readme, 'utf8');
-  await writeFile(readme, withTables(markdown, await readFile(new URL('action.yml', root), 'utf8')));
+  const page = new URL('docs/action.md', root);
+  const markdown = await readFile(page, 'utf8');
+  await writeFile(page, withTables(markdown, await readFile(new URL('action.yml', root), 'utf8')));
 }

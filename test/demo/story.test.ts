@@ -122,7 +122,7 @@ test('the cast contains the output in order, with colors', () => {
 });
 
 describe('the picture', () => {
-  test.each(['recorded', 'of the README'])('%s is well-formed, and fetches and runs nothing', async (which) => {
+  test.each(['recorded', 'of the documents'])('%s is well-formed, and fetches and runs nothing', async (which) => {
     const file = new URL('../../docs/images/two-people.svg', import.meta.url);
     const svg = which === 'recorded' ? picture : await readFile(file, 'utf8');
     const tags = readXml(svg);

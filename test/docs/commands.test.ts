@@ -33,11 +33,11 @@ test('the curl commands work with the variables that `npm start` prints', async 
   }
 });
 
-test('the five commands of the README start a service and lock a file', async () => {
+test('the commands of the README start a service, lock a file, and print a link to the page that shows it', async () => {
   const [lines = ''] = snippets(section(readme, 'Lock your first file'), 'sh');
   const [install, ...commands] = lines.trim().split('\n');
   expect(install).toBe('npm ci');
-  expect(commands).toHaveLength(4);
+  expect(commands).toHaveLength(6);
   const cwd = temporaryFolder();
   const port = String(await freePort());
   const environment = { HOME: cwd, NODE: process.execPath, COMMAND: command, WORKSPACE_SERVICE_PORT: port };
@@ -58,5 +58,5 @@ trap 'pkill -P $!; wait' EXIT
     environment,
     replaced: { ':8080': `:${port}` },
   });
-  expect(stdout).toContain('Locked Content/Hero.uasset');
+  expect(stdout).toMatch(/Locked Content\/Hero\.uasset .*\/sign-in\?link=wsl_/s);
 });

@@ -10,9 +10,8 @@ import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { codeIn, deploy, docs, section, selfHosting, shipped } from './pages.ts';
+import { codeIn, deploy, section, selfHosting, shipped } from './pages.ts';
 
-const root = fileURLToPath(new URL('../', docs));
 const folder = folderOfTests();
 const alertsFile = fileURLToPath(new URL('alerts.yaml', deploy));
 const { groups }: { groups: { rules: { alert: string; expr: string }[] }[] } = parse(await shipped('alerts.yaml'));
@@ -66,23 +65,6 @@ test('the metrics about the database exist, and are no counters of an instance',
   const gauges = types().filter(({ type }) => type === 'gauge');
   expect(documented.length).toBeGreaterThan(5);
   expect(gauges.map(({ name }) => name)).toEqual(expect.arrayContaining(documented));
-});
-
-test('the counters of sync results and webhook attempts start at zero', () => {
-  for (const status of ['succeeded', 'failed']) {
-    expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
-  }
-  for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) {
-    expect(text).toContain(`workspace_webhook_attempts_total{outcome="${outcome}"} 0\n`);
-  }
-  expect(text).toContain('workspace_locks_expired_total 0\n');
-});
-
-test('a metric names the running version, revision and Node.js version', async () => {
-  const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
-  // The test runs the sources, which have no build revision.
-  const labels = `version="${version}",revision="unknown",node="${process.versions.node}"`;
-  expect(text).toContain(`workspace_build_info{${labels}} 1\n`);
 });
 
 /** Fails with the output of promtool if it complains. */
@@ -184,39 +166,4 @@ test('every metric that an alert or the dashboard uses exists, with its labels a
       }
     }
   }
-});
-
-test('the legends of the dashboard use labels that their queries keep', () => {
-  for (const { targets } of panels) {
-    for (const { expr, legendFormat } of targets) {
-      const [, kept] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
-      const ofMetric = linesOf(metricsIn(expr)[0]?.name ?? '').join('\n');
-      for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
-        if (kept !== undefined) expect(kept.split(/, ?/), expr).toContain(label);
-        // Prometheus adds this label.
-        else if (label !== 'instance') expect(ofMetric, expr).toContain(`${label}="`);
-      }
-    }
-  }
-});
-
-test('the dashboard has the structure of Grafana dashboards and panels', async () => {
-  const types = join(root, 'node_modules/@grafana/schema/dist/types');
-  const optionsOf = (type: string) =>
-    `Plain<import('${types}/raw/composable/${type}/panelcfg/x/types.gen.js').Options>`;
-  // JSON has the values of enums, but the compiler expects their names.
-  const source = [
-    `import type { Dashboard } from '${types}/index.js';`,
-    `type Plain<T> = T extends string ? \`\${T}\` : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;`,
-    `export const dashboard: Plain<Dashboard> = ${dashboardText};`,
-    ...panels.map(
-      ({ type, options }, index) => `export const options${index}: ${optionsOf(type)} = ${JSON.stringify(options)};`,
-    ),
-  ].join('\n');
-  const file = join(folder, 'dashboard.ts');
-  await writeFile(file, source);
-  const settings = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [compiler, ...settings, file], { encoding: 'utf8' });
-  expect(stdout).toBe('');
 });

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { commands } from '../../src/service/cli/commands.ts';
 import { readOnly } from '../service/cli/run-main.ts';
-import { codeIn, type Page, pages, readPage, snippets } from './pages.ts';
+import { codeIn, ourAction, type Page, pages, readme, readPage, snippets } from './pages.ts';
+
+const rootUrl = new URL('../../', import.meta.url).href;
 
 const anchorsOf = ({ sections }: Page): readonly string[] =>
   sections.map(({ title }) =>
@@ -18,10 +20,19 @@ const anchorsOf = ({ sections }: Page): readonly string[] =>
 /** Relative links can also lead to pages of GitHub that are not files. */
 const isOfGitHub = (link: string): boolean => link.startsWith('../../security/');
 
+/** URLs of this repository lead to files of this checkout. */
+const ownFiles = new RegExp(
+  `^https://(?:github\\.com/${ourAction}/blob|raw\\.githubusercontent\\.com/${ourAction})/main/`,
+);
+const links = (text: string): readonly string[] =>
+  [...text.matchAll(/\]\(([^)\s]+)\)|^\[[\w-]+\]: (\S+)$|(?:src|srcset)="([^"]+)"/gm)].map(
+    ([, inline, reference, picture]) => inline ?? reference ?? picture ?? '',
+  );
+
 describe.each(pages)('$name', (page) => {
   test('has only links to targets and anchors that exist', async () => {
-    const links = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-    for (const link of links.filter((each) => !/^https?:/.test(each) && !isOfGitHub(each))) {
+    const local = links(page.text).map((link) => link.replace(ownFiles, rootUrl));
+    for (const link of local.filter((each) => !/^https?:/.test(each) && !isOfGitHub(each))) {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? page.url : new URL(path, page.url);
       await access(target);
@@ -46,7 +57,7 @@ describe.each(pages)('$name', (page) => {
   test('shows only command lines that the command accepts', async () => {
     const scripts = snippets(page, 'sh').flatMap((text) => text.replaceAll(/\\\n\s*/g, '').split('\n'));
     const lines = [...scripts, ...codeIn(page.text)]
-      .map((line) => line.replace(/^npx /, '').replace(/ &$/, ''))
+      .map((line) => line.replace(/^npx /, '').replace(/( >\S+ 2>&1)? &$/, ''))
       .filter((line) => line.startsWith('workspace-service '));
     const remote = { WORKSPACE_SERVICE_REMOTE: 'https://ada:password@git.example.com/game.git' };
     // Users who take locks do not work on the machine of the service.
@@ -80,6 +91,19 @@ describe.each(aboutTheService)('$name', (page) => {
       if (flag !== undefined) expect(flags, code).toContain(flag);
     }
   });
+});
+
+test('the README has at most 1,200 words, as `wc -w` counts them', () => {
+  expect(readme.text.trim().split(/\s+/).length).toBeLessThanOrEqual(1_200);
+});
+
+// The Marketplace and npm show the README, but no other file.
+test('the README has only absolute links, and links to its own sections', () => {
+  const relative = links(readme.text).filter((link) => !/^(https:|#)/.test(link));
+  expect(relative).toEqual([]);
+  const named = [...readme.text.matchAll(/\]\[([\w-]+)\]/g)].map(([, name = '']) => name);
+  const defined = [...readme.text.matchAll(/^\[([\w-]+)\]: /gm)].map(([, name = '']) => name);
+  expect([...new Set(named)].toSorted()).toEqual(defined.toSorted());
 });
 
 // Elsewhere, npx would run a stranger's package of this name.

@@ -8,7 +8,8 @@ import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
-import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
+import { storePool } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -20,7 +21,7 @@ import {
   type WorkflowJobResult,
 } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { actionPage, codeIn, readme, recipes, section, tableRows, workflow } from './pages.ts';
+import { actionPage, codeIn, readme, recipes, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
@@ -47,7 +48,7 @@ afterEach(async () => {
 
 /** A script of the checked-out project: it prints its variables and the current locks. */
 const telling = (baseUrl: string, token: string): string => `#!/usr/bin/env node
-const told = ['WAITED_SECONDS', 'SEAT', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
+const told = ['SEAT', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
 for (const name of told) console.log(name + ' ' + process.env[name]);
 fetch('${baseUrl}/v1/workspaces/game/locks', { headers: { authorization: 'Bearer ${token}' } })
   .then((answer) => answer.json())
@@ -80,7 +81,7 @@ async function given(script?: string, assets: readonly string[] = [hero, arena, 
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, '');
       }
-      for (const name of ['release.sh', 'upload.sh', 'bake.sh', 'build.sh']) {
+      for (const name of ['release.sh', 'upload.sh', 'build.sh', 'test.sh']) {
         const file = join(job.folders.workspace, name);
         await writeFile(file, script ?? telling(baseUrl, reading.secret));
         await chmod(file, 0o755);
@@ -95,36 +96,82 @@ const recipe = (name: string) => parseWorkflow(workflow(name));
 const run = async (name: string, more: Partial<WorkflowJobOptions> = {}): Promise<WorkflowJobResult> =>
   runWorkflowJob({ workflow: recipe(name), ...(await given()), ...more });
 
+/** A log as GitHub shows it with closed groups, without line breaks, and without what differs in each run. */
+const shapeOf = (log: string): string =>
+  log
+    .replaceAll(/^(?: {2}.*|##\[endgroup\])$/gm, '')
+    .replaceAll('##[group]', '')
+    .replaceAll(/https:\/\/\S+\/runs\/\d+/g, 'RUN')
+    .replaceAll(/\d\d:\d\d UTC/g, 'TIME')
+    .replaceAll(/\d+(\.\d+)? (h|min|s)\b/g, 'SPAN')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/SPAN( SPAN)+/g, 'SPAN')
+    .trim();
+
 const withoutTrouble = { result: 'success', annotations: [] };
 
-describe('"Lock an asset while a job runs"', () => {
+describe('"A license seat out of a pool"', () => {
+  const name = 'A license seat out of a pool';
+
+  beforeAll(async () => {
+    const [, seats = ''] = /unity-pro (--item .*)/.exec(snippetWith(readme, 'pool add')) ?? [];
+    const words = seats.split(' ').filter((word) => word !== '--item');
+    await storePool(scene.service.storage, 'game', 'unity-pro', ...words);
+  });
+
+  test('waits while all seats are held, with a log like that of the README, and gets the seat that becomes free', async () => {
+    await lock('seats/1', 'ada');
+    await lock('seats/2', 'release-bot');
+    const job = await startWorkflowJob({ workflow: recipe(name), ...(await given()) });
+    const step = await job.begun('seat');
+    await step.waitForLog('Waiting,');
+    await release('seats/2');
+    const result = await job.finished;
+    expect(result).toMatchObject(withoutTrouble);
+    const [shown = ''] = snippets(section(readme, 'Workspace Automation'), 'text');
+    expect(shapeOf(result.step('seat').log)).toEqual(shapeOf(shown));
+    expect(result.step('Run ./build.sh').log).toContain(`SEAT {"seats/2":{"serial":"***"}}`);
+    expect(await locked()).toEqual(['seats/1']);
+  });
+});
+
+test('"One machine that several runners share" holds the machine for the tests, not for the build', async () => {
+  const result = await run('One machine that several runners share');
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./build.sh').log).toBe('locked: ');
+  expect(result.step('Run ./test.sh').log).toBe('locked: machines/bench-1');
+  expect(await locked()).toEqual([]);
+});
+
+describe('"An asset that a release rewrites"', () => {
+  const name = 'An asset that a release rewrites';
+
   test('holds the lock while the script runs, and no longer when the job has ended', async () => {
-    const result = await run('Lock an asset while a job runs');
+    const result = await run(name);
     expect(result).toMatchObject(withoutTrouble);
     expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
     expect(await locked()).toEqual([]);
   });
 
   test('releases the lock if the script fails', async () => {
-    const result = await run('Lock an asset while a job runs', await given('#!/usr/bin/env bash\nexit 3\n'));
+    const result = await run(name, await given('#!/usr/bin/env bash\nexit 3\n'));
     expect(result.result).toBe('failure');
     expect(result.log).toContain('Released 1 lock at the end of the job.');
     expect(await locked()).toEqual([]);
   });
-});
 
-test('the first workflow without its tokens holds the lock as the job that the service trusts', async () => {
-  const issuer = await startJobIssuer();
-  onTestFinished(() => issuer.close());
-  await trustJobs(scene.service, issuer, { owner: 'release-bot' });
-  expect(section(readme, 'Without a secret').text).toContain('leave out every `token`');
-  const content = workflow('Lock an asset while a job runs');
-  const withoutTokens = parseWorkflow(content.replaceAll(/^ +token: .*\n/gm, ''));
-  const env = issuer.runnerEnvironment;
-  const result = await runWorkflowJob({ ...(await given()), workflow: withoutTokens, secrets: {}, env });
-  expect(result).toMatchObject(withoutTrouble);
-  expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
-  expect(await locked()).toEqual([]);
+  test('without its tokens holds the lock as the job that the service trusts', async () => {
+    const issuer = await startJobIssuer();
+    onTestFinished(() => issuer.close());
+    await trustJobs(scene.service, issuer, { owner: 'release-bot' });
+    expect(recipes.text.replaceAll(/\s+/g, ' ')).toContain('leave out every `token`');
+    const withoutTokens = parseWorkflow(workflow(name).replaceAll(/^ +token: .*\n/gm, ''));
+    const env = issuer.runnerEnvironment;
+    const result = await runWorkflowJob({ ...(await given()), workflow: withoutTokens, secrets: {}, env });
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
+    expect(await locked()).toEqual([]);
+  });
 });
 
 /** A script that releases a lock of the job by force. */
@@ -133,34 +180,14 @@ const address = '${baseUrl}/v1/workspaces/game/locks/${encodeURIComponent(path)}
 fetch(address, { method: 'DELETE', headers: { authorization: 'Bearer ${token}' } });
 `;
 
-test.each(['Lock an asset while a job runs', 'Lock during a release'])(
-  '"%s" uploads nothing if the job has lost a lock',
-  async (name) => {
-    const { secret } = await scene.service.token({ scopes: ['locks:admin'] });
-    const result = await run(name, await given(releasing(scene.service.baseUrl, secret, hero)));
-    expect(result.result).toBe('failure');
-    expect(result.step('Run ./release.sh').outcome).toBe('success');
-    expect(result.log).toContain(`This job lost its lock on ${hero}. Someone released it before it expired.`);
-    expect(result.step('Run ./upload.sh').outcome).toBe('skipped');
-  },
-);
-
-describe('"Lock during a release"', () => {
-  test('holds all paths for the release, and releases some before the upload', async () => {
-    const result = await run('Lock during a release', { event: tagEvent('v1.0') });
-    expect(result).toMatchObject(withoutTrouble);
-    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero} ${arena} ${cave}`);
-    expect(result.step('Run ./upload.sh').log).toBe(`locked: ${hero}`);
-    expect(await locked()).toEqual([]);
-  });
-
-  test('holds no path if someone else holds one of them', async () => {
-    await lock(cave);
-    const result = await run('Lock during a release');
-    expect(result.result).toBe('failure');
-    expect(result.step('Run ./release.sh').outcome).toBe('skipped');
-    expect(await locked()).toEqual([cave]);
-  });
+test('"An asset that a release rewrites" uploads nothing if the job has lost its lock', async () => {
+  const { secret } = await scene.service.token({ scopes: ['locks:admin'] });
+  const more = await given(releasing(scene.service.baseUrl, secret, hero));
+  const result = await run('An asset that a release rewrites', more);
+  expect(result.result).toBe('failure');
+  expect(result.step('Run ./release.sh').outcome).toBe('success');
+  expect(result.log).toContain(`This job lost its lock on ${hero}. Someone released it before it expired.`);
+  expect(result.step('Run ./upload.sh').outcome).toBe('skipped');
 });
 
 describe('"Across jobs"', () => {
@@ -245,50 +272,6 @@ describe('"Across jobs"', () => {
   });
 });
 
-describe('"Wait for a busy asset"', () => {
-  test('waits until someone else releases the lock, and then acquires it', async () => {
-    await lock(arena);
-    const job = await startWorkflowJob({ workflow: recipe('Wait for a busy asset'), ...(await given()) });
-    const step = await job.begun('lock');
-    await step.waitForLog(`${arena} is held by grace until`);
-    await release(arena);
-    const result = await job.finished;
-    expect(result).toMatchObject(withoutTrouble);
-    expect(result.step('Run ./bake.sh').log).toMatch(new RegExp(`^WAITED_SECONDS \\d+\nlocked: ${arena}$`));
-    expect(await locked()).toEqual([]);
-  });
-
-  test('names the holder to ask when the wait times out', async () => {
-    await lock(arena);
-    const short = parseWorkflow(workflow('Wait for a busy asset').replace('wait: 30m', 'wait: 1s'));
-    const result = await runWorkflowJob({ workflow: short, ...(await given()) });
-    expect(result.result).toBe('failure');
-    expect(result.step('Run ./bake.sh').outcome).toBe('skipped');
-    const notice = expect.objectContaining({ level: 'notice', message: 'Ask grace for it.' });
-    expect(result.annotations).toContainEqual(notice);
-    expect(await locked()).toEqual([arena]);
-  });
-});
-
-test('"Take one of several seats" passes the acquired seat to the script, and releases it', async () => {
-  const seat = (number: number): string => `licenses/unity/${number}`;
-  for (const number of [1, 2, 3, 5, 6]) await lock(seat(number));
-  const result = await run('Take one of several seats');
-  expect(result).toMatchObject(withoutTrouble);
-  expect(result.step('Run ./build.sh').log.split('\n')[0]).toBe(`SEAT ${seat(4)}`);
-  expect(await locked()).toEqual([1, 2, 3, 5, 6].map(seat));
-});
-
-test('"Sync and wait" syncs the branch of the push before the next step', async () => {
-  const result = await run('Sync and wait', { event: pushEvent('main') });
-  expect(result).toMatchObject(withoutTrouble);
-  expect(result.steps.at(-1)?.log).toMatch(/^main is synced, about \d+ objects \(sync_[\w-]+\)\.$/);
-  const { secret: token } = await scene.service.token();
-  const { body } = await scene.service.ask('GET', '/v1/workspaces/game/branches', { token });
-  const synced = { name: 'main', synced_head: remote.head('main') };
-  expect(body.branches).toContainEqual(expect.objectContaining(synced));
-});
-
 describe('"Build from the mirror"', () => {
   test('builds the commit of the run with a job that knows only the service, not the remote', async () => {
     const more = await given();
@@ -298,8 +281,7 @@ describe('"Build from the mirror"', () => {
     remote.commit({ branch: 'main', files: { 'build.sh': '#!/bin/sh\necho another commit\n' } });
     const result = await run('Build from the mirror', { ...more, event: pushEvent('main', { after }) });
     expect(result).toMatchObject(withoutTrouble);
-    expect(result.step('Run ./build.sh').log).toBe(`locked: ${hero}`);
-    expect(await locked()).toEqual([]);
+    expect(result.step('Run ./build.sh').log).toBe('locked: ');
   });
 
   /** A build of a repository whose .lfsconfig names a different store than the workspace. */
@@ -365,8 +347,10 @@ test('"Build when a sync ends" starts a build with the data of the sync', async 
     // The hook is for main only, so a sync of topic sends nothing.
     const { secret: token } = await scene.service.token();
     await scene.service.ask('POST', '/v1/workspaces/game/sync', { token, json: { branch: 'topic' } });
-    const sync = await run('Sync and wait', { ...more, event: pushEvent('main') });
-    expect(sync.result).toBe('success');
+    const sync = await run('Build from the mirror', {
+      ...more,
+      event: pushEvent('main', { after: remote.head('main') }),
+    });
 
     const { method, url, headers, body } = await github.nextDelivery();
     expect({ method, url }).toEqual({ method: 'POST', url: '/repos/octo-games/dragon/dispatches' });

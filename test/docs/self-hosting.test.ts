@@ -2,10 +2,7 @@ import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { variableOf } from '../../src/service/cli/definition/flags.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import { gitEnvironment } from '../../src/service/git/git-environment.ts';
-import { readOnly, runMain } from '../service/cli/run-main.ts';
 import { sqlite } from '../support/databases.ts';
 import { startGitHttpsServer } from '../support/git-https-server.ts';
 import { createRepository, manyCommits } from '../support/git-repository.ts';
@@ -14,39 +11,13 @@ import { leaveOut } from '../support/left-out.ts';
 import { startTestService } from '../support/running-service.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith } from './pages.ts';
+import { runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
-test('the variable of the example of a setting is that of its flag', () => {
-  expect(codeIn(section(selfHosting, 'Settings').text)).toContain(variableOf('public-url'));
-});
-
-test('the variables that Kubernetes sets are rejected as a port, and accepted as an IP address', async () => {
-  const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
-  const rejected = await runMain(['serve'], environment);
-  expect(rejected.code).toBe(2);
-  expect(rejected.stderr).toContain('WORKSPACE_SERVICE_PORT is "tcp://10.0.0.1:8080".');
-  expect(await readOnly(['serve', '--port', '8080'], environment)).toMatchObject({ code: 0 });
-  // An address reserved for documentation, which no machine has.
-  const address = { WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: temporaryFolder() };
-  const { code, stderr } = await runMain(['serve', '--port', '0'], { ...process.env, ...address });
-  expect(code).toBe(1);
-  expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
-});
-
-test('git receives the variables that the page names', () => {
-  const paragraphs = section(selfHosting, 'Git credentials').text;
-  const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
-  for (const name of named) {
-    expect(paragraphs).toContain(`\`${name}\``);
-    expect(gitEnvironment({ [name]: 'here' }, { allowFile: false })).toMatchObject({ [name]: 'here' });
-  }
-});
-
 test('the systemd unit starts the command with the settings that the page installs', async () => {
   const unit = await shipped('workspace-service.service');
-  expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
+  expect(selfHosting.text).toContain('--prefix=/usr/local ');
   expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
   const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
   expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
@@ -106,13 +77,8 @@ test('commands run as the user of the service, with its settings', async () => {
   await access(join(home, 'service.db'));
 });
 
-test('the example of an allowed network is valid', async () => {
-  const [, value = ''] = /="(.*)"/.exec(snippetWith(selfHosting, 'ALLOW_HOOK_NETWORK=')) ?? [];
-  expect(await readOnly(['serve', '--allow-hook-network', value])).toMatchObject({ code: 0 });
-});
-
 test('every file that the page installs exists', async () => {
-  for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
+  for (const [file] of selfHosting.text.matchAll(/(?<![./])deploy\/[\w.-]+/g)) {
     await access(new URL(`../../${file}`, import.meta.url));
   }
 });

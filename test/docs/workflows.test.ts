@@ -8,18 +8,7 @@ import { ourActionFile } from '../support/runner/action-file.ts';
 import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
 import { neededPermissions } from '../workflows/our-workflows.ts';
-import {
-  codeIn,
-  ourAction,
-  ourVersion,
-  readme,
-  recipes,
-  section,
-  snippets,
-  tableRows,
-  workflow,
-  workflows,
-} from './pages.ts';
+import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflow, workflows } from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 
@@ -46,23 +35,6 @@ const ourSteps = (content: string): readonly Step[] =>
   Object.values(read(content).jobs)
     .flatMap(({ steps = [] }) => steps)
     .filter(({ uses }) => uses?.startsWith(ourAction));
-
-test('has a workflow for every recipe', () => {
-  expect(workflows.map(({ name }) => name)).toEqual([
-    'Lock an asset while a job runs',
-    'Lock during a release',
-    'Wait for a busy asset',
-    'Take one of several seats',
-    'Across jobs',
-    'Sync and wait',
-    'Build from the mirror',
-    'Build when a sync ends, 1',
-    'Build when a sync ends, 2',
-    'Refuse a pull request that touches locked files',
-    'Turn the check green after a release',
-    'Reusable workflows',
-  ]);
-});
 
 describe.each(workflows)('the workflow of "$name"', ({ content }) => {
   test('is valid YAML, and passes the language service with the inputs of our action', async () => {
@@ -95,19 +67,6 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     );
     expect(scripts.join('\n')).not.toContain('${{');
   });
-});
-
-const text = `${readme.text}${recipes.text}`;
-
-test('the text explains every variable and secret of the workflows', () => {
-  const used = workflows.flatMap(({ content }) =>
-    [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
-  );
-  const [setUp = ''] = snippets(section(readme, 'Lock an asset while a job runs'), 'sh');
-  for (const name of new Set(used)) {
-    const [toldOf] = text.split('\n').filter((line) => line.includes(`\`${name}\``));
-    expect(setUp.includes(name) || toldOf !== undefined, name).toBe(true);
-  }
 });
 
 describe('the reusable workflows', () => {

@@ -6,9 +6,6 @@ import { leaveOut } from '../support/left-out.ts';
 import { collectingGarbage } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
-import { garbage } from './garbage.ts';
-import { startHonestTenant } from './honest-tenant.ts';
-import { sendGarbage } from './send-garbage.ts';
 import { callsTo, startService } from './service-calls.ts';
 
 /** Seconds of load; a short run only shows that the load itself works. */
@@ -62,8 +59,6 @@ test('memory stays within bounds under a long mixed load', {
   });
   const { get, lock } = callsTo(service);
   const random = randomOf(printedSeed('The load'));
-  const honest = await startHonestTenant({ ...service, branches: ['main'] });
-  const pieces = garbage(random, { ...service, smuggled: 'smuggled' });
   const loads = [
     // These locks are left to expire.
     onAndOn(async () => {
@@ -71,9 +66,7 @@ test('memory stays within bounds under a long mixed load', {
       expect([201, 409]).toContain(status);
     }),
     onAndOn(async () => {
-      const { value } = pieces.next();
-      if (value !== undefined)
-        expect((await sendGarbage(Number(new URL(service.baseUrl).port), value)).kind).not.toBe('silent');
+      expect((await get(`/v1/workspaces/${service.workspace}/locks?limit=1000`)).status).toBe(200);
     }),
   ];
 
@@ -90,11 +83,8 @@ test('memory stays within bounds under a long mixed load', {
     files.push(figure(text, 'process_open_fds'));
   }
   for (const stop of loads) await stop();
-  await honest.stop();
 
   measured('time under load', seconds);
-  measured('responses with an unexpected status', honest.wrong.length, honest.wrong.slice(0, 20));
-  for (const done of [honest.took, honest.delays, honest.syncs, honest.listed]) expect(done).not.toEqual([]);
   measured('peak resident memory', megabytes(Math.max(...resident)));
   // In a short run the service is still warming up.
   if (seconds >= 60) {

@@ -137,36 +137,6 @@ export const declared = {
     'arbitrary ledgers and states': held(25, 5_000),
     'arbitrary `locks` and `locks-file`': held(12, 2_000),
   },
-  'test/fire/faults.test.ts': {
-    'cells of the matrix that ended in time with a true report': {
-      unit: '',
-      limit: exactly(222, 'Each fault × each operation that it can affect.'),
-      sum: true,
-    },
-    'the longest step, relative to its time limit': {
-      unit: '',
-      limit: atMost(
-        1,
-        'Two minutes and one attempt, or one minute for a post-step, plus 20 s of its clock for a busy machine.',
-      ),
-    },
-  },
-  'test/fire/mixtures.test.ts': {
-    'random mixtures of faults': held(2, 300),
-    'mixtures in which a step was late, reported something false or left a lock behind': none(invariant),
-    'the longest step of a mixture, relative to its time limit': {
-      unit: '',
-      limit: atMost(
-        1,
-        'Two minutes, one attempt and its wait, or one minute for a post-step, plus 20 s for a busy machine.',
-      ),
-    },
-  },
-  'test/fire/rate-limit.test.ts': {
-    'locks left behind by jobs that exceed the rate limit of their token': none(invariant),
-    'locks left behind by jobs that share a token': none(invariant),
-    'rejected requests of jobs that share a token': none('Real jobs stay below the default rate limit.'),
-  },
   'test/fire/instances.test.ts': {
     'killed instances': count(atLeast(runs(1, 5), enough)),
     'restarts of the database': count(exactly(runs(1, 2), 'One graceful, and one like a crash.')),
@@ -201,19 +171,8 @@ export const declared = {
     'power cuts right after a response': count(atLeast(runs(24, 720), 'Half of the requests.')),
     'acknowledged locks that were missing, or databases that did not open': none('Acknowledged changes are durable.'),
   },
-  'test/fire/limits-garbage.test.ts': {
-    'garbage requests': count(exactly(runs(3_000, 100_000), 'All planned requests.')),
-    'garbage that was accepted, unanswered, or answered with 5xx': none('Garbage is an error of the client.'),
-    'requests of other clients during garbage': count(atLeast(runs(9, 1_000), enough)),
-    'wrong responses to other clients during garbage': none('Garbage must not affect other clients.'),
-    'response time of other clients during garbage, p99': {
-      unit: 'ms',
-      limit: atMost(1_000, 'Other clients wait at most a second.'),
-    },
-  },
   'test/fire/limits-memory.test.ts': {
     'time under load': { unit: 's', limit: atLeast(runs(1, 600), 'Ten minutes.') },
-    'responses with an unexpected status': none('Load does not excuse errors.'),
     'peak resident memory': { unit: 'MB', limit: atMost(400, 'Less than a flood without limits would take.') },
     'growth of the number of open files': count(atMost(20, 'Files of the requests in progress.')),
     'growth of the heap from the second third to the last': {
@@ -231,9 +190,6 @@ export const declared = {
     ),
     'locks lost or partially stored on a full disk': none(invariant),
   },
-  'test/fire/limits-read-only-disk.test.ts': {
-    'locks that remain on a disk that became read-only': count(exactly(20, 'All locks acquired before.')),
-  },
   'test/fire/limits-open-files.test.ts': {
     'connections dropped for lack of file descriptors': count(
       atLeast(150, 'Of 200 connections, with 64 file descriptors.'),
@@ -249,30 +205,6 @@ export const declared = {
     'a step with a response of 8 MB took': {
       unit: 's',
       limit: atMost(30, 'The time of one attempt, most of it for a busy machine.'),
-    },
-  },
-  'test/fire/hostile-guests.test.ts': {
-    'locks, renewals and releases alongside a hostile tenant': count(atLeast(runs(100, 10_000), enough)),
-    'rejected, wrong or lost requests of an honest tenant': none('Other tenants must not affect it.'),
-    'response time of locks alongside a hostile tenant, p99': {
-      unit: 'ms',
-      limit: atMost(runs(5_000, 500), 'Half a second. The short run shares its machine with other tests.'),
-    },
-    'the slowest delivery alongside a hostile tenant': {
-      unit: 'ms',
-      limit: atMost(runs(30_000, 5_000), 'Five seconds. The short run shares its machine with other tests.'),
-    },
-    'slowest response of /healthz alongside a hostile tenant': {
-      unit: 'ms',
-      limit: atMost(runs(10_000, 2_000), 'Liveness probes must not fail.'),
-    },
-    'peak resident memory alongside a hostile tenant': {
-      unit: 'MB',
-      limit: atMost(800, 'Far less than a flood without limits takes.'),
-    },
-    'growth of resident memory alongside a hostile tenant': {
-      unit: 'MB',
-      limit: atMost(60, 'From the second third of the time to the last: the heap and the allocator keep free memory.'),
     },
   },
 } satisfies Readonly<Record<string, Figures>>;

@@ -18,6 +18,3 @@ export function measured(name: FigureName, value: number, because: string | read
   const missed = `${name}: ${withUnit(value, unit)}, expected ${limitText(limit, unit)}. ${limit.reason}`;
   expect.fail([missed].concat(because).join('\n'));
 }
-
-/** Adds one to a figure that is the sum over several tests, and is checked after all of them. */
-export const oneMore = (name: FigureName): void => note({ name, value: 1 });

@@ -137,14 +137,6 @@ export const slowerTimeouts = (times: number): string =>
     AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms * ${times});
   `);
 
-/** Writes the running time of the process to the file named by the variable, by its own clock in milliseconds. */
-export const tellingItsTime = (variable: string): string =>
-  preload(`
-    import fs from 'node:fs';
-    const began = performance.now();
-    process.on('exit', () => fs.writeFileSync(process.env.${variable}, String(performance.now() - began)));
-  `);
-
 /** Appends a byte to the file named by the variable for each response with this status. */
 export const notingAnswers = (status: number, variable: string): string =>
   preload(`

@@ -25,9 +25,8 @@ export interface Place {
 
 export interface Product {
   readonly name: string;
-  /** The configuration file: a shipped one unless it is in another folder. */
+  /** The shipped configuration file. */
   readonly file: string;
-  readonly folder?: string;
   /** The possible names of its program. */
   readonly programs: readonly string[];
   /** Replacements for the parts of the configuration that depend on the place. Each part must occur. */
@@ -78,7 +77,7 @@ export const nginxWithSecond = (port: number): Product => ({
 const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
 
 /** A module that is built in, like an MPM on some systems, must not be loaded again. */
-export function loadModules(...names: readonly string[]): string {
+function loadModules(...names: readonly string[]): string {
   const folder = apacheModules.find((place) => existsSync(join(place, 'mod_proxy_http.so'))) ?? '';
   return names
     .filter((name) => existsSync(join(folder, `mod_${name}.so`)))
@@ -217,10 +216,7 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     port: await freePort(),
     servicePort: options.servicePort,
   };
-  const configuration = put(
-    await readFile(join(product.folder ?? shipped, product.file), 'utf8'),
-    product.replaced(place),
-  );
+  const configuration = put(await readFile(join(shipped, product.file), 'utf8'), product.replaced(place));
   const { cert = '', key = '' } = options;
   const files = { 'certificate.pem': cert, 'key.pem': key, ...product.files(configuration, place) };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });

@@ -12,7 +12,6 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/workflows/**': 'The workflows of the project run their scripts in bash on Linux.',
   'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
   'test/e2e/git-lfs.test.ts': 'It sets up git and git-lfs for a person as on Linux and macOS.',
-  'test/e2e/gateways/**': 'The service is killed with a signal behind gateways that are for Linux and macOS.',
   'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/cancelled.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/model/**': 'It cancels steps with a signal, which Windows does not have.',

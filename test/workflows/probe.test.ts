@@ -1,8 +1,7 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import type { UsesHandler } from '../support/workflow/used-action.ts';
 import { readWorkflow, type WorkflowStep } from '../support/workflow/workflow-file.ts';
@@ -51,49 +50,4 @@ test('the probe fails if a lock remains after the job', async () => {
   ]);
   expect(result).toBe('failure');
   expect(log).toContain('The lock on Content/Maps/Arena.umap was not released when the job ended.');
-});
-
-/** A `gh` for a repository with several issues; one has a similar title. */
-const gh = `#!/usr/bin/env bash
-set -euo pipefail
-cd "$(dirname "$0")"
-echo "$*" >>calls
-[[ -n $GH_TOKEN ]]
-case $2 in
-  list) jq --compact-output . issues ;;
-  create) printf '[{"number":9,"title":"%s"}]' "$4" >issues ;;
-  close) echo '[]' >issues ;;
-  edit) ;;
-esac
-`;
-
-test('failures share one issue, which the next success closes', async () => {
-  const folder = temporaryFolder();
-  await writeFile(join(folder, 'gh'), gh, { mode: 0o755 });
-  await writeFile(
-    join(folder, 'issues'),
-    '[{"number":3,"title":"The probe of the published action fails on my runner"}]',
-  );
-  const report = async (result: 'success' | 'failure' | 'cancelled') => {
-    await writeFile(join(folder, 'calls'), '');
-    const ended = await runWorkflowJob({
-      workflow,
-      job: 'report',
-      needs: { probe: { result } },
-      run: { repository: 'octo-games/dragon', runId: '7' },
-      env: { PATH: [folder, process.env['PATH']].join(delimiter) },
-    });
-    expect(ended.result, ended.log).toBe(result === 'cancelled' ? 'skipped' : 'success');
-    return (await readFile(join(folder, 'calls'), 'utf8')).split('\n').slice(1, -1);
-  };
-  const url = 'https://github.com/octo-games/dragon/actions/runs/7';
-
-  expect(await report('success')).toEqual([]);
-  expect(await report('failure')).toEqual([
-    `issue create --title The probe of the published action fails --body The last failure: ${url}`,
-  ]);
-  expect(await report('failure')).toEqual([`issue edit 9 --body The last failure: ${url}`]);
-  expect(await report('cancelled')).toEqual([]);
-  expect(await report('success')).toEqual([`issue close 9 --comment It succeeds again: ${url}`]);
-  expect(await report('success')).toEqual([]);
 });

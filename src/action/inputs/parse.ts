@@ -11,10 +11,10 @@ import type { OwnLock } from '../../locks/ownership.ts';
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** Whether a lock that was lost while the job ran fails the job, or only warns. */
-export type OnLost = 'fail' | 'warn';
+/** What a lock that was lost while the job ran does. */
+export type OnLost = 'fail' | 'warn' | 'cancel';
 
-export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn']);
+export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn', 'cancel']);
 
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);

@@ -76,7 +76,9 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     : await releaseAll(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
-  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
+  const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
+  const runCancelled = cancellations.find((entry) => entry.step === step);
+  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost, runCancelled });
   log.group(outcome.sentence, lines);
   for (const text of warnings) log.warn(text);
   // The step itself has rejected an invalid `summary`. Here it means the default.

@@ -2,8 +2,15 @@ import { responseClockMs, withRequest } from '../../client/client.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
-import type { Grant } from '../../locks/ledger/entry.ts';
-import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import type { Grant, RunCancelled } from '../../locks/ledger/entry.ts';
+import {
+  cancelledText,
+  heldText,
+  howItEnded,
+  lostRenewalText,
+  pastMoment,
+  unansweredText,
+} from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { locksPage } from '../report/table.ts';
@@ -35,11 +42,13 @@ interface ReportOptions {
   /** The current time by the clock of the service. */
   readonly now: number;
   readonly onLost: OnLost;
+  /** The attempt to cancel the run, if there was one. */
+  readonly runCancelled?: RunCancelled | undefined;
 }
 
 export function releaseReport(
   results: readonly CandidateResult[],
-  { chart, now, onLost }: ReportOptions,
+  { chart, now, onLost, runCancelled }: ReportOptions,
 ): Outcome & { readonly warnings: readonly string[]; readonly lines: readonly string[] } {
   const sorted = results.toSorted(
     (one, other) =>
@@ -54,13 +63,14 @@ export function releaseReport(
     // The expiry of a lock matters only if it may still exist.
     one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
   ]);
+  const cancelledTexts = onLost === 'cancel' && lost.length > 0 ? [cancelledText(runCancelled)] : [];
   const rest = about && locksPage(about.service, about.workspace);
   return {
     outputs: {},
     sentence: sentenceOf(results),
     tables: [{ head: ['Path', 'Result', 'Until'], rows, rest }],
     chart,
-    failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
+    failures: onLost === 'warn' ? [] : [...lost.map((one) => lostText(one, now)), ...cancelledTexts],
     warnings: [
       ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),
       ...warningsOf(sorted, now),

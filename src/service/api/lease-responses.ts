@@ -9,8 +9,8 @@ import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { endSchema, Lease, waitingLeaseSchema } from './lease-schemas.ts';
 import {
-  heldBy,
   keptText,
+  obstacleText,
   outdatedRefusal,
   quotaExceeded,
   retryAfterSeconds,
@@ -40,10 +40,10 @@ export async function putLeaseResponse(
     }
     case 'blocked': {
       const { paths, count, next, remainingSeconds } = decision;
-      const locks = paths.flatMap(({ lock }) => lock ?? []);
-      const [first] = locks;
+      const [first] = paths;
+      const locks = paths.flatMap(({ obstacle }) => (obstacle?.kind === 'held' ? obstacle.lock : []));
       const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
-      const detail = first === undefined ? keptText(paths[0]?.path ?? '', next) : `${first.path} is ${heldBy(first)}.`;
+      const detail = first?.obstacle === undefined ? keptText(first?.path ?? '', next) : obstacleText(first.obstacle);
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
       throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
     }
@@ -77,7 +77,11 @@ export async function putLeaseResponse(
 
 export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Resource<typeof waitingLeaseSchema> => ({
   ...{ id, state: 'waiting', queue },
-  blocked: blocked.paths,
+  blocked: blocked.paths.map(({ path, obstacle }) => ({
+    path,
+    ...(obstacle?.kind === 'held' && { lock: obstacle.lock }),
+    ...(obstacle?.kind === 'closed' && { closed_until: obstacle.until }),
+  })),
 });
 
 export const noSuchLease = (id: string): Refusal =>

@@ -4,8 +4,9 @@ import type { Lock, LockType } from '../../interface/resources.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { delayOf } from './acquire.ts';
 import { nextFences } from './fence.ts';
-import { findLocks, type LockKey } from './find.ts';
+import { findLocks, isTaken, type LockKey } from './find.ts';
 import { recordLeaseChanges, recordLockChanges } from './history.ts';
 import { newLockId } from './lock-id.ts';
 import { type LockRow, toLock } from './lock-row.ts';
@@ -45,6 +46,7 @@ interface LeaseLocks {
   readonly branch: string | undefined;
   readonly type: LockType;
   readonly ttlMs: number;
+  readonly delayMs: number;
   readonly at: number;
 }
 
@@ -71,25 +73,26 @@ export async function lockPaths(
     keys.map(() => lease.workspace),
   );
   const locks: LockRow[] = [];
+  const delay = delayOf(sql`${lease.workspace}`, number(common.delayMs));
   for (let start = 0; start < keys.length; start += rowsAtOnce) {
     const chunk = keys.slice(start, start + rowsAtOnce);
     const members = JSON.stringify({
       ...chunk.map(({ path, foldedPath: folded }) => ({ path, folded, id: newLockId() })),
     });
-    const number = (value: number) => sql`cast(${value} as bigint)`;
     const { rows } = await sql<LockRow>`
       insert into locks (workspace_id, path, folded_path, id, branch, type, token_id, owner, origin, note,
-        acquired_at, expires_at, fence, lease_id)
+        acquired_at, expires_at, delay_ms, fence, lease_id)
       select ${lease.workspace}, ${textOf('path')}, ${textOf('folded')}, ${textOf('id')}, ${branch},
-        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, ${number(at)}, ${number(at + common.ttlMs)},
+        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, ${number(at)}, ${number(at + common.ttlMs)}, ${delay},
         ${number(first + start)} + cast(asked.key as bigint), ${lease.id}
       from json_each(${members}) as asked where true
       on conflict (workspace_id, path) do update set folded_path = excluded.folded_path, id = excluded.id,
         branch = excluded.branch, type = excluded.type, token_id = excluded.token_id, owner = excluded.owner,
         origin = excluded.origin, note = excluded.note, from_lfs = 0, until_merged = 0, merge_base = null,
-        acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, fence = excluded.fence,
+        acquired_at = excluded.acquired_at, expires_at = excluded.expires_at,
+        delay_ms = excluded.delay_ms, fence = excluded.fence,
         lease_id = excluded.lease_id
-      where locks.expires_at <= ${at}
+      where not ${isTaken(number(at))}
       returning *`.execute(db);
     if (rows.length < chunk.length) throw new Error('A path of the lease was locked in the same transaction.');
     locks.push(...rows);
@@ -98,6 +101,8 @@ export async function lockPaths(
   await recordLeaseChanges(db, now, { lease, kind: 'acquired', at, by: null });
   return locks;
 }
+
+const number = (value: number) => sql<number>`cast(${value} as bigint)`;
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -98,7 +98,7 @@ export function createLeases(options: LeasesOptions) {
     const paths = await pathsOfWait(storage.read, id, Number.MAX_SAFE_INTEGER);
     const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
     const found = await findLocks(storage.read, now, keys);
-    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isActive).map(linePathOf));
+    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isTaken).map(linePathOf));
     return { kind: 'waiting', blocked: blockedBy(wanted, keys, found, kept), queue: await leasePosition(storage, id) };
   }
 

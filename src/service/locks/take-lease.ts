@@ -4,12 +4,12 @@ import type { Compared, LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isKeptFor, linePathOf, type Place } from './acquire.ts';
+import { isKeptFor, type LockTerms, linePathOf, type Place } from './acquire.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { type Blocked, blockedBy } from './lease-blocked.ts';
 import { grantedText, type LeaseKey, type LeaseRow, lockPaths, storeLease, timeOf } from './lease-store.ts';
 import { keptFor } from './line.ts';
-import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
+import type { QuotaExceeded } from './lock-quota.ts';
 import type { LockRow } from './lock-row.ts';
 import { isOwnLock } from './release.ts';
 import { changePaths, joinLine, removeWaits, type WaitRequest } from './waits.ts';
@@ -40,9 +40,8 @@ export type TakeDecision =
   | Blocked
   | QuotaExceeded;
 
-export interface TakeOptions {
+export interface TakeOptions extends LockTerms {
   readonly now: Now;
-  readonly quota: LockQuota;
   readonly fold: (path: string) => string | undefined;
   /** Why nobody may lock a path. */
   readonly pathProblem: (path: LockPath) => string | undefined;
@@ -51,7 +50,7 @@ export interface TakeOptions {
 /** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
 export async function takeLease(
   db: Database,
-  { now, quota, fold, pathProblem }: TakeOptions,
+  { now, fold, pathProblem, ...terms }: TakeOptions,
   request: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,
@@ -68,7 +67,7 @@ export async function takeLease(
     if (wait.fingerprint !== request.fingerprint) return { kind: 'another-request' };
   }
   if (place?.isFirst === false && wait?.request_id !== place.requestId) return { kind: 'superseded' };
-  const grantOrBlock = () => grant(db, now, quota, { request, keys, wanted });
+  const grantOrBlock = () => grant(db, now, terms, { request, keys, wanted });
   const first = await grantOrBlock();
   if (first.kind !== 'blocked' || place === undefined) {
     // Without Prefer, it no longer waits.
@@ -96,12 +95,12 @@ interface Wanted {
 async function grant(
   db: Database,
   now: Now,
-  quota: LockQuota,
+  { quota, delayMs }: LockTerms,
   { request, keys, wanted }: Wanted,
 ): Promise<Extract<TakeDecision, { kind: 'granted' | 'blocked' | 'exceeded' }>> {
   const { workspace, id, bearer, origin, note, ttlMs } = request;
   const found = await findLocks(db, now, keys);
-  const free = keys.filter((_, index) => !found[index]?.isActive);
+  const free = keys.filter((_, index) => !found[index]?.isTaken);
   const kept = free.length < wanted ? [] : await keptFor(db, now, free.map(linePathOf));
   const waitId = waitIdOf(request);
   const open = free.filter((_, index) => {
@@ -114,8 +113,17 @@ async function grant(
   const at = await timeOf(db, now);
   const taken = open.slice(0, wanted);
   const paths = new Set<string>(taken.map(({ path }) => path));
-  const replaced = found.flatMap((lock) => (lock?.isActive === false && paths.has(lock.path) ? lock : []));
-  const common = { lease: { workspace, id }, tokenId: bearer.id, owner: bearer.owner, origin, note, ttlMs, at };
+  const replaced = found.flatMap((lock) => (lock?.isTaken === false && paths.has(lock.path) ? lock : []));
+  const common = {
+    lease: { workspace, id },
+    tokenId: bearer.id,
+    owner: bearer.owner,
+    origin,
+    note,
+    ttlMs,
+    delayMs,
+    at,
+  };
   const locks = await lockPaths(db, now, { ...common, branch: request.branch, type: request.type }, taken, replaced);
   // A person who takes a path that was kept for them has no more request for it.
   const asks = free.flatMap((key, index) => (kept[index]?.kind === 'ask' && taken.includes(key) ? kept[index] : []));

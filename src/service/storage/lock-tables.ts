@@ -13,6 +13,8 @@ export interface LockTables {
     note: string | null;
     acquired_at: number;
     expires_at: number;
+    /** If it expires, its path stays closed for this long. */
+    delay_ms: Generated<number>;
     fence: number;
     /** The path in folded case; null for a lock taken without --windows-paths. */
     folded_path: string | null;

@@ -73,6 +73,8 @@ export interface Tables extends LockTables {
     release_on: string | null;
     push_locks: string | null;
     push_secret: string | null;
+    /** How long a path stays closed after its lock has expired; null for the setting of the service. */
+    lock_delay_ms: number | null;
   };
   readonly synced_branches: {
     workspace_id: string;

@@ -4,8 +4,10 @@ import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
+import { localLimits } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
+import type { ChangedPaths } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
@@ -91,8 +93,11 @@ export async function runSync(
     });
     // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
+    const changed = await changedPaths(parts, sync, end);
     lease.end();
-    const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
+    const removed = await storage.commit({ workspace: sync.workspace }, (db) =>
+      record(db, storage.now, sync, end, changed),
+    );
     if (removed === undefined) return;
     if (removed.length > 0) {
       const named = { branches: removed.slice(0, maxNamed), count: removed.length };
@@ -151,8 +156,38 @@ async function fetchBranchAndObjects(
   }
 }
 
+const maxChangedPaths = 1_000;
+
+/** Read before the sync is recorded, which replaces the head of the last one. */
+async function changedPaths({ storage, git }: SyncRunParts, sync: ClaimedSync, end: SyncEnd): Promise<ChangedPaths> {
+  const unknown = { changed_paths: null, more_changed_paths: false };
+  if (end.kind === 'failed') return unknown;
+  const last = await storage.read
+    .selectFrom('synced_branches')
+    .select('head')
+    .where('workspace_id', '=', sync.workspace)
+    .where('name', '=', sync.branch)
+    .executeTakeFirst();
+  if (last === undefined) return unknown;
+  try {
+    const query = { from: last.head, to: end.head, limits: localLimits, max: maxChangedPaths + 1 };
+    const paths = [...(await git.listDifferences(sync.workspace, query))];
+    return { changed_paths: paths.slice(0, maxChangedPaths), more_changed_paths: paths.length > maxChangedPaths };
+  } catch (error) {
+    // After a forced push, the mirror may have lost the last head.
+    if (error instanceof GitError) return unknown;
+    throw error;
+  }
+}
+
 /** Finishes a sync atomically. Returns the branches that the remote deleted; undefined if the lease was lost. */
-async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<readonly string[] | undefined> {
+async function record(
+  db: Database,
+  now: Now,
+  sync: ClaimedSync,
+  end: SyncEnd,
+  changed: ChangedPaths,
+): Promise<readonly string[] | undefined> {
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return undefined;
   let removed: readonly string[] = [];
@@ -171,13 +206,12 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
       .execute();
     removed = await removeVanished(db, sync.workspace);
   }
+  const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
+  const data = { sync: toSync(row), triggered_by: row.requested_by };
   await recordEvents(db, now, [
-    {
-      type: end.kind === 'succeeded' ? 'sync.succeeded' : 'sync.failed',
-      workspace: sync.workspace,
-      occurredAt: asTimestamp(row.finished_at ?? row.created_at),
-      data: { sync: toSync(row) },
-    },
+    end.kind === 'succeeded'
+      ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }
+      : { ...about, type: 'sync.failed', data },
   ]);
   return removed;
 }

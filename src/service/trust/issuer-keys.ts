@@ -1,12 +1,8 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import type { LookupFunction } from 'node:net';
 import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch } from 'jose';
 import { parseJson } from '../contract/validate.ts';
-import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
-import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
-import { readLimited } from '../platform/read-limited.ts';
+import { ResponseTooLong, send } from '../outbound/send.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 
@@ -77,14 +73,16 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
   return getJson(discovered.jwks_uri, keySetSchema, check, signal);
 }
 
-async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
-  const target = parseTarget(address);
-  if (!target.ok) throw new IssuerError(`its URL cannot be used. ${target.reason}`);
-  const { href: url, hostname } = target.value;
-  const addresses = await check.addressesOf(hostname, `issuer ${hostname}`, signal);
-  const checked = checkTargetAddresses(target.value, addresses, check);
-  if (!checked.ok) throw new IssuerError(checked.reason);
-  const response = await get(url, lookupAmong(addresses), signal);
+const headers = { accept: 'application/json', 'accept-encoding': 'identity' };
+const maxResponseBytes = 1024 * 1024;
+
+async function getJson<T>(url: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
+  const group = `issuer ${URL.parse(url)?.hostname}`;
+  const sent = await send({ url, method: 'GET', headers }, { check, group, maxResponseBytes, signal });
+  if (sent.kind !== 'response') {
+    throw new IssuerError(sent.kind === 'refused' ? `its URL cannot be used. ${sent.reason}` : 'it was not asked');
+  }
+  const { response } = sent;
   const { statusCode: status = 0 } = response;
   if (status !== 200) {
     response.destroy();
@@ -92,26 +90,15 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
     throw new IssuerError(`${url} returned ${what}`);
   }
-  const parsed = parseJson(schema, String(await readLimited(response, maxResponseBytes, tooLong)));
+  const pieces: Buffer[] = await response.toArray();
+  const parsed = parseJson(schema, String(Buffer.concat(pieces)));
   if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
   return parsed;
 }
 
-/** Sends a GET request, only to the IP addresses that were checked. */
-function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
-  const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
-  const options = { headers, lookup, signal, agent: false } as const;
-  return new Promise((resolve, reject) => {
-    (url.startsWith('https:') ? https : http).get(url, options, resolve).on('error', reject);
-  });
-}
-
-const maxResponseBytes = 1024 * 1024;
-
-const tooLong = (): IssuerError => new IssuerError(`its response is larger than ${maxResponseBytes} bytes`);
-
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;
+  if (error instanceof ResponseTooLong) return `its response is larger than ${maxResponseBytes} bytes`;
   if (signal.aborted) return `it did not respond within ${timeoutMs / 1_000} s`;
   return connectionErrorText(error);
 }

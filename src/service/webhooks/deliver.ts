@@ -1,9 +1,8 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { unlessAborted } from '../../interface/timers.ts';
-import { checkTargetAddresses, parseTarget, type Target } from '../outbound/target.ts';
-import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
+import { ResponseTooLong, send } from '../outbound/send.ts';
+import type { Target } from '../outbound/target.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
@@ -30,30 +29,31 @@ interface DeliverOptions {
   readonly mayConnect?: () => Promise<boolean>;
 }
 
+const maxResponseBytes = 64 * 1_024;
+
 /** Makes one attempt. Never rejects. */
 export async function deliver(request: DeliveryRequest, options: DeliverOptions): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, mayConnect = async () => true } = options;
-  const parsed = parseTarget(request.url);
-  if (!parsed.ok) return { kind: 'failed', reason: parsed.reason };
-  const target = parsed.value;
-
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   try {
-    const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
-    const checked = checkTargetAddresses(target, addresses, check);
-    if (!checked.ok) return { kind: 'failed', reason: checked.reason };
-    // A database that does not answer says nothing about the receiver.
-    if (!(await unlessAborted(mayConnect(), ending).catch(() => false))) return { kind: 'cancelled' };
-
-    const response = await exchange(target, addresses, request, ending);
-    const result = resultOf(target, response);
-    await discardBody(response);
+    const sent = await send(
+      { ...request, method: 'POST' },
+      {
+        ...{ check, group: request.workspace, maxResponseBytes, signal: ending },
+        // A database that does not answer says nothing about the receiver.
+        mayConnect: () => unlessAborted(mayConnect(), ending).catch(() => false),
+      },
+    );
+    if (sent.kind === 'refused') return { kind: 'failed', reason: sent.reason };
+    if (sent.kind === 'cancelled') return sent;
+    const result = resultOf(sent.target, sent.response);
+    await discardBody(sent.response);
     return result;
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1_000} s` : reasonOf(error);
-    return { kind: 'failed', reason: `The delivery to ${target.origin} failed: ${reason}.` };
+    return { kind: 'failed', reason: `The delivery to ${new URL(request.url).origin} failed: ${reason}.` };
   }
 }
 
@@ -69,53 +69,10 @@ function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingM
   };
 }
 
-/** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
-const maxResponseBytes = 64 * 1_024;
-
-class ResponseTooLong extends Error {}
-
 const reasonOf = (error: unknown): string =>
   error instanceof ResponseTooLong
     ? `it sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut`
     : connectionErrorText(error);
-
-/** Sends the request only to one of the checked addresses: the name is not looked up again. */
-function exchange(
-  target: Target,
-  addresses: IpAddresses,
-  { headers, body }: DeliveryRequest,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const request = (target.protocol === 'https:' ? https : http).request(target, {
-    method: 'POST',
-    headers,
-    // Default of Node, set explicitly so that options of the process do not change it.
-    maxHeaderSize: 16 * 1_024,
-    lookup: lookupAmong(addresses),
-    // No connection is shared with other requests, and no proxy of the environment is used.
-    agent: false,
-    signal,
-  });
-
-  return new Promise((resolve, reject) => {
-    request.once('socket', (socket: Socket) => {
-      let received = 0;
-      // Counts the bytes before the parser receives them.
-      socket.prependListener('data', (piece: Buffer) => {
-        received += piece.length;
-        if (received <= maxResponseBytes || request.destroyed) return;
-        const error = new ResponseTooLong();
-        // Rejects first, because the final response may be in the data that was already received.
-        reject(error);
-        request.destroy(error);
-      });
-    });
-    request.once('response', resolve);
-    request.on('error', reject);
-    request.once('close', () => reject(new Error('There was no answer.')));
-    request.end(body);
-  });
-}
 
 /** Enough that receivers can usually complete their response. */
 const maxBytesRead = 16 * 1_024;

@@ -22,7 +22,7 @@ export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
 export type FoundWorkspace = StoredWorkspace & WorkspaceSettings;
 
 const settingNames = [
-  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'] as const),
+  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit', 'lock_delay_ms'] as const),
   ...(['latest', 'latest_branches', 'release_on', 'push_locks'] as const),
 ] as const;
 

@@ -17,6 +17,7 @@ describe('the target of an unlocked path', () => {
     lost: [],
     otherWorkspaces: [],
     planned: new Set(),
+    cancellations: [],
     stepNames: new Map(),
     knowsOnlyInterface: false,
     damaged: false,

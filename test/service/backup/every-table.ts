@@ -28,6 +28,7 @@ export const everyTable: Rows = {
       release_on: 'main',
       push_locks: 'branch',
       push_secret: 's',
+      lock_delay_ms: 15_000,
     },
     {
       id: 'b',
@@ -42,6 +43,7 @@ export const everyTable: Rows = {
       release_on: null,
       push_locks: null,
       push_secret: null,
+      lock_delay_ms: null,
     },
   ],
   tokens: [
@@ -115,6 +117,7 @@ export const everyTable: Rows = {
     note: index === 0 ? null : awkward,
     acquired_at: 1,
     expires_at: index === 0 ? 2 : 8_000_000_000_000,
+    delay_ms: index,
     fence: 100 + index,
     folded_path: index === 0 ? null : path.toLowerCase(),
     from_lfs: index === 0 ? 0 : 1,

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   countLocks,
   type LockPageQuery,
+  listLockPage,
+  listOwnLocks,
   lockOrders,
   maxCounted,
   maxSearched,
-  listLockPage,
-  listOwnLocks,
 } from '../../../src/service/locks/list-page.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';

@@ -17,7 +17,7 @@ const failed = { ...sync, status: 'failed', error: 'The remote does not answer.'
 const told: readonly (readonly [HookEventOccurrence, string])[] = [
   [succeeded, 'game: art/änderung is in sync.'],
   [
-    { ...about, type: 'sync.failed', data: { sync: failed } },
+    { ...about, type: 'sync.failed', data: { sync: failed, triggered_by: 'nightly' } },
     'game: the sync of art/änderung failed. The remote does not answer.',
   ],
   [

@@ -4,7 +4,7 @@ import { type HookFormat, hookFormats } from '../../../src/interface/resources.t
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import { hookRow, lock, released, succeeded, sync } from './samples.ts';
+import { hookRow, lock, released, succeeded } from './samples.ts';
 
 const requestOf = (hook: HookRow, occurrence: HookEventOccurrence) => deliveryRequest(hook, occurrence, new Date());
 const bodyOf = (format: HookFormat, occurrence: HookEventOccurrence) =>
@@ -14,7 +14,7 @@ test('the standard format is the payload of Standard Webhooks, with the time of 
   expect(bodyOf('standard', succeeded)).toEqual({
     type: 'sync.succeeded',
     timestamp: '2026-01-02T03:04:07.006Z',
-    data: { workspace: 'game', sync },
+    data: { workspace: 'game', ...succeeded.data },
   });
   expect(bodyOf('standard', released)).toEqual({
     type: 'lock.released',
@@ -34,6 +34,13 @@ test('the github format is a repository dispatch with the standard payload and t
     event_type: 'lock.released',
     client_payload: { id: 'evt_2', ...bodyOf('standard', released) },
   });
+});
+
+test('the github format has as many changed paths as GitHub accepts', () => {
+  const changed_paths = Array.from({ length: 1_000 }, (_, index) => `Content/${'x'.repeat(90)}/${index}.uasset`);
+  const { client_payload: sent } = bodyOf('github', { ...succeeded, data: { ...succeeded.data, changed_paths } });
+  expect(sent.data).toMatchObject({ changed_paths: changed_paths.slice(0, 250), more_changed_paths: true });
+  expect(JSON.stringify(sent).length).toBeLessThan(64_000);
 });
 
 test('every format is signed over the sent body', () => {

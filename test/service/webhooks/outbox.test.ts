@@ -5,7 +5,7 @@ import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';
-import { sync } from './samples.ts';
+import { succeeded, sync } from './samples.ts';
 
 const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
 
@@ -19,7 +19,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   const syncSucceeded = (branch: string) => {
     const event = { type: 'sync.succeeded', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
     return storage.commit('global', (db) =>
-      recordEvents(db, storage.now, [{ ...event, data: { sync: { ...sync, branch } } }]),
+      recordEvents(db, storage.now, [{ ...event, data: { ...succeeded.data, sync: { ...sync, branch } } }]),
     );
   };
 

@@ -42,13 +42,13 @@ export const lock: Lock = {
   lease: null,
 };
 
-export const succeeded: SyncOccurrence = {
+export const succeeded = {
   id: 'evt_1',
   type: 'sync.succeeded',
   workspace: 'game',
   occurredAt: '2026-01-02T03:04:07.006Z',
-  data: { sync },
-};
+  data: { sync, triggered_by: 'nightly', changed_paths: ['Content/Hero.uasset'], more_changed_paths: false },
+} satisfies SyncOccurrence;
 
 export const released: LockOccurrence = {
   id: 'evt_2',

@@ -6,6 +6,7 @@ import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';
 import { readLockHistory } from '../../locks/read-history.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
 import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
 import { changeRow, holderCell, lockFacts, newLockUrl } from '../elements/lock.ts';
 import { folderOf, pathUrl } from '../elements/lock-list.ts';
@@ -27,14 +28,19 @@ export function addLockPathPage(site: Site): void {
     const path = valid(lockPathFromUrl(lastSegment(call.c.req.path)));
     const workspace = call.workspace.id;
     const key = { workspace, path };
-    const [{ lock, waiting }, history] = await Promise.all([
+    const [{ found, lock, waiting }, history] = await Promise.all([
       readPath(site, key),
       readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
     const own = locks.waitIdOf({ ...key, bearer: call.bearer });
     const isWaiting = waiting.some(({ waitId }) => waitId === own);
     const { changes, next } = history;
-    const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
+    const none = empty(
+      'Nobody holds a lock on this path.',
+      found?.isTaken
+        ? html`Its last lock expired. It can be locked ${time(asTimestamp(found.expires_at + found.delay_ms), call.now)}.`
+        : 'It can be locked now.',
+    );
     const main = html`${liveState(urlWith(`/workspaces/${workspace}/path/events`, { path }), call.now)}
       <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}</section>
       <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(call, waiting)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
@@ -54,8 +60,8 @@ export function addLockPathPage(site: Site): void {
   const see = async (call: WorkspaceCall) => {
     const key = { workspace: call.workspace.id, path: valid(parseHeldPath(queryOf(call, 'path').path)) };
     const read = async (): Promise<string> => {
-      const { lock, waiting } = await readPath(site, key);
-      return JSON.stringify([lock?.id, lock?.expires_at, waiting]);
+      const { found, lock, waiting } = await readPath(site, key);
+      return JSON.stringify([found?.id, found?.expires_at, found?.isTaken, lock === undefined, waiting]);
     };
     return { key: pathUrl(key.workspace, key.path), read };
   };
@@ -69,7 +75,7 @@ function valid(path: Parsed<LockPath>): LockPath {
 
 async function readPath({ locks }: Site, key: { readonly workspace: string; readonly path: LockPath }) {
   const [found, waiting] = await Promise.all([locks.find(key), locks.queue(key)]);
-  return { lock: found?.isActive ? found : undefined, waiting };
+  return { found, lock: found?.isActive ? found : undefined, waiting };
 }
 
 function pathActions(call: WorkspaceCall, path: LockPath, lock: LockRow | undefined, isWaiting: boolean) {

@@ -1,14 +1,74 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { type FaultProxy, isLocking, isReleasing, isRenewing, type Passing } from '../../support/fault-proxy.ts';
-import { createRepository } from '../../support/git-repository.ts';
-import { fasterTime } from '../../support/preload.ts';
-import type { Job, StepOptions } from '../../support/runner/job.ts';
-import { locking, unlocking } from '../scenarios/place.ts';
-import { openStage, type Stage, useService } from '../scenarios/stage.ts';
-import { expectNothingWrong } from './outages.ts';
-import { type RecordedResponse, recordedResponses } from './recorded-responses.ts';
+import { type FaultProxy, isLocking, isReleasing, isRenewing, type Passing } from '../support/fault-proxy.ts';
+import { createRepository } from '../support/git-repository.ts';
+import { fasterTime } from '../support/preload.ts';
+import type { Job, StepOptions } from '../support/runner/job.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { locking, unlocking } from './scenarios/place.ts';
+import { openStage, type Stage, useService } from './scenarios/stage.ts';
 
 useService({ allowFileRemotes: true });
+
+/** The response of a gateway instead of the service behind it, as shown in its source. */
+interface RecordedResponse {
+  readonly gateway: string;
+  /** The condition for this response. */
+  readonly when: string;
+  /** A page of documentation, or a repository with a file or an issue. */
+  readonly source: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One of each kind: no body, JSON with a request id, a page, a success that is none, and a refusal in JSON. */
+const recordedResponses: readonly RecordedResponse[] = [
+  {
+    gateway: 'Istio',
+    when: 'its ingress gateway has no route',
+    source: 'https://github.com/istio/istio/issues/26562',
+    status: 404,
+    headers: { server: 'istio-envoy', 'content-length': '0' },
+    body: '',
+  },
+  {
+    gateway: 'Kong 3',
+    when: 'no route matches, and the body has a request id',
+    source: 'Kong/kong, kong/tools/http.lua (get_error_template)',
+    status: 404,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      server: 'kong/3.10.0.1-enterprise-edition',
+      'x-kong-request-id': '108134052a77553f758cf668b90e4c1d',
+      'x-kong-response-latency': '0',
+    },
+    body: '{\n  "message":"no Route matched with those values",\n  "request_id":"108134052a77553f758cf668b90e4c1d"\n}',
+  },
+  {
+    gateway: 'AWS ALB',
+    when: 'AWS WAF blocks the request',
+    source: 'https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-troubleshooting.html',
+    status: 403,
+    headers: { server: 'awselb/2.0', 'content-type': 'text/html' },
+    body: '<html>\r\n<head><title>403 Forbidden</title></head>\r\n<body>\r\n<center><h1>403 Forbidden</h1></center>\r\n</body>\r\n</html>\r\n',
+  },
+  {
+    gateway: 'AWS WAF',
+    when: 'it challenges the client',
+    source: 'https://docs.aws.amazon.com/waf/latest/APIReference/API_ChallengeAction.html',
+    status: 202,
+    headers: { server: 'awselb/2.0', 'x-amzn-waf-action': 'challenge', 'content-length': '0' },
+    body: '',
+  },
+  {
+    gateway: 'AWS API Gateway',
+    when: 'an authorizer rejects the token',
+    source: 'https://github.com/auth0-samples/jwt-rsa-aws-custom-authorizer/pull/6',
+    status: 401,
+    headers: { 'content-type': 'application/json', 'x-amzn-errortype': 'UnauthorizedException' },
+    body: '{"message":"Unauthorized"}',
+  },
+];
 
 const hero = 'Content/Hero.uasset';
 
@@ -168,4 +228,10 @@ async function expectReleased(stage: Stage, job: Job): Promise<void> {
     expectNothingWrong(post);
   }
   expect(await stage.locks()).toEqual([]);
+}
+
+/** Expects that the step makes no claims about locks that only the service itself can make. */
+function expectNothingWrong({ log, annotations }: StepResult): void {
+  expect(log).not.toMatch(/already gone|lost|not locked|absent|left alone/i);
+  expect(annotations, log).toEqual([]);
 }

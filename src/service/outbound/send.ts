@@ -1,0 +1,87 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { checkTargetAddresses, parseTarget, type Target } from './target.ts';
+import { type IpAddresses, lookupAmong, type TargetCheck } from './target-address.ts';
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+interface SendOptions {
+  readonly check: TargetCheck;
+  /** Slow lookups of names delay only those of the same group. */
+  readonly group: string;
+  /** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
+  readonly maxResponseBytes: number;
+  readonly signal: AbortSignal;
+  /** Asked after the DNS lookup, which may take long. */
+  readonly mayConnect?: () => Promise<boolean>;
+}
+
+export type Sent =
+  | { readonly kind: 'response'; readonly target: Target; readonly response: IncomingMessage }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'cancelled' };
+
+/** The response has, or would have, more bytes than the limit. The connection was cut. */
+export class ResponseTooLong extends Error {}
+
+/** Sends a request of the service to another server, only to addresses that are allowed. Follows no redirects. */
+export async function send(request: OutboundRequest, options: SendOptions): Promise<Sent> {
+  const { check, group, signal, mayConnect = async () => true } = options;
+  const parsed = parseTarget(request.url);
+  if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
+  const target = parsed.value;
+  const addresses = await check.addressesOf(target.hostname, group, signal);
+  const checked = checkTargetAddresses(target, addresses, check);
+  if (!checked.ok) return { kind: 'refused', reason: checked.reason };
+  if (!(await mayConnect())) return { kind: 'cancelled' };
+  return { kind: 'response', target, response: await exchange(target, addresses, request, options) };
+}
+
+/** Sends the request only to one of the checked addresses: the name is not looked up again. */
+function exchange(
+  target: Target,
+  addresses: IpAddresses,
+  { method, headers, body }: OutboundRequest,
+  { maxResponseBytes, signal }: SendOptions,
+): Promise<IncomingMessage> {
+  const request = (target.protocol === 'https:' ? https : http).request(target, {
+    method,
+    headers: { 'user-agent': 'workspace-automation', ...headers },
+    // Default of Node, set explicitly so that options of the process do not change it.
+    maxHeaderSize: 16 * 1_024,
+    lookup: lookupAmong(addresses),
+    // No connection is shared with other requests, and no proxy of the environment is used.
+    agent: false,
+    signal,
+  });
+
+  return new Promise((resolve, reject) => {
+    let response: IncomingMessage | undefined;
+    request.once('socket', (socket: Socket) => {
+      let received = 0;
+      // Counts the bytes before the parser receives them.
+      socket.prependListener('data', (piece: Buffer) => {
+        received += piece.length;
+        if (received <= maxResponseBytes || request.destroyed) return;
+        const error = new ResponseTooLong();
+        // Rejects first, because the final response may be in the data that was already received.
+        reject(error);
+        response?.destroy(error);
+        request.destroy(error);
+      });
+    });
+    request.once('response', (begun) => {
+      response = begun;
+      resolve(begun);
+    });
+    request.on('error', reject);
+    request.once('close', () => reject(new Error('There was no answer.')));
+    request.end(body);
+  });
+}

@@ -1,4 +1,0 @@
-import { apache } from './gateways.ts';
-import { testOutages } from './outages.ts';
-
-testOutages(apache);

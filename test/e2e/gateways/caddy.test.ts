@@ -1,4 +1,0 @@
-import { caddy } from './gateways.ts';
-import { testOutages } from './outages.ts';
-
-testOutages(caddy);

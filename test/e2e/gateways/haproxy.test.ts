@@ -1,4 +1,0 @@
-import { haproxy } from './gateways.ts';
-import { testOutages } from './outages.ts';
-
-testOutages(haproxy);

@@ -1,4 +1,0 @@
-import { nginx } from './gateways.ts';
-import { testOutages } from './outages.ts';
-
-testOutages(nginx);

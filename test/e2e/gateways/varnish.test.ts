@@ -1,4 +1,0 @@
-import { varnish } from './gateways.ts';
-import { testOutages } from './outages.ts';
-
-testOutages(varnish);
