@@ -47,7 +47,7 @@ test('a request can be withdrawn, also twice', async () => {
   await ask({});
   for (const _ of [1, 2]) {
     expect((await bo.post(`/workspaces/${workspace}/locks/withdraw`, { path })).status).toBe(303);
-    expect(await page()).toContain('Nobody waits for this lock.');
+    expect(await page()).toContain('No one is waiting.');
   }
 });
 

@@ -80,7 +80,7 @@ const withdrawal = ({ workspace, path }: PathKey): Markup =>
   postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw' });
 
 function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
-  if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;
+  if (waiting.length === 0) return html`<p>${faint('No one is waiting.')}</p>`;
   const rows = waiting.map(
     ({ position, owner, origin, since, priority, note, kept_until }): Row => [
       ['Place', String(position), 'head'],

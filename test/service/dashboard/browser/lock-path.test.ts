@@ -39,7 +39,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   await locksOf(service, workspace, bob.secret).release(path);
   const { status, headers } = await asked;
   expect(status).toBe(201);
-  await waiting.getByText('Nobody waits for this lock').waitFor();
+  await waiting.getByText('No one is waiting').waitFor();
   await asAda.release(path, { 'if-match': headers.get('etag') ?? '' });
   await facts.getByText('Nobody holds a lock on this path.').waitFor();
   await page.getByRole('link', { name: 'Lock it' }).waitFor();
