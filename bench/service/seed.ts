@@ -125,6 +125,7 @@ const lockRow = (index: number): LockRow => ({
   branch: null,
   until_merged: 0,
   merge_base: null,
+  delay_ms: 0,
   lease_id: null,
 });
 

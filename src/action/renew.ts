@@ -5,11 +5,13 @@ import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { parseTtl } from '../interface/ttl.ts';
+import type { Entry } from '../locks/ledger/entry.ts';
 import { createRecorder, followLedger, openLedger } from '../locks/ledger/ledger.ts';
 import { marksIn } from '../locks/ledger/marks.ts';
 import { createLifetimes } from '../locks/renewal/lifetimes.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
+import type { RunToCancel } from './renewal/cancel-run.ts';
 import { watchProcess } from './renewal/processes.ts';
 import { parseRenewalTask, type RenewalTask } from './renewal/task.ts';
 import { errorText } from './report/error-text.ts';
@@ -22,28 +24,46 @@ const silentLog = { line: () => undefined, warn: () => undefined, debug: () => u
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-async function renew({ connection, origin, ledgerFile, step, workspace, worker, ...task }: RenewalTask): Promise<void> {
+async function renew({
+  connection,
+  origin,
+  ledgerFile,
+  step,
+  workspace,
+  worker,
+  cancels,
+  ...task
+}: RenewalTask): Promise<void> {
   const ttl = parseTtl(task.ttl);
   if (!ttl.ok) return;
   Object.assign(process.env, task.proxies);
   const { credentials } = connection;
-  const { redact, add } = createSecretRedactor(credentials.kind === 'static' ? [credentials.token] : []);
+  const token = credentials.kind === 'static' ? credentials.token : undefined;
+  const { redact, add } = createSecretRedactor([token, cancels?.token].filter((secret) => secret !== undefined));
   const ledger = openLedger(ledgerFile, redact);
   const maxAttemptMs = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };
   const reporter = { log: silentLog, mask: add };
-  const record = createRecorder(ledger, silentLog);
+  const recordInLedger = createRecorder(ledger, silentLog);
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
     clockOffsetMs: task.clockOffsetMs,
-    marks: marksIn(ledger, record, connection.baseUrl),
+    marks: marksIn(ledger, recordInLedger, connection.baseUrl),
   });
+  const { serverNow } = client;
+  const time = { serverNow, clock: steadyClock, sleep, random: Math.random };
+  let cancelling: Promise<void> | undefined;
+  async function cancel(run: RunToCancel): Promise<void> {
+    const { cancelRun } = await import('./renewal/cancel-run.ts');
+    const settings = { log: silentLog, connection: { retries, requestTimeout } };
+    recordInLedger(await cancelRun(run, { ...time, ...settings }, step));
+  }
   const context = {
+    ...time,
     client,
-    serverNow: client.serverNow,
-    clock: steadyClock,
-    sleep,
-    random: Math.random,
-    record,
+    record(entry: Entry): void {
+      recordInLedger(entry);
+      if (entry.kind === 'lost' && cancels !== undefined) cancelling ??= cancel(cancels);
+    },
     follow: followLedger(ledgerFile),
     isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
     onStart: reportStart,
@@ -60,9 +80,10 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.
-    const at = new Date(client.serverNow()).toISOString();
+    const at = new Date(serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
+  await cancelling;
   client.dispose();
 }
 

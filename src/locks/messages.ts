@@ -1,6 +1,6 @@
 import { type Conflict, type KnownLock, responseClockMs } from '../client/client.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
-import type { Intent, Loss } from './ledger/entry.ts';
+import type { Intent, Loss, RunCancelled } from './ledger/entry.ts';
 
 /** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
 export function lostRenewalText(
@@ -12,6 +12,14 @@ export function lostRenewalText(
   if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
   if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
   return next === undefined ? lost : `${lost} It was then held${holderText(next, now, true)}.`;
+}
+
+/** Whether the loss of a lock cancelled the run. Undefined if GitHub has not answered, or the loss was noticed late. */
+export function cancelledText(cancelled: RunCancelled | undefined): string {
+  if (cancelled === undefined) return 'The run was not cancelled before the job ended, although `on-lost` is `cancel`.';
+  return cancelled.reason === undefined
+    ? 'The run was cancelled because of a lost lock: `on-lost` is `cancel`.'
+    : `The run could not be cancelled, although \`on-lost\` is \`cancel\`: ${cancelled.reason}`;
 }
 
 /** The reason why a step cannot acquire its locks: too few of its paths are free. */

@@ -17,7 +17,7 @@ const oneUrl = 'It must be a single URL, without spaces or line breaks.';
 const options = 'It must be a JSON object, such as {"format": "github"}.';
 const outOfRange = 'It must be a whole number from 0 to 100.';
 const atLeastOne = 'It must be a whole number from 1 to 999999. Leave it out to lock all paths.';
-const reaction = 'It must be one of fail, warn.';
+const reaction = 'It must be one of fail, warn, cancel.';
 const relative = 'A path is relative to the workspace: it must not start with';
 const ttl = 'A lock lasts at least 1s and at most 30d.';
 const unchanged = 'Pass the output `locks` of a lock step unchanged.';
@@ -134,10 +134,17 @@ describe('the input changed-files', () => {
 
   test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('rejects the GitHub token %j', (token) => {
     expect(changed({ 'github-token': token })).toEqual([
-      'Input `github-token` is not valid. With `changed-files: true` it must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
+      'Input `github-token` is not valid. It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
     ]);
     expect(problemsOf(rightStep('list-locks', { 'github-token': token }))).toEqual([]);
   });
+});
+
+test('`on-lost: cancel` needs renewal and a GitHub token', () => {
+  expect(problemsOf(rightStep('lock', { 'on-lost': 'cancel', 'github-token': 'ghs_1 x' }))).toEqual([
+    'Input `on-lost` is "cancel". It works only with `renew: true`: otherwise a loss is not noticed at once.',
+    'Input `github-token` is not valid. It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
+  ]);
 });
 
 const notALock = 'Entry 2 is not a lock: it has no valid path.';

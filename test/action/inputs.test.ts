@@ -40,6 +40,7 @@ const rows: readonly Row[] = [
   { input: 'auto-release', usedBy: ['lock'], value: 'false' },
   { input: 'renew', usedBy: ['lock'], value: 'true' },
   { input: 'on-lost', usedBy: ['lock'], value: 'warn' },
+  { input: 'on-lost', usedBy: ['lock'], value: 'cancel', beside: { renew: 'true' } },
   { input: 'locks', usedBy: ['unlock', 'check'], value: locks, beside: { path: '' } },
   { input: 'locks-file', usedBy: ['unlock', 'check'], value: locksFile, beside: { path: '' } },
   { input: 'force', usedBy: ['unlock'], value: 'true' },
@@ -56,7 +57,7 @@ const rows: readonly Row[] = [
 ];
 
 test('the table of this test covers every input except the operation and the token that the runner fills in', () => {
-  expect(rows.map(({ input }) => input)).toEqual(
+  expect([...new Set(rows.map(({ input }) => input))]).toEqual(
     inputNames.filter((name) => name !== 'operation' && name !== 'github-token'),
   );
 });
@@ -124,7 +125,7 @@ describe('the fallback of an input', () => {
       type: 'exclusive',
       wait: { seconds: 0 },
       autoRelease: true,
-      onLost: 'fail',
+      onLost: { kind: 'fail' },
     });
   });
 });

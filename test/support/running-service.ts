@@ -70,6 +70,7 @@ export interface RunningServiceOptions {
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
   readonly windowsPaths?: boolean;
+  readonly lockDelay?: Duration;
   readonly drainDelay?: Duration;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
@@ -137,6 +138,7 @@ export async function startTestService(
     port: 0,
     allowFileRemotes,
     windowsPaths: options.windowsPaths ?? false,
+    lockDelay: options.lockDelay ?? { seconds: 0 },
     drainDelay: options.drainDelay ?? { seconds: 0 },
     drainTimeout: { seconds: 10 },
     ...shippedRetention,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { errorMessage } from '../../interface/format.ts';
-import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { findRepository, type GitHubRepository, type RepositoryAccess } from '../step/github.ts';
 import type { RunEvent } from '../step/runner.ts';
 
 /** Advice for an unusable response from GitHub. */
@@ -18,27 +18,17 @@ export type Change = { readonly name: string } & (
   | { readonly kind: 'deleted-ref' }
 );
 
-/** A change, its repository, and the API to read it from. */
-export interface ChangeSource {
+/** A change, and the repository to read it from. */
+export interface ChangeSource extends GitHubRepository {
   readonly change: Change;
-  readonly repository: { readonly owner: string; readonly repo: string };
-  /** Without a trailing slash. */
-  readonly apiUrl: string;
-  readonly token: string;
 }
 
 /** Determines, without a request, which change to look up and where. */
-export function findSource(
-  event: RunEvent,
-  { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
-): Parsed<ChangeSource> {
+export function findSource(event: RunEvent, access: RepositoryAccess): Parsed<ChangeSource> {
   const change = readChange(event);
   if (!change.ok) return change;
-  const repository = parseRepository(event.repository);
-  if (!repository.ok) return repository;
-  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
-  if (!apiUrl.ok) return apiUrl;
-  return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
+  const repository = findRepository(event, access);
+  return repository.ok ? accepted({ change: change.value, ...repository.value }) : repository;
 }
 
 function readChange({ name, file }: RunEvent): Parsed<Change> {
@@ -120,23 +110,3 @@ const commitIn = (json: Json | undefined): string | undefined =>
 
 /** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
 const isNullCommit = (commit: string): boolean => /^0+$/.test(commit);
-
-function parseRepository(text: string): Parsed<ChangeSource['repository']> {
-  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
-  return owner === undefined || repo === undefined
-    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
-    : accepted({ owner, repo });
-}
-
-function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
-  const url = URL.parse(text === '' ? 'https://api.github.com' : text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    return refused('GITHUB_API_URL is not the URL of the GitHub API.');
-  }
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    return refused(
-      `The GitHub API is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
-    );
-  }
-  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
-}

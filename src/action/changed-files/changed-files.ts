@@ -3,9 +3,10 @@ import { errorMessage } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
+import type { GitHubContext } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 import { filesBetween, filesSince } from './compared-files.ts';
-import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
+import { type GitHub, openGitHub } from './github.ts';
 import { type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 /**

@@ -1,17 +1,11 @@
 import { getOctokit } from '@actions/github';
-import { createCall } from '../../client/call.ts';
-import { createServerClock, dateOf } from '../../client/clock.ts';
-import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
 import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
-import { headerOf, isSuccess, parseLinks, type RawResponse } from '../../client/response.ts';
-import { milliseconds } from '../../interface/duration.ts';
-import { actionVersion, retryLog } from '../step/connect.ts';
-import type { Context } from '../step/context.ts';
+import { headerOf, isSuccess, parseLinks } from '../../client/response.ts';
+import { actionVersion } from '../step/connect.ts';
+import { apiHeaders, type GitHubContext, openGitHubCall } from '../step/github.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
-
-export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;
 
 type Parameters = Readonly<Record<string, string | number>>;
 
@@ -34,7 +28,7 @@ export function openGitHub({ apiUrl, repository, token }: ChangeSource, context:
     try {
       const { data, headers } = await octokit.request(route, {
         ...parameters,
-        headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+        headers: apiHeaders,
       });
       return { body: data, next: parseLinks(headers.link).get('next') };
     } catch (error) {
@@ -63,71 +57,6 @@ export function openGitHub({ apiUrl, repository, token }: ChangeSource, context:
       }
     },
   };
-}
-
-/** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
-const maxConnections = 4;
-
-/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
-function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
-  const { clock, sleep, random, log } = context;
-  const { requestTimeout, retries } = context.connection;
-  const connection = openConnection(apiUrl);
-  const closing = new AbortController();
-  const call = createCall({
-    baseUrl: apiUrl,
-    server: 'GitHub',
-    clock,
-    serverClock: createServerClock(clock),
-    send: async (request, signal) => toRateLimited(await connection.send(request, signal)),
-    timeoutMs: milliseconds(requestTimeout),
-    maxConnections,
-    retries,
-    secrets: [token],
-    headers: {},
-    sleep,
-    random,
-    closed: closing.signal,
-    onRetry: retryLog(log, 'GitHub').onRetry,
-  });
-  return {
-    call,
-    close(): void {
-      closing.abort();
-      connection.close();
-    },
-  };
-}
-
-/**
- * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that all servers share the same retry
- * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
- * API".
- */
-export function toRateLimited(received: RawResponse): RawResponse {
-  const wait = retryAfterSeconds(received);
-  if (wait === undefined) return received;
-  return {
-    ...received,
-    status: 429,
-    sentStatus: received.status,
-    headers: { ...received.headers, 'retry-after': wait },
-  };
-}
-
-/** The wait if GitHub does not send one. */
-const defaultWaitSeconds = '60';
-
-/** The wait in seconds, as in Retry-After. Undefined if the response is not about a rate limit. */
-function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
-  if (status !== 403 && status !== 429) return undefined;
-  if (headers['retry-after'] !== undefined) return headers['retry-after'];
-  const reset = Number(headers['x-ratelimit-reset']);
-  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
-    const now = dateOf(headers) ?? Date.now();
-    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
-  }
-  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
 }
 
 type RequestHeaders = Readonly<Record<string, string>>;

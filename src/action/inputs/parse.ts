@@ -11,22 +11,22 @@ import type { OwnLock } from '../../locks/ownership.ts';
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** Whether a lock that was lost while the job ran fails the job, or only warns. */
-export type OnLost = 'fail' | 'warn';
+/** What a lock that was lost while the job ran does. */
+export type OnLost = 'fail' | 'warn' | 'cancel';
 
-export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn']);
+export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn', 'cancel']);
 
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 
-export const splitLines = (text: string): readonly string[] => partsOf(text, /\n/);
+export const splitLines = (text: string): readonly string[] => split(text, /\n/);
 
-export const splitList = (text: string): readonly string[] => partsOf(text, /[\n,]/);
+export const splitList = (text: string): readonly string[] => split(text, /[\n,]/);
 
 /** The parts of the text that are not blank. */
-export const partsOf = (text: string, separator: RegExp): readonly string[] =>
+const split = (text: string, separator: RegExp): readonly string[] =>
   text
     .split(separator)
     .map((part) => part.trim())

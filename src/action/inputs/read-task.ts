@@ -6,6 +6,7 @@ import { parseTtl } from '../../interface/ttl.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
 import {
   type HandoffLock,
+  type OnLost,
   parseBoolean,
   parseHandoff,
   parseHandoffFile,
@@ -92,8 +93,22 @@ function readLock(reader: Reader) {
     urgency: read('priority', parseUrgency),
     autoRelease,
     renew,
-    onLost: read('on-lost', parseOnLost),
+    onLost: readOnLost(reader, renew),
   });
+}
+
+/** `cancel` also fails the job, and its token cancels the run. */
+type OnLostTask =
+  | { readonly kind: Exclude<OnLost, 'cancel'> }
+  | { readonly kind: 'cancel'; readonly githubToken: string };
+
+function readOnLost({ read, addProblem }: Reader, renew: Read<boolean>): Read<OnLostTask> {
+  const kind = read('on-lost', parseOnLost);
+  if (kind !== 'cancel') return kind && { kind };
+  if (renew === false)
+    addProblem('on-lost', 'It works only with `renew: true`: otherwise a loss is not noticed at once.');
+  const githubToken = read('github-token', parseGitHubToken);
+  return githubToken === undefined ? undefined : { kind, githubToken };
 }
 
 function readLockPaths(reader: Reader): Read<PathSelection> {
@@ -166,7 +181,7 @@ const readListLocks = (reader: Reader) =>
   });
 
 const parseGitHubToken = parseToken(
-  'With `changed-files: true` it must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
+  'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
 );
 
 /** No paths mean the complete workspace. */

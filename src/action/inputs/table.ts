@@ -65,7 +65,7 @@ export const inputTable = {
   'request-timeout': { fallback: '30s', usedBy: all },
   retries: { fallback: '4', usedBy: all },
   summary: { fallback: 'true', usedBy: all },
-  'github-token': { fallback: '', usedBy: ['list-locks'] },
+  'github-token': { fallback: '', usedBy: ['list-locks', 'lock'] },
 } as const satisfies Record<string, InputRow>;
 
 export type InputName = keyof typeof inputTable;

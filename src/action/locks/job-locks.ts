@@ -2,7 +2,7 @@ import { type CallLimits, type Clock, listOnPaths, lookupIn, type WorkspaceId } 
 import { joinFirst } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
-import { lostRenewalText } from '../../locks/messages.ts';
+import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { type AlreadyHeld, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -46,9 +46,10 @@ export async function findAlreadyHeld(
   });
 }
 
-/** Warns about each lock of the job that could not be renewed: when it was lost, and to whom. */
-export function warnOfLostLocks({ client, log }: Context, { lost }: JobLocks): void {
+/** Warns about each lock of the job that could not be renewed, and about a run that this did not cancel. */
+export function warnOfLostLocks({ client, log }: Context, { lost, cancellations }: JobLocks): void {
   for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+  for (const cancelled of cancellations) log.warn(cancelledText(cancelled));
 }
 
 /** The limits of a lookup that the step can do without. */

@@ -28,7 +28,7 @@ import { locksOutput } from './locks-output.ts';
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const step = crypto.randomUUID();
-  const end = watchEndOfStep(given, step, task.onLost);
+  const end = watchEndOfStep(given, step, task.onLost.kind);
   try {
     const record: Recorder = (entry) => end.recordAll([entry]);
     return await lockUntil({ ...given, signal: end.signal, record }, task, step, end);
@@ -42,9 +42,10 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = jobLocksIn(context, workspace);
-  const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
   // Loaded on demand: no other step starts a process.
-  const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
+  const renewal = task.renew ? (await import('../renewal/start.ts')).createRenewal(context, task) : undefined;
+  const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
+  renewal?.prepare();
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   try {
     record({

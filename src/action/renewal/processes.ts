@@ -3,6 +3,7 @@ import { parseJson } from '../../client/json.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import { type Checked, hasShape, isInteger, isOptional, isString } from '../../locks/ledger/shape.ts';
 import type { Context } from '../step/context.ts';
+import { hasNoProcess } from '../step/runner.ts';
 
 const isKnownProcess = hasShape({
   pid: isInteger,
@@ -131,16 +132,6 @@ function startOnMac(pid: number): string | undefined {
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
   } catch {
     return undefined;
-  }
-}
-
-function hasNoProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    // EPERM: the process exists, but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }
 

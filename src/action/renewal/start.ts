@@ -2,68 +2,92 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { withRequest } from '../../client/client.ts';
+import { type CallLimits, type KnownLock, type ServiceError, withRequest } from '../../client/client.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
+import { type Grant, type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
+import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { hasIdentity } from '../../locks/release.ts';
+import { lossOf } from '../../locks/renewal/renew-locks.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
+import { isWorkerGone } from '../step/runner.ts';
+import { cancelRun, findRun } from './cancel-run.ts';
 import { identifyProcess } from './processes.ts';
-import { createRenewalTask, environmentOfRenewal, type StepToRenew } from './task.ts';
+import { createRenewalTask, environmentOfRenewal, type RenewalTask, type StepToRenew } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;
 
-/** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
-export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
-  const { client, clock, log, record, runner, saveState } = context;
+/**
+ * The renewal of the step's locks. Its process starts while the step requests them: Node takes longer to start than the
+ * service to respond. Throws an InputError if a lost lock is to cancel the run, and the run is unknown.
+ */
+export function createRenewal(context: Context, task: TaskOf<'lock'>) {
+  const { client, clock, connection, log, record, runner, saveState } = context;
+  const { onLost } = task;
+  const cancels =
+    onLost.kind === 'cancel'
+      ? findRun(runner.event, { token: onLost.githubToken, allowHttp: connection.allowHttp })
+      : undefined;
   let renewer: Promise<RenewalProcess> | undefined;
   let handedOver = false;
 
-  function prepare(): Promise<RenewalProcess> {
+  function startOnce(): Promise<RenewalProcess> {
     renewer ??= startProcess();
     // A failure is reported only if there are locks to renew.
     renewer.catch(() => undefined);
     return renewer;
   }
 
-  // A step that may wait for hours starts the process later: until then it would only use memory.
-  if (task.wait.seconds === 0) prepare();
+  /** In the ledger, later steps see the losses. Nothing renews these locks. */
+  async function reportLosses(losses: readonly Loss[], step: string): Promise<void> {
+    for (const loss of losses) {
+      record(loss);
+      log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+    }
+    if (losses.length === 0 || cancels === undefined) return;
+    const cancelled = await cancelRun(cancels, { ...context, serverNow: client.serverNow }, step);
+    record(cancelled);
+    log.warn(cancelledText(cancelled));
+  }
 
   return {
-    /**
-     * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed
-     * once.
-     */
+    /** A step that may wait for hours starts the process later: until then it would only use memory. */
+    prepare(): void {
+      if (task.wait.seconds === 0) startOnce();
+    },
+    /** Starts the renewal, or warns that nothing renews the locks. Returns the grants after their first renewal. */
     async start({ step, grants, ageMs }: StepToRenew): Promise<readonly Grant[]> {
-      const [first, ...others] = grants;
       const startedAt = clock();
-      if (first === undefined) return grants;
       // The new parent of an orphan may live for years, and nothing is left to release the locks.
-      const isOrphan = (): boolean => process.ppid !== runner.worker;
+      const isOrphan = (): boolean => isWorkerGone(runner.worker);
       if (isOrphan()) {
         log.warn(notStartedText(context, orphaned, grants));
         return grants;
       }
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
-      prepare();
-      const leased = await renewLeaseFirst(context, task, grants);
-      const { grant, reason, request } = leased ?? (await renewFirst(context, task, first));
-      if (grant !== first) record({ ...grant, at: new Date(client.serverNow()).toISOString() });
-      const renewed = leased?.grants ?? [grant, ...others];
+      startOnce();
+      const { renewed, losses = [], reason, request } = await renewFirst(context, task, grants);
       if (reason !== undefined) {
-        const text = `This service cannot renew locks: ${reason}. They ${expiryText(context, renewed)}`;
+        const text = `This service cannot renew locks: ${reason.replace(/\.$/, '')}. They ${expiryText(context, renewed)}`;
         log.warn(withRequest(text, request));
         return renewed;
       }
+      await reportLosses(losses, step);
+      const held = renewed.filter(({ key, path }) => !losses.some((loss) => loss.key === key && loss.path === path));
+      if (held.length === 0) return renewed;
       try {
-        const prepared = await prepare();
+        const prepared = await startOnce();
         handedOver = true;
-        handOver(prepared, context, task, { step, grants: renewed, ageMs: ageMs + clock() - startedAt });
+        handOver(
+          prepared,
+          context,
+          createRenewalTask(context, task, { step, grants: held, ageMs: ageMs + clock() - startedAt }, cancels),
+        );
         const response = await firstResponse(prepared);
         if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
         else if (response.kind === 'silent') log.warn(silentText(context, renewed));
@@ -96,51 +120,86 @@ function expiryText({ client }: Context, grants: readonly Grant[]): string {
 /** The service may take a while, but the locks are held and the job waits. */
 const maxFirstRenewalMs = 10_000;
 
-/** A lease is renewed as one. Undefined for locks without one. */
-async function renewLeaseFirst({ client, clock, signal }: Context, { ttl }: TaskOf<'lock'>, grants: readonly Grant[]) {
-  const [first] = grants;
-  const lease = first?.lock.lease;
-  if (first === undefined || lease === undefined) return undefined;
-  const limits = { deadline: clock() + maxFirstRenewalMs, signal };
-  const renewal = await client.renewLease({ workspace: first.workspace, lease }, ttl, limits);
-  const { reason, request } = renewal.kind === 'refused' ? renewal.error : {};
-  if (renewal.kind !== 'renewed') return { grant: first, grants, reason: reason?.replace(/\.$/, ''), request };
-  const lost = new Set<string>(renewal.lost.map(({ path }) => path));
-  const renewed = grants.map((grant) =>
-    lost.has(grant.path) ? grant : { ...grant, lock: { ...grant.lock, expires_at: renewal.expiresAt } },
-  );
-  return { grant: first, grants: renewed };
+interface FirstRenewal {
+  /** All grants. The expiries of those that were renewed are new. */
+  readonly renewed: readonly Grant[];
+  readonly losses?: readonly Loss[];
+  /** Why the service cannot renew locks. */
+  readonly reason?: string;
+  readonly request?: string | undefined;
 }
 
-/**
- * The first renewal shows whether the service supports renewal, while the step can still warn about it. `reason` says
- * why it does not.
- */
-async function renewFirst({ client, clock, signal }: Context, task: TaskOf<'lock'>, grant: Grant) {
+/** Shows whether the service supports renewal, while the step can still warn about it. */
+async function renewFirst(context: Context, task: TaskOf<'lock'>, grants: readonly Grant[]): Promise<FirstRenewal> {
+  const { clock, signal } = context;
+  const limits = { deadline: clock() + maxFirstRenewalMs, signal };
+  const [first, ...others] = grants;
+  if (first === undefined) return { renewed: grants };
+  const { lease } = first.lock;
+  if (lease !== undefined) return renewLeaseFirst(context, task, { lease, grants }, limits);
+  const { grant, ...result } = await renewOneFirst(context, task, first, limits);
+  return { ...result, renewed: [grant, ...others] };
+}
+
+async function renewLeaseFirst(
+  { client }: Context,
+  { workspace, ttl }: TaskOf<'lock'>,
+  { lease, grants }: { readonly lease: string; readonly grants: readonly Grant[] },
+  limits: CallLimits,
+): Promise<FirstRenewal> {
+  const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
+  // A failed request does not show whether the service supports renewal.
+  if (renewal.kind === 'failed') return { renewed: grants };
+  if (renewal.kind === 'refused') return { renewed: grants, ...refusalOf(renewal.error) };
+  const lost = new Map<string, KnownLock | undefined>(renewal.lost.map(({ path, holder }) => [path, holder]));
+  const losses = grants
+    .filter(({ path }) => renewal.kind === 'ended' || lost.has(path))
+    .map((grant) => lossOf(grant, lost.get(grant.path), client.serverNow()));
+  if (renewal.kind === 'ended') return { renewed: grants, losses };
+  const { expiresAt: expires_at } = renewal;
+  const renewed = grants.map((grant) =>
+    lost.has(grant.path) ? grant : { ...grant, lock: { ...grant.lock, expires_at } },
+  );
+  return { renewed, losses };
+}
+
+/** Renews one of the locks. */
+async function renewOneFirst(
+  { client, record }: Context,
+  { ttl }: TaskOf<'lock'>,
+  grant: Grant,
+  limits: CallLimits,
+): Promise<Omit<FirstRenewal, 'renewed'> & { readonly grant: Grant }> {
   const { path, workspace, lock } = grant;
   if (!hasIdentity(lock)) return { grant, reason: 'its locks have neither ids nor ETags' };
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
-    { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },
-    { deadline: clock() + maxFirstRenewalMs, signal },
+    { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock },
+    limits,
   );
   switch (renewal.kind) {
     case 'renewed':
     case 'replaced': {
       const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
       const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
+      record({ ...now, at: new Date(client.serverNow()).toISOString() });
       return { grant: now, ...(renewal.kind === 'replaced' && { reason: 'it grants another lock instead' }) };
     }
-    case 'lost':
+    case 'lost': {
+      const { error, holder } = renewal;
+      // A service that answers 412 supports renewal.
+      return error.status === 412
+        ? { grant, losses: [lossOf(grant, holder, client.serverNow())] }
+        : { grant, ...refusalOf(error) };
+    }
     case 'refused':
-      // A service that answers 412 supports renewal. The renewing process deals with the lost lock.
-      if (renewal.kind === 'lost' && renewal.error.status === 412) return { grant };
-      return { grant, reason: renewal.error.reason.replace(/\.$/, ''), request: renewal.error.request };
+      return { grant, ...refusalOf(renewal.error) };
     case 'failed':
-      // A failed request does not show whether the service supports renewal.
       return { grant };
   }
 }
+
+const refusalOf = ({ reason, request }: ServiceError) => ({ reason, request });
 
 /** Little memory: the process works for a few seconds per third of a `ttl`, next to a job that may need the rest. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
@@ -176,13 +235,12 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
     })),
   ]);
 
-function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: StepToRenew): void {
-  const renewalTask = createRenewalTask(context, task, step);
+function handOver({ child }: RenewalProcess, context: Context, task: RenewalTask): void {
   // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
   context.saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
   // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(JSON.stringify(renewalTask));
+  child.stdin.end(JSON.stringify(task));
 }
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */

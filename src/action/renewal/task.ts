@@ -2,6 +2,7 @@ import { formatDuration } from '../../interface/duration.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
+import type { RunToCancel } from './cancel-run.ts';
 import { identifyProcess } from './processes.ts';
 
 /** The task of the renewing process. */
@@ -19,6 +20,7 @@ export const createRenewalTask = (
   { client, clock, connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   { step, grants, ageMs }: StepToRenew,
+  cancels: RunToCancel | undefined,
 ) => ({
   connection,
   origin: runner.origin,
@@ -29,6 +31,8 @@ export const createRenewalTask = (
   /** The ledger may be gone while the locks are still held. */
   grants,
   ageMs,
+  /** The run to cancel if a lock is lost. */
+  cancels,
   /** The clock of the service minus that of this machine. */
   clockOffsetMs: client.serverNow() - clock(),
   /** The worker process of the runner; undefined if unknown. */

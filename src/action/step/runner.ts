@@ -19,6 +19,7 @@ export const readRunner = (environment: NodeJS.ProcessEnv) => ({
     file: environment['GITHUB_EVENT_PATH'] ?? '',
     repository: environment['GITHUB_REPOSITORY'] ?? '',
     apiUrl: environment['GITHUB_API_URL'] ?? '',
+    run: environment['GITHUB_RUN_ID'] ?? '',
   },
 });
 
@@ -42,8 +43,22 @@ export function cancellation(worker?: number): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
   if (worker !== undefined) {
     setInterval(() => {
-      if (process.ppid !== worker) cancelled.abort();
+      if (isWorkerGone(worker)) cancelled.abort();
     }, pollMs).unref();
   }
   return cancelled.signal;
+}
+
+/** On Windows, an orphan keeps the id of its parent. An invisible parent, as in a container, has the id 0. */
+export const isWorkerGone = (worker: number): boolean =>
+  process.ppid !== worker || (worker > 0 && hasNoProcess(worker));
+
+export function hasNoProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // EPERM: the process exists, but belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
 }

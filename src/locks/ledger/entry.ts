@@ -48,6 +48,7 @@ export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
 export type Renewed = EntryOf<'renewed'>;
+export type RunCancelled = EntryOf<'run-cancelled'>;
 export type LeaseIntent = EntryOf<'lease'>;
 
 /** The ETag is as the service sent it, with quotes. */
@@ -151,6 +152,8 @@ const shapes = {
   unrenewed: { ...ofStep, reason: isString },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
   lost: { ...request, holder: isOptional(isHolder) },
+  /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
+  'run-cancelled': { step: isString, at: isString, reason: isOptional(isString) },
   /** No lock of the step is renewed after this line. */
   'stop-renewing': { step: isString, at: isString },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */

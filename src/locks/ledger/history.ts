@@ -67,6 +67,8 @@ export function readJobLocks(
     lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
+    /** Attempts of the job's steps to cancel the run. */
+    cancellations: entries.filter((entry) => entry.kind === 'run-cancelled'),
     stepNames,
     knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */

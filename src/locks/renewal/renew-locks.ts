@@ -114,7 +114,7 @@ interface RenewedLease {
 /** Renews all locks of a lease with one request. */
 async function renewLeaseOf(
   { client, record, serverNow }: RenewalContext,
-  { step, ttl, lifetimes }: Renewing,
+  { ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
   { lease, locks }: { readonly lease: string; readonly locks: readonly JobLock[] },
@@ -135,10 +135,7 @@ async function renewLeaseOf(
   const lost = new Map(renewal.lost.map((one) => [one.path, one]));
   const isLost = ({ grant }: JobLock): boolean => renewal.kind === 'ended' || lost.has(grant.path);
   for (const { grant } of still.filter(isLost)) {
-    const { service, path, key } = grant;
-    const { holder } = lost.get(path) ?? {};
-    const at = new Date(serverNow()).toISOString();
-    record({ kind: 'lost', service, workspace, step, path, key, at, holder: holder && newHolder(holder) });
+    record(lossOf(grant, lost.get(grant.path)?.holder, serverNow()));
   }
   const except = still.filter(isLost).map(({ grant }) => grant.path);
   if (renewal.kind === 'ended') return { except };
@@ -159,17 +156,16 @@ type RenewedLock =
 
 async function renewOne(
   { client, record, serverNow }: RenewalContext,
-  { step, ttl, lifetimes }: Renewing,
+  { ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
   held: JobLock,
 ): Promise<RenewedLock> {
   const { grant } = held;
-  const { service, workspace, path, key, lock } = grant;
-  const at = (): string => new Date(serverNow()).toISOString();
+  const { workspace, path, lock } = grant;
   const limits = () => ({ deadline: schedule.deadlineOf(grant), signal: followed.cutOff });
-  function lost(holder: Loss['holder']): RenewedLock {
-    record({ kind: 'lost', service, workspace, step, path, key, at: at(), holder });
+  function lost(holder?: KnownLock): RenewedLock {
+    record(lossOf(grant, holder, serverNow()));
     return { kind: 'lost' };
   }
 
@@ -189,21 +185,31 @@ async function renewOne(
       lifetimes.renewed(grant, expiresAt);
       schedule.dueLater(grant);
       if (etag !== lock.etag || lockId !== lock.id) {
-        record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
+        const at = new Date(serverNow()).toISOString();
+        record({ ...grant, at, lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
       }
       return { kind: 'renewed', expiresAt };
     }
     case 'lost':
-      return lost(renewal.holder && newHolder(renewal.holder));
+      return lost(renewal.holder);
     case 'replaced':
-      return lost(undefined);
+      return lost();
     case 'refused':
     case 'failed':
       return { kind: 'failed', reason: renewal.error.message, answered: renewal.kind === 'refused' };
   }
 }
 
-/** Without the note and other members from the service. */
-const newHolder = ({ owner, origin, acquired_at, expires_at }: KnownLock): Loss['holder'] => {
-  return { owner, origin, acquired_at, expires_at };
-};
+/** The line for a lock that could not be renewed, with its new holder if the service names one. */
+export function lossOf(
+  { service, workspace, step, path, key }: Grant,
+  holder: KnownLock | undefined,
+  now: number,
+): Loss {
+  const { owner, origin, acquired_at, expires_at } = holder ?? {};
+  return {
+    kind: 'lost',
+    ...{ service, workspace, step, path, key, at: new Date(now).toISOString() },
+    holder: holder && { owner, origin, acquired_at, expires_at },
+  };
+}

@@ -5,6 +5,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
+  closedUntilField,
   lockSchema,
   lostLockSchema,
   outdatedSchema,
@@ -108,8 +109,8 @@ export const waitingLeaseSchema = z
     state: z.literal('waiting'),
     queue: queueSchema.openapi({ description: 'The place among all who wait for one of its paths.' }),
     blocked: z
-      .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional() }))
-      .openapi({ description: 'The first of the paths in its way. One without a lock is kept for another.' }),
+      .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional(), closed_until: closedUntilField }))
+      .openapi({ description: 'The first of the paths in its way. One with neither is kept for another.' }),
   })
   .openapi('WaitingLease');
 

@@ -4,11 +4,13 @@ import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import { invalid, Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import type { Once } from '../idempotency/remembered-results.ts';
+import type { Obstacle } from '../locks/find.ts';
 import { entityTag } from '../locks/id-match.ts';
 import type { Next } from '../locks/line.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
 import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
+import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxWaitsOfToken } from '../locks/waits.ts';
 
 /** The lock, or why there is none. */
@@ -21,7 +23,8 @@ export function acquiredLock(
     case 'acquired':
       return decision;
     case 'held':
-      throw locked(path, decision.lock, decision.remainingSeconds, { queue, headers });
+    case 'closed':
+      throw locked(path, decision, { queue, headers });
     case 'kept':
       throw new Refusal('locked', keptText(path, decision.next), {
         queue,
@@ -112,16 +115,25 @@ export const retryAfterSeconds = (remainingSeconds: number): string =>
 
 function locked(
   asked: LockPath,
-  lock: Lock,
-  remainingSeconds: number,
+  obstacle: Obstacle,
   { queue, headers }: Pick<Refusal['extras'], 'queue' | 'headers'>,
 ): Refusal {
+  const { lock, remainingSeconds } = obstacle;
+  // Nothing opens a closed path earlier. A place in line is kept for longer than the longest wait.
+  const retryAfter =
+    obstacle.kind === 'held' ? retryAfterSeconds(remainingSeconds) : String(Math.min(remainingSeconds, maxWaitSeconds));
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
-  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
-    ...{ lock, queue },
-    headers: { 'retry-after': retryAfterSeconds(remainingSeconds), ...headers },
+  return new Refusal('locked', `${obstacleText(obstacle)}${sameFile}`, {
+    ...(obstacle.kind === 'held' ? { lock } : { closed_until: obstacle.until }),
+    queue,
+    headers: { 'retry-after': retryAfter, ...headers },
   });
 }
+
+export const obstacleText = (obstacle: Obstacle): string =>
+  obstacle.kind === 'held'
+    ? `${obstacle.lock.path} is ${heldBy(obstacle.lock)}.`
+    : `The lock of ${obstacle.lock.owner} on ${obstacle.lock.path} expired. The path is closed until ${obstacle.until}.`;
 
 export const keptText = (path: string, next: Next | undefined): string =>
   `${path} is free, but ${next === undefined ? 'others are' : `${next.owner}${next.origin === null ? '' : ` (${next.origin})`} is`} first in line for it.`;

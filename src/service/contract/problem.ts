@@ -9,7 +9,8 @@ import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 import type { Problem } from './schemas.ts';
 
-interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
+interface RefusalExtras
+  extends Pick<Problem, 'errors' | 'lock' | 'closed_until' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

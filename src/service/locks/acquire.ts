@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
@@ -11,12 +11,13 @@ import {
   type Members,
   numberOf,
   numbersOf,
+  textOf,
   textsOf,
 } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
-import { findLocks, type LockKey, type StoredLock } from './find.ts';
+import { findLocks, isTaken, type LockKey, type Obstacle, obstacleIn, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import { keptFor, type Next } from './line.ts';
 import { newLockId } from './lock-id.ts';
@@ -51,7 +52,7 @@ export interface Place {
 
 export type AcquireDecision =
   | { readonly kind: 'acquired'; readonly lock: Lock }
-  | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
+  | Obstacle
   /** The path is free, and kept for another. */
   | { readonly kind: 'kept'; readonly next: Next }
   /** The client has asked again since then, or has not asked for too long. */
@@ -59,27 +60,47 @@ export type AcquireDecision =
   | { readonly kind: 'too-many-waits' }
   | QuotaExceeded;
 
+/** Whether the request may be granted later. */
+export const isBlocked = (kind: string): boolean => ['held', 'closed', 'kept'].includes(kind);
+
+/** What an instance grants locks by. */
+export interface LockTerms {
+  readonly quota: LockQuota;
+  /** For workspaces that do not say how long a path stays closed after its lock has expired. */
+  readonly delayMs: number;
+}
+
+export const noTerms: LockTerms = { quota: noLockQuota, delayMs: 0 };
+
 const key = ['workspace_id', 'path'] as const;
 
 const ownerColumns = ['token_id', 'owner', 'origin', 'note'] as const;
 const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'branch', 'merge_base', 'lease_id'] as const;
 const numberColumns = ['from_lfs', 'until_merged', 'fence'] as const;
 
-const replacedColumns = [...textColumns, ...numberColumns, 'acquired_at', 'expires_at'] as const;
+const replacedColumns = [...textColumns, ...numberColumns, 'acquired_at', 'expires_at', 'delay_ms'] as const;
 
-/** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
+/** The upsert decides: a new lock replaces no row, or a lock that no longer keeps its path by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
   insertFrom(db, withTime(members, now), 'locks', {
     ...textsOf([...key, ...textColumns]),
     ...numbersOf(numberColumns),
     acquired_at: sql`asked.now`,
     expires_at: sql`asked.now + ${numberOf('ttl')}`,
+    delay_ms: delayOf(textOf('workspace_id'), numberOf('delayMs')),
   })
     .onConflict((conflict) =>
-      conflict.columns(key).doUpdateSet(excludedOf(replacedColumns)).where(sql<boolean>`locks.expires_at <= ${now}`),
+      conflict
+        .columns(key)
+        .doUpdateSet(excludedOf(replacedColumns))
+        .where(sql<boolean>`not ${isTaken(now)}`),
     )
     .returningAll(),
 );
+
+/** How long the path of a new lock stays closed if the lock expires: what its workspace says, or the service. */
+export const delayOf = (workspace: RawBuilder<string>, ofService: RawBuilder<number>) =>
+  sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${workspace}), ${ofService})`;
 
 /** Reads the clock once for each member: between two readings, the clock of PostgreSQL advances. */
 const withTime = (members: Members, now: Now): Members =>
@@ -102,7 +123,7 @@ export async function acquireLocks(
   db: Database,
   now: Now,
   requests: readonly AcquireRequest[],
-  quota: LockQuota = noLockQuota,
+  terms: LockTerms = noTerms,
 ): Promise<readonly AcquireDecision[]> {
   const waits = requests.flatMap(({ wait }) => wait ?? []);
   const newest = waits.every(({ isFirst }) => isFirst) ? [] : await newestRequests(db, now, waits);
@@ -117,14 +138,14 @@ export async function acquireLocks(
       db,
       now,
       indexes.flatMap((index) => requests[index] ?? []),
-      quota,
+      terms,
     );
     for (const [position, index] of indexes.entries()) decisions[index] = decided[position] ?? { kind: 'superseded' };
   };
   await decide(indexesOf(requests, (request) => !isSuperseded(request)));
   if (waits.length === 0) return decisions;
 
-  const blocked = indexesOf(decisions, ({ kind }) => kind === 'held' || kind === 'kept').filter(
+  const blocked = indexesOf(decisions, ({ kind }) => isBlocked(kind)).filter(
     (index) => requests[index]?.wait !== undefined,
   );
   const joined = await joinLine(
@@ -169,11 +190,11 @@ async function acquireFree(
   db: Database,
   now: Now,
   requests: readonly AcquireRequest[],
-  quota: LockQuota,
+  terms: LockTerms,
 ): Promise<readonly AcquireDecision[]> {
   if (requests.length === 0) return [];
   const found = await findLocks(db, now, requests);
-  const open = indexesOf(found, (lock) => !lock?.isActive);
+  const open = indexesOf(found, (lock) => !lock?.isTaken);
   const kept = await keptFor(
     db,
     now,
@@ -182,7 +203,7 @@ async function acquireFree(
   const keepers = new Map(open.map((index, position) => [index, kept[position]]));
   const decisions = requests.map((request, index): AcquireDecision | undefined => {
     const [lock, next] = [found[index], keepers.get(index)];
-    if (lock?.isActive) return { kind: 'held', lock: toLock(lock), remainingSeconds: lock.remainingSeconds };
+    if (lock?.isTaken) return obstacleIn(lock);
     return next === undefined || isKeptFor(next, request.wait?.id, request.bearer) ? undefined : { kind: 'kept', next };
   });
 
@@ -192,10 +213,10 @@ async function acquireFree(
   const byPath = Map.groupBy(free, ({ request }) => JSON.stringify(linePathOf(request)));
   const grantable = [...byPath.values()].flatMap(([first]) => first ?? []);
   const owners = grantable.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner, count: 1 }));
-  const exceeded = await quota(db, now, owners);
+  const exceeded = await terms.quota(db, now, owners);
   for (const [position, { index }] of grantable.entries()) decisions[index] = exceeded[position];
   const withinQuota = grantable.filter((_, position) => exceeded[position] === undefined);
-  for (const { index, lock } of await grant(db, now, withinQuota))
+  for (const { index, lock } of await grant(db, now, withinQuota, terms))
     decisions[index] = { kind: 'acquired', lock: toLock(lock) };
   // A person who takes the path that was kept for them has no more request for it.
   const taken = free.flatMap(({ index }) => {
@@ -209,7 +230,7 @@ async function acquireFree(
     db,
     now,
     undecided.flatMap((index) => requests[index] ?? []),
-    quota,
+    terms,
   );
   for (const [position, index] of undecided.entries()) decisions[index] = later[position];
   return decisions.flatMap((decision) => decision ?? []);
@@ -220,11 +241,11 @@ export const isKeptFor = (next: Next, waitId: string | undefined, { owner }: Pic
   next.id === waitId || (next.kind === 'ask' && next.owner === owner);
 
 /** Stores and returns the locks of these requests, without those whose path is no longer free. */
-async function grant(db: Database, now: Now, grantable: readonly GrantableRequest[]) {
+async function grant(db: Database, now: Now, grantable: readonly GrantableRequest[], { delayMs }: LockTerms) {
   if (grantable.length === 0) return [];
   const workspaces = grantable.map(({ request }) => request.workspace);
   const fences = await nextFences(db, now, workspaces);
-  const rows = grantable.map((each, index) => newLock(each, fences[index]));
+  const rows = grantable.map((each, index) => ({ ...newLock(each, fences[index]), delayMs }));
   const stored = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
   const granted = grantable.flatMap((each) => {
     const lock = stored.get(each.lockId);

@@ -112,8 +112,8 @@ async function ask(
 ): Promise<'own' | 'free' | 'too-many-waits' | undefined> {
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
   if (held?.isActive && isOwnLock(held, bearer)) return 'own';
-  const [next] = held?.isActive ? [] : await keptFor(db, now, [line]);
-  if (!held?.isActive && (next === undefined || next.id === id)) return 'free';
+  const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
+  if (!held?.isTaken && (next === undefined || next.id === id)) return 'free';
   const request: WaitRequest = {
     ...{ id, workspace, kind: 'ask', wanted: 1, paths: [{ path: line.path, askedPath: path }], tokenId: bearer.id },
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
+import { isTaken } from './find.ts';
 import { recordLockChanges } from './history.ts';
 
 /** Limit per transaction: an expired lock may be reported to many hooks, and other changes wait meanwhile. */
@@ -9,7 +10,7 @@ const maxDeliveriesAtOnce = 500;
 const maxLookedAt = 10_000;
 
 /**
- * Removes expired locks and queues their events, in one transaction per workspace, so that a workspace with many does
+ * Removes expired locks whose paths are open again, and queues their events, in one transaction per workspace, so that a workspace with many does
  * not delay others. It is not urgent: an expired lock blocks nobody. Returns the number of removed locks; if not 0,
  * more may remain.
  */
@@ -19,7 +20,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
       from
         .selectFrom('locks')
         .select('workspace_id')
-        .where(hasExpired(now))
+        .where(isOver(now))
         .orderBy('expires_at')
         .limit(maxLookedAt)
         .as('expired'),
@@ -43,11 +44,11 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
             .selectFrom('locks')
             .select('path')
             .where('workspace_id', '=', workspace)
-            .where(hasExpired(now))
+            .where(isOver(now))
             .orderBy('expires_at')
             .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, Number(hooks)))),
         )
-        .where(hasExpired(now))
+        .where(isOver(now))
         .returningAll()
         .execute();
       const changes = removed.map((lock) => ({ kind: 'expired' as const, lock }));
@@ -59,4 +60,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
 }
 
 /** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
-const hasExpired = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
+function isOver(now: Now) {
+  const time = sql<number>`(select ${now})`;
+  return sql<boolean>`(expires_at <= ${time} and not ${isTaken(time)})`;
+}

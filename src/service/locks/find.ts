@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
+import type { Lock, Timestamp } from '../../interface/resources.ts';
 import { batchQuery, inInputOrder, inputIndex, type Members, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { LockRow } from './lock-row.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 
 /** Coalesces concurrent lookups outside of transactions; in a transaction, use findLock(). */
 export const findCommittedLock = coalesceReads(findLocks);
@@ -40,14 +42,19 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
     .selectAll('locks')
     .select([inputIndex.as('index'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
-/** Locks on the path, and active locks on its other spellings: an expired lock does not block other paths. */
-const selectLocks = batchQuery((db, members, now) =>
+const selectByPath = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
+
+/** Locks on the path, and locks on its other spellings that keep it from others. */
+const selectBySpellings = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'path', 'path').unionAll(
-    selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
+    selectBy(db, members, now, 'folded_path', 'foldedPath').where(isTaken(now)),
   ),
 );
 
-/** The lock on each path, in input order; with a folded path, otherwise an active lock that differs only in case. */
+/** Whether a lock keeps its path from others. */
+export const isTaken = (now: Now) => sql<boolean>`locks.expires_at + locks.delay_ms > ${now}`;
+
+/** The lock on each path, in input order; with a folded path, otherwise one that keeps it from others and differs only in case. */
 export async function findLocks(
   db: Database,
   now: Now,
@@ -55,9 +62,10 @@ export async function findLocks(
 ): Promise<readonly (StoredLock | undefined)[]> {
   const asked = keys.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
   /** The lock with the highest rank counts, because it is the last one of its key. */
-  const rankOf = ({ index, path, remaining }: SelectedLock): number =>
-    (remaining > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
-  const found = await selectLocks(db, now, asked);
+  const rankOf = ({ index, path, remaining, delay_ms }: SelectedLock): number =>
+    (remaining + delay_ms > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
+  const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
+  const found = await (isFolded ? selectBySpellings : selectByPath)(db, now, asked);
   const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
   return inInputOrder(keys, ranked).map((row) => row && foundLock(row));
 }
@@ -65,12 +73,28 @@ export async function findLocks(
 type SelectedLock = LockRow & { readonly index: number; readonly remaining: number };
 
 function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
+  const opensInMs = remaining + lock.delay_ms;
   return {
     ...lock,
     /** False if the lock has expired and its row has not been removed yet. */
     isActive: remaining > 0,
     remainingMs: remaining,
-    /** Rounded up, so that a client that waits this long does not retry too early. */
-    remainingSeconds: Math.ceil(remaining / 1_000),
+    /** Also true for an expired lock whose path is still closed: see --lock-delay. */
+    isTaken: opensInMs > 0,
+    opensInMs,
   };
+}
+
+export type Obstacle =
+  | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
+  /** The lock has expired, and the path stays closed. */
+  | { readonly kind: 'closed'; readonly lock: Lock; readonly until: Timestamp; readonly remainingSeconds: number };
+
+/** What keeps others from a path that is taken. */
+export function obstacleIn(found: StoredLock): Obstacle {
+  const lock = toLock(found);
+  // Rounded up, so that a client that waits this long does not retry too early.
+  const remainingSeconds = Math.ceil(found.opensInMs / 1_000);
+  if (found.isActive) return { kind: 'held', lock, remainingSeconds };
+  return { kind: 'closed', lock, until: asTimestamp(found.expires_at + found.delay_ms), remainingSeconds };
 }

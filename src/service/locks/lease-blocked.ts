@@ -1,15 +1,13 @@
-import type { Lock } from '../../interface/resources.ts';
 import { linePathOf } from './acquire.ts';
-import type { LockKey, StoredLock } from './find.ts';
+import { type LockKey, type Obstacle, obstacleIn, type StoredLock } from './find.ts';
 import type { Next } from './line.ts';
-import { toLock } from './lock-row.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
 
 /** Too few of the paths of a lease are free. */
 export interface Blocked {
   readonly kind: 'blocked';
-  /** The first of the paths in its way, and who holds them. A path without a lock is kept for another lease. */
-  readonly paths: readonly { readonly path: string; readonly lock?: Lock }[];
+  /** The first of the paths in its way. One without an obstacle is kept for another lease. */
+  readonly paths: readonly { readonly path: string; readonly obstacle?: Obstacle }[];
   readonly count: number;
   readonly remainingSeconds: number;
   /** A lease that a free path is kept for. */
@@ -30,7 +28,7 @@ export function blockedBy(
 ): Blocked {
   const keptForFree = kept.values();
   const states = keys.map((key, index) => {
-    const lock = found[index]?.isActive ? found[index] : undefined;
+    const lock = found[index]?.isTaken ? found[index] : undefined;
     const by: WatchedPath['by'] = lock === undefined ? keptForFree.next().value : 'lock';
     return { ...linePathOf(key), asked: key.path, lock, by };
   });
@@ -44,9 +42,12 @@ export function blockedBy(
     kind: 'blocked',
     paths: taken
       .slice(0, maxNamed)
-      .map(({ asked, lock }) => ({ path: asked, ...(lock !== undefined && { lock: toLock(lock) }) })),
+      .map(({ asked, lock }) => ({ path: asked, ...(lock !== undefined && { obstacle: obstacleIn(lock) }) })),
     count: taken.length,
-    remainingSeconds: taken.reduce((least, { lock }) => Math.min(least, lock?.remainingSeconds ?? 1), maxWaitSeconds),
+    remainingSeconds: taken.reduce(
+      (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.opensInMs / 1_000)),
+      maxWaitSeconds,
+    ),
     next: kept.find((next) => next !== undefined),
     watched: wanted < keys.length || one === undefined ? states : [one],
   };

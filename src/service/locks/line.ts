@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, inInputOrder, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { isTaken } from './find.ts';
 import { nextInLine, type Waiting } from './next-in-line.ts';
 import { isPresent, type LinePath, requestGapMs } from './waits.ts';
 
@@ -66,6 +67,8 @@ const waitedFor = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .select(inputIndex.as('index'))
+    // Evaluated once: most often, nobody waits for any of thousands of paths.
+    .where(({ exists, selectFrom }) => exists(selectFrom('waits').select('id')))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('wait_paths')
@@ -178,12 +181,12 @@ async function freePaths(
   return others.length === 0 ? [] : selectFree(db, now, others);
 }
 
-/** Whether nobody holds a path of a line. A single condition with `or` would read all locks of the workspace. */
+/** Whether no lock keeps a path of a line from others. A single condition with `or` would read all locks of the workspace. */
 export const isFree = (now: Now) =>
   sql<boolean>`(not exists (select 1 from locks where locks.workspace_id = wait_paths.workspace_id
-    and locks.path = wait_paths.asked_path and locks.expires_at > ${now})
+    and locks.path = wait_paths.asked_path and ${isTaken(now)})
     and not exists (select 1 from locks where locks.workspace_id = wait_paths.workspace_id
-    and locks.folded_path = wait_paths.path and locks.expires_at > ${now}))`;
+    and locks.folded_path = wait_paths.path and ${isTaken(now)}))`;
 
 /** How long the others wait for a lease at most, until they look again. */
 export const lookAgainMs = ({ kind, presentMs }: Next): number =>

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
@@ -9,16 +10,22 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type AcquireDecision, type AcquireRequest, acquireLocks, linePathOf, type Place } from './acquire.ts';
+import {
+  type AcquireDecision,
+  type AcquireRequest,
+  acquireLocks,
+  isBlocked,
+  linePathOf,
+  type Place,
+} from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
-import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey, obstacleIn } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { toLock } from './lock-row.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
@@ -62,6 +69,8 @@ interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
+  /** How long a path stays closed after its lock has expired, in workspaces that do not say it. */
+  readonly lockDelay: Duration;
   /** Whether paths follow the rules of Windows: some are invalid, and case does not matter. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
@@ -78,7 +87,10 @@ const watchEveryMs = 300;
 /** The locks of one instance. Each change also notifies open pages and waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const quota = createLockQuota(options.quotas, () => performance.now());
+  const terms = {
+    quota: createLockQuota(options.quotas, () => performance.now()),
+    delayMs: milliseconds(options.lockDelay),
+  };
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
   const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
@@ -92,13 +104,13 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
     // The clock of the database counts: that of this process may differ.
     return {
-      remainingMs: found?.isActive ? found.remainingMs : undefined,
+      opensInMs: found?.isTaken ? found.opensInMs : undefined,
       next: next && { id: next.id, lookAgainMs: lookAgainMs(next) },
     };
   }
@@ -124,7 +136,8 @@ export function createLocks(options: LocksOptions) {
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
-  const onEndsChange = (keys: readonly LockKey[]): void => onLinesChange(keys.map(lineOf));
+  const onEndsChange = (workspace: string, paths: readonly string[]): void =>
+    onLinesChange(paths.slice(0, maxNamedLines + 1).map((path) => lineOf({ workspace, path })));
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
@@ -136,11 +149,10 @@ export function createLocks(options: LocksOptions) {
       const { comparison } = request;
       if (comparison !== undefined && isRefused(comparison)) return { kind: 'outdated', comparison };
       const found = request.wait === undefined ? await find(request) : undefined;
-      if (!found?.isActive) return undefined;
-      return { kind: 'held', lock: toLock(found), remainingSeconds: found.remainingSeconds };
+      return found?.isTaken ? obstacleIn(found) : undefined;
     },
     async decide(db, requests) {
-      const acquisitions = await acquireLocks(db, storage.now, requests, quota);
+      const acquisitions = await acquireLocks(db, storage.now, requests, terms);
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
       return acquisitions.map((acquisition, index) => ({ ...acquisition, comparison: requests[index]?.comparison }));
     },
@@ -160,6 +172,7 @@ export function createLocks(options: LocksOptions) {
     const { path } = lineOf(request);
     switch (result.kind) {
       case 'held':
+      case 'closed':
         return { decision, watched: [{ path, by: 'lock' }] };
       case 'kept':
         return { decision, watched: [{ path, by: result.next }] };
@@ -195,7 +208,7 @@ export function createLocks(options: LocksOptions) {
   return {
     ...asking,
     leases: createLeases({
-      ...{ storage, quota, line, fold, pathProblem, onLinesChange, onChange: onEndsChange },
+      ...{ ...terms, storage, line, fold, pathProblem, onLinesChange, onChange: onEndsChange },
       onRefused: () => metrics.refusedLocks.inc(),
     }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
@@ -211,12 +224,13 @@ export function createLocks(options: LocksOptions) {
         waitOptions === undefined
           ? { decision: await attemptOnce(keyed, request, id), waited: false }
           : await line.wait({ ...client, options: waitOptions }, (place) => attempt(keyed, request, place));
-      const isBlocked = decision.result.kind === 'held' || decision.result.kind === 'kept';
       return {
         decision: decision.result,
         replayed: decision.replayed,
         waitedSeconds: waited ? waitOptions?.seconds : undefined,
-        queue: isBlocked ? await queuePositionOf(storage, { ...lineOf(request), waitId: id }) : undefined,
+        queue: isBlocked(decision.result.kind)
+          ? await queuePositionOf(storage, { ...lineOf(request), waitId: id })
+          : undefined,
       };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<Once<RenewDecision>> {
@@ -227,7 +241,7 @@ export function createLocks(options: LocksOptions) {
         (db) => renewLock(db, storage.now, request),
         ({ kind }) => kind === 'renewed',
       );
-      onEndsChange([request]);
+      onEndsChange(request.workspace, [request.path]);
       return renewal;
     },
     /** Renewal by a person: never shortens the lock. */
@@ -235,21 +249,24 @@ export function createLocks(options: LocksOptions) {
       const extension = await storage.commit({ workspace: request.workspace }, (db) =>
         extendLock(db, storage.now, request),
       );
-      if (extension.kind === 'renewed') onEndsChange([request]);
+      if (extension.kind === 'renewed') onEndsChange(request.workspace, [request.path]);
       return extension;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
-      onEndsChange(locks.map(({ path }) => ({ workspace, path })));
+      onEndsChange(
+        workspace,
+        locks.map(({ path }) => path),
+      );
     },
     /** Releases that arrive together share a transaction. */
     async release(request: ReleaseRequest) {
       const decision = await commitRelease(request);
-      if (decision.kind === 'released') onEndsChange([{ workspace: request.workspace, ...decision.lock }]);
+      if (decision.kind === 'released') onEndsChange(request.workspace, [decision.lock.path]);
       return decision;
     },
-    commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
+    commitReleases: createCommitReleases(storage, async (released) => onLinesChange(released.map(lineOf))),
     find,
     lockedPath,
     /** A path or a prefix is found in any case that names the same files. */

@@ -1,16 +1,15 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
-import type { Compared, LockType } from '../../interface/resources.ts';
+import type { Compared, Lock, LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isKeptFor, linePathOf, type Place } from './acquire.ts';
+import { isKeptFor, type LockTerms, linePathOf, type Place } from './acquire.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { type Blocked, blockedBy } from './lease-blocked.ts';
 import { grantedText, type LeaseKey, type LeaseRow, lockPaths, storeLease, timeOf } from './lease-store.ts';
 import { keptFor } from './line.ts';
-import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
-import type { LockRow } from './lock-row.ts';
+import type { QuotaExceeded } from './lock-quota.ts';
 import { isOwnLock } from './release.ts';
 import { changePaths, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
@@ -32,7 +31,7 @@ export interface LeaseRequest extends LeaseKey {
 }
 
 export type TakeDecision =
-  | { readonly kind: 'granted'; readonly row: LeaseRow; readonly locks: readonly LockRow[] }
+  | { readonly kind: 'granted'; readonly row: LeaseRow; readonly locks: readonly Lock[] }
   | { readonly kind: 'outdated' }
   | { readonly kind: 'another-owner' | 'another-request' | 'superseded' | 'too-many-waits' }
   /** The pool has fewer items now. */
@@ -40,9 +39,8 @@ export type TakeDecision =
   | Blocked
   | QuotaExceeded;
 
-export interface TakeOptions {
+export interface TakeOptions extends LockTerms {
   readonly now: Now;
-  readonly quota: LockQuota;
   readonly fold: (path: string) => string | undefined;
   /** Why nobody may lock a path. */
   readonly pathProblem: (path: LockPath) => string | undefined;
@@ -51,7 +49,7 @@ export interface TakeOptions {
 /** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
 export async function takeLease(
   db: Database,
-  { now, quota, fold, pathProblem }: TakeOptions,
+  { now, fold, pathProblem, ...terms }: TakeOptions,
   request: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,
@@ -68,7 +66,7 @@ export async function takeLease(
     if (wait.fingerprint !== request.fingerprint) return { kind: 'another-request' };
   }
   if (place?.isFirst === false && wait?.request_id !== place.requestId) return { kind: 'superseded' };
-  const grantOrBlock = () => grant(db, now, quota, { request, keys, wanted });
+  const grantOrBlock = () => grant(db, now, terms, { request, keys, wanted });
   const first = await grantOrBlock();
   if (first.kind !== 'blocked' || place === undefined) {
     // Without Prefer, it no longer waits.
@@ -96,12 +94,12 @@ interface Wanted {
 async function grant(
   db: Database,
   now: Now,
-  quota: LockQuota,
+  { quota, delayMs }: LockTerms,
   { request, keys, wanted }: Wanted,
 ): Promise<Extract<TakeDecision, { kind: 'granted' | 'blocked' | 'exceeded' }>> {
   const { workspace, id, bearer, origin, note, ttlMs } = request;
   const found = await findLocks(db, now, keys);
-  const free = keys.filter((_, index) => !found[index]?.isActive);
+  const free = keys.filter((_, index) => !found[index]?.isTaken);
   const kept = free.length < wanted ? [] : await keptFor(db, now, free.map(linePathOf));
   const waitId = waitIdOf(request);
   const open = free.filter((_, index) => {
@@ -114,8 +112,17 @@ async function grant(
   const at = await timeOf(db, now);
   const taken = open.slice(0, wanted);
   const paths = new Set<string>(taken.map(({ path }) => path));
-  const replaced = found.flatMap((lock) => (lock?.isActive === false && paths.has(lock.path) ? lock : []));
-  const common = { lease: { workspace, id }, tokenId: bearer.id, owner: bearer.owner, origin, note, ttlMs, at };
+  const replaced = found.flatMap((lock) => (lock?.isTaken === false && paths.has(lock.path) ? lock : []));
+  const common = {
+    lease: { workspace, id },
+    tokenId: bearer.id,
+    owner: bearer.owner,
+    origin,
+    note,
+    ttlMs,
+    delayMs,
+    at,
+  };
   const locks = await lockPaths(db, now, { ...common, branch: request.branch, type: request.type }, taken, replaced);
   // A person who takes a path that was kept for them has no more request for it.
   const asks = free.flatMap((key, index) => (kept[index]?.kind === 'ask' && taken.includes(key) ? kept[index] : []));
@@ -123,9 +130,9 @@ async function grant(
   const row: LeaseRow = {
     ...emptyRow(request, at),
     ...{ fingerprint: request.fingerprint, pool: request.pool ?? null },
-    ...{ state: 'held', granted: grantedText(locks), expires_at: at + ttlMs },
+    ...{ state: 'held', size: locks.length, expires_at: at + ttlMs },
   };
-  await storeLease(db, row);
+  await storeLease(db, { ...row, granted: grantedText(locks) });
   return { kind: 'granted', row, locks };
 }
 
@@ -175,7 +182,7 @@ export const emptyRow = ({ workspace, id, bearer }: LeaseKey & { readonly bearer
   fingerprint: null,
   pool: null,
   state: 'ended',
-  granted: null,
+  size: 0,
   result: null,
   expires_at: at,
 });

@@ -43,8 +43,8 @@ type EndWait = (outcome: WaitOutcome) => void;
 
 /** A path as it is in the database. */
 export interface PathState {
-  /** Milliseconds until the lock on it ends; undefined if it is free. */
-  readonly remainingMs: number | undefined;
+  /** Milliseconds until no lock keeps it from others; undefined if it is free. */
+  readonly opensInMs: number | undefined;
   /** The lease that it is kept for, and how long for until it must be looked up again. */
   readonly next: { readonly id: string; readonly lookAgainMs: number } | undefined;
 }
@@ -73,7 +73,7 @@ interface Line {
   readonly members: Map<string, Watched>;
   isChecking: boolean;
   /** According to the last query. Later clients share it, and are notified of changes. */
-  isHeld: boolean;
+  isTaken: boolean;
   /** The path may have changed during the current query. */
   checkAgain: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       watchers: new Set(),
       members: new Map(),
       isChecking: false,
-      isHeld: false,
+      isTaken: false,
       checkAgain: false,
       timer: undefined,
     };
@@ -138,17 +138,17 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       }
     } catch (error) {
       onError(error);
-      line.isHeld = false;
+      line.isTaken = false;
       scheduleCheck(line, checkAgainAfterErrorMs);
     } finally {
       line.isChecking = false;
     }
   }
 
-  function decide(line: Line, { remainingMs, next }: PathState): void {
-    line.isHeld = remainingMs !== undefined;
-    if (remainingMs !== undefined) {
-      scheduleCheck(line, remainingMs);
+  function decide(line: Line, { opensInMs, next }: PathState): void {
+    line.isTaken = opensInMs !== undefined;
+    if (opensInMs !== undefined) {
+      scheduleCheck(line, opensInMs);
       return;
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
@@ -205,7 +205,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
         const line = lineOf(wait);
         line.watchers.add(end);
         // A running query has the answer for later watchers, too.
-        if (!line.isHeld && !line.isChecking) void check(line);
+        if (!line.isTaken && !line.isChecking) void check(line);
         return () => {
           line.watchers.delete(end);
           removeIfEmpty(line);
@@ -220,7 +220,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
           const line = lineOf({ workspace, path });
           const member = { by, isSet, end };
           line.members.set(id, member);
-          if (!line.isHeld) void check(line);
+          if (!line.isTaken) void check(line);
           return { line, member };
         });
         return () => {

@@ -1,3 +1,4 @@
+import { type Duration, parseDurationBetween } from '../../interface/duration.ts';
 import { accepted, type Parsed } from '../../interface/parsed.ts';
 import type { LatestMode, PushLockMode } from '../../interface/resources.ts';
 import { parseTtl } from '../../interface/ttl.ts';
@@ -41,6 +42,13 @@ export const workspaceFields = {
     hint: 'how long a lock of a person lasts, taken on the dashboard or with Git LFS; at most 30d',
     otherwise: `default ${defaultLfsLockTtl}`,
     parse: parseTtl,
+  },
+  lock_delay: {
+    title: 'After a lock has expired',
+    placeholder: 'DURATION',
+    hint: 'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    otherwise: 'default that of the service',
+    parse: parseLockDelay,
   },
   lfs: {
     title: 'LFS objects that a sync fetches',
@@ -99,6 +107,11 @@ export const workspaceFields = {
     } satisfies Record<PushLockMode, string>,
   },
 } satisfies Readonly<Record<string, Field<unknown> & { readonly meanings?: object }>>;
+
+/** A job that sleeps past the end of its lock may write for a moment when it wakes up. */
+export function parseLockDelay(text: string): Parsed<Duration> {
+  return parseDurationBetween({ seconds: 0 }, { seconds: 60 })(text);
+}
 
 /** Accepts repositories on the disk: whether they are allowed is a separate setting. */
 function parseAnyRemote(text: string): Parsed<EnteredRemote> {

@@ -142,7 +142,7 @@ describe('the source of the changed files', () => {
     const folder = temporaryFolder();
     const file = join(folder, 'event.json');
     await writeFile(file, text);
-    return { name: 'pull_request', file, repository: 'octo-games/dragon', apiUrl: '', ...others };
+    return { name: 'pull_request', file, repository: 'octo-games/dragon', apiUrl: '', run: '1', ...others };
   }
 
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toRateLimited } from '../../../src/action/changed-files/github.ts';
+import { toRateLimited } from '../../../src/action/step/github.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';

@@ -11,6 +11,7 @@ import {
   stopRenewal,
   watchProcess,
 } from '../../../src/action/renewal/processes.ts';
+import { sleep, steadyClock } from '../../../src/client/client.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { asItIs } from '../../locks/samples.ts';
 import { leaveOut } from '../../support/left-out.ts';
@@ -128,7 +129,9 @@ describe('the process of a step that is still running', () => {
   test('is marked in the ledger, terminated and waited for', async () => {
     const { child, known } = await startProcess();
     const ended = once(child, 'exit');
-    expect((await ending(known)).kinds).toEqual(['step-ended']);
+    const { ledger, kinds } = openContext();
+    await endMain({ ledger, clock: steadyClock, sleep }, 's', saved(known));
+    expect(kinds()).toEqual(['step-ended']);
     expect(await ended).toEqual([null, 'SIGTERM']);
   });
 

@@ -23,6 +23,7 @@ const whole: RenewalTask = {
   ttl: '5m',
   grants: [],
   ageMs: 12,
+  cancels: undefined,
   clockOffsetMs: -3.5,
   worker: { pid: 7, startedAt: '8' },
   proxies: { https_proxy: 'http://u:p@proxy' },
@@ -40,6 +41,17 @@ describe('the task of the renewal process', () => {
     ['with all details', {}],
     ['for a job that authenticates with its identity', { connection: { ...whole.connection, credentials: identity } }],
     ['without run, worker and proxies', { origin: undefined, worker: undefined, proxies: {} }],
+    [
+      'with the run to cancel',
+      {
+        cancels: {
+          apiUrl: 'https://api.github.com',
+          repository: { owner: 'octo-games', repo: 'dragon' },
+          run: '1001',
+          token: 'ghs_1',
+        },
+      },
+    ],
     ['without the start time of the worker', { worker: { pid: 7, startedAt: undefined } }],
   ])('survives the pipe unchanged: %s', (_, more) => {
     const task = { ...whole, ...more };

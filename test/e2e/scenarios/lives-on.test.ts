@@ -2,7 +2,7 @@ import { rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
-import { diskFullAfter } from '../../support/preload.ts';
+import { diskFullAfter, preload } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
@@ -55,10 +55,16 @@ describe('a step whose cancellation never reaches it, as in a container', () => 
   });
 });
 
-test('a step whose worker was killed stops waiting, and takes nothing', async () => {
+/** On Windows, an orphan keeps the id of its parent. */
+const withFixedParent = preload(`Object.defineProperty(process, 'ppid', { value: process.ppid });`);
+
+test.each([
+  ['that gets another parent', {}],
+  ['that keeps the id of its parent', { NODE_OPTIONS: withFixedParent }],
+])('a step whose worker was killed, and %s, stops waiting and takes nothing', async (_, env) => {
   const stage = await openStage();
   await stage.take(hero);
-  const job = await stage.job();
+  const job = await stage.job({ env });
   const step = await job.step({ ...locking(hero, { wait: '10m' }), worker: true });
   await step.waitForLog('Waiting');
   await step.kill();

@@ -18,6 +18,7 @@ export const everyTable: Rows = {
     {
       id: 'game',
       remote: awkward,
+      default_branch: 'main',
       created_at: 1,
       desk_ttl: '8h',
       lfs_url: 'u',
@@ -28,10 +29,12 @@ export const everyTable: Rows = {
       release_on: 'main',
       push_locks: 'branch',
       push_secret: 's',
+      lock_delay_ms: 15_000,
     },
     {
       id: 'b',
       remote: '',
+      default_branch: null,
       created_at: 0,
       desk_ttl: null,
       lfs_url: null,
@@ -42,6 +45,7 @@ export const everyTable: Rows = {
       release_on: null,
       push_locks: null,
       push_secret: null,
+      lock_delay_ms: null,
     },
   ],
   tokens: [
@@ -115,6 +119,7 @@ export const everyTable: Rows = {
     note: index === 0 ? null : awkward,
     acquired_at: 1,
     expires_at: index === 0 ? 2 : 8_000_000_000_000,
+    delay_ms: index,
     fence: 100 + index,
     folded_path: index === 0 ? null : path.toLowerCase(),
     from_lfs: index === 0 ? 0 : 1,
@@ -140,6 +145,7 @@ export const everyTable: Rows = {
       fingerprint: 'f',
       pool: 'seats',
       state: 'held',
+      size: 1,
       granted: '[["lock_1","B"]]',
       result: null,
       expires_at: 2,
@@ -152,6 +158,7 @@ export const everyTable: Rows = {
       fingerprint: null,
       pool: null,
       state: 'ended',
+      size: 0,
       granted: null,
       result: '{"released":[],"lost":[]}',
       expires_at: 2,
@@ -211,7 +218,6 @@ export const everyTable: Rows = {
       missing: '[]',
     },
   ],
-  lfs_usage: [{ workspace_id: 'game', objects: 1, bytes: 2, needed_bytes: null }],
   hooks: [
     {
       id: 'hook_1',

@@ -116,9 +116,26 @@ describe('workspace update', () => {
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
   });
 
+  test('sets how long a path stays closed after its lock has expired, or leaves that to the service', async () => {
+    await run(
+      'workspace',
+      'add',
+      'delayed',
+      '--remote',
+      'https://git.example.com/a.git',
+      '--no-check',
+      '--lock-delay',
+      '0s',
+    );
+    expect(await rowOf('delayed')).toMatchObject({ lock_delay_ms: 0 });
+    expect(await json('workspace', 'update', 'delayed', '--lock-delay', '15s')).toMatchObject({ lock_delay: '15s' });
+    expect(await rowOf('delayed')).toMatchObject({ lock_delay_ms: 15_000 });
+    expect(await json('workspace', 'update', 'delayed', '--lock-delay', 'none')).toMatchObject({ lock_delay: null });
+  });
+
   test('keeps each setting whose flag is omitted, and its help says so', async () => {
     const { stdout } = await run('workspace', 'update', '--help');
-    expect(stdout.match(/\(as it is; /g)).toHaveLength(9);
+    expect(stdout.match(/\(as it is; /g)).toHaveLength(10);
   });
 
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
@@ -183,6 +200,7 @@ describe('workspace update', () => {
   test.each([
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'A lock lasts at least 1s and at most 30d.'],
+    [['--lock-delay', '61s'], 'It must be from 0s to 1m.'],
     [['--lfs', 'all'], 'It must be one of head, history, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],

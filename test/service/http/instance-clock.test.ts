@@ -2,8 +2,10 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
+import { locksOf } from './shared-service.ts';
 
 const hour = 3_600_000;
 
@@ -28,6 +30,18 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
     isNow(Date.parse(body.acquired_at));
     isNow(Date.parse(headers.get('date') ?? ''));
     isNow(Date.parse((await service.ask('GET', '/healthz')).headers.get('date') ?? ''));
+  });
+
+  test('a path stays closed by the clock of the database after its lock has expired', async () => {
+    const { id } = await service.hooks();
+    await changeRows(service.storage, 'workspaces', { lock_delay_ms: 1_000 }, { id });
+    const { take } = locksOf(service, id, (await service.token()).secret);
+    const { expires_at } = (await take('a', { ttl: '1s' })).body;
+    const { status, body } = await take('a', { prefer: 'wait=30' });
+    expect(status).toBe(201);
+    const afterMs = Date.parse(body.acquired_at) - Date.parse(expires_at);
+    expect(afterMs).toBeGreaterThanOrEqual(1_000);
+    expect(afterMs).toBeLessThan(10_000);
   });
 
   test('its deliveries have the time of the database', async () => {

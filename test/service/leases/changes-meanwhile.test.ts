@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { acquireLocks, noTerms } from '../../../src/service/locks/acquire.ts';
 import { createLeases } from '../../../src/service/locks/leases.ts';
-import { noLockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/take-lease.ts';
 import { pathsOfWait } from '../../../src/service/locks/waits.ts';
 import type { Now } from '../../../src/service/storage/storage.ts';
@@ -27,7 +26,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const bearerOf = (owner: string) => ({ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null });
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
-  const options = { quota: noLockQuota, fold: () => undefined, pathProblem: () => undefined };
+  const options = { ...noTerms, fold: () => undefined, pathProblem: () => undefined };
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },

@@ -13,7 +13,9 @@ test.each([
   const watchedPath = (): string | undefined => {
     const found = paths.map((path, index) =>
       // What the decision reads of a lock.
-      held.has(path) ? ({ path, isActive: true, expires_at: index, acquired_at: 0 } as StoredLock) : undefined,
+      held.has(path)
+        ? ({ path, isActive: true, isTaken: true, expires_at: index, acquired_at: 0 } as StoredLock)
+        : undefined,
     );
     const kept = paths.filter((path) => !held.has(path)).map(() => undefined);
     return blockedBy(paths.length, keys, found, kept).watched[0]?.path;

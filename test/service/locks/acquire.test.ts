@@ -4,7 +4,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
-import { type AcquireDecision, type AcquireRequest, acquireLocks } from '../../../src/service/locks/acquire.ts';
+import {
+  type AcquireDecision,
+  type AcquireRequest,
+  acquireLocks,
+  noTerms,
+} from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { lockPaths } from '../../../src/service/locks/lease-store.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
@@ -43,8 +48,8 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const decide = (requests: readonly AcquireRequest[], quota?: LockQuota) =>
-    storage.commit('global', (db) => acquireLocks(db, storage.now, requests, quota));
+  const decide = (requests: readonly AcquireRequest[], quota = noTerms.quota) =>
+    storage.commit('global', (db) => acquireLocks(db, storage.now, requests, { ...noTerms, quota }));
   const acquire = async (...requests: readonly AcquireRequest[]): Promise<readonly WithLock[]> =>
     (await decide(requests)).filter((decision) => 'lock' in decision);
   const expire = (path: string) =>
@@ -127,7 +132,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       [
         'with a lease',
         async () => {
-          const terms = { ...common, type: 'exclusive', ttlMs: 60_000, at: Date.now() } as const;
+          const terms = { ...common, type: 'exclusive', ttlMs: 60_000, delayMs: 0, at: Date.now() } as const;
           await storage.commit('global', (db) =>
             lockPaths(db, storage.now, terms, [{ workspace: 'game', path: 'a' }], []),
           );

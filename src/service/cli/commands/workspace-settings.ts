@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../interface/duration.ts';
+import { formatDuration, milliseconds } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import type { Field } from '../../contract/field.ts';
@@ -36,6 +36,8 @@ export const lfsFlags = {
   ),
 };
 
+export const lockFlags = { lockDelay: optionalOrNone(workspaceFields.lock_delay, 'for that of the service') };
+
 export const latestFlags = {
   latest: optionalField(workspaceFields.latest),
   latestBranches: optionalField(workspaceFields.latest_branches),
@@ -47,13 +49,15 @@ export const latestFlags = {
 export function settingsOf({
   deskTtl,
   latestBranches,
+  lockDelay,
   ...flags
-}: FlagValues<typeof lfsFlags & typeof latestFlags>): Partial<WorkspaceSettings> {
+}: FlagValues<typeof lfsFlags & typeof lockFlags & typeof latestFlags>): Partial<WorkspaceSettings> {
   const settings = {
     desk_ttl: deskTtl && formatDuration(deskTtl),
     lfs_url: flags.lfsUrl,
     lfs_mode: flags.lfs,
     lfs_limit: flags.lfsLimit,
+    lock_delay_ms: lockDelay && milliseconds(lockDelay),
     latest: flags.latest,
     latest_branches: latestBranches && JSON.stringify(latestBranches),
     release_on: flags.releaseOn,
@@ -84,13 +88,14 @@ export const workspaceUpdate = defineStorageCommand({
     remote: optionalField({ ...workspaceFields.remote, otherwise: asItIs }, { secret: true }),
     ...remoteFlags,
     ...unchanged(lfsFlags),
+    ...unchanged(lockFlags),
     ...unchanged(latestFlags),
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
       ? [
-          'There is nothing to change. Set --remote, a flag for Git LFS, --latest, --latest-branches, --release-on or --push-locks.',
+          'There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest, --latest-branches, --release-on or --push-locks.',
         ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
@@ -116,6 +121,7 @@ const currentSettings = (workspace: FoundWorkspace) => ({
   lfs_url: lfsEndpoint(workspace) ?? null,
   lfs: lfsMode(workspace),
   lfs_limit: workspace.lfs_limit,
+  lock_delay: workspace.lock_delay_ms === null ? null : formatDuration({ seconds: workspace.lock_delay_ms / 1_000 }),
   latest: latestMode(workspace),
   latest_branches: patternsOf(workspace),
   release_on: workspace.release_on,
@@ -123,13 +129,14 @@ const currentSettings = (workspace: FoundWorkspace) => ({
 });
 
 function settingsText({ latest, latest_branches, ...settings }: ReturnType<typeof currentSettings>): string {
-  const { desk_ttl, lfs_url, lfs, lfs_limit, release_on, push_locks } = settings;
+  const { desk_ttl, lfs_url, lfs, lfs_limit, lock_delay, release_on, push_locks } = settings;
   const isCompared = latest !== 'off' || latest_branches !== null;
   return [
     `A lock taken with Git LFS lasts ${desk_ttl}.`,
     lfs_url === null ? 'The URL of its LFS objects is unknown.' : `Its LFS objects are at ${lfs_url}.`,
     workspaceFields.lfs.meanings[lfs],
     ...(lfs_limit === null ? [] : [`The mirror stores at most ${byteSize(lfs_limit)} of objects.`]),
+    ...(lock_delay === null ? [] : [`A path stays closed for ${lock_delay} after its lock has expired.`]),
     workspaceFields.latest.meanings[latest],
     ...(isCompared ? [`Branches to compare with: ${latest_branches?.join(', ') ?? 'the default branch'}.`] : []),
     release_on === null

@@ -12,7 +12,7 @@ import { deliberateToggle, requiredField } from '../definition/flags.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { connectionProblem, contactRemote, remoteFlags, remoteSummary } from './workspace-remote.ts';
-import { latestFlags, lfsFlags, settingsOf } from './workspace-settings.ts';
+import { latestFlags, lfsFlags, lockFlags, settingsOf } from './workspace-settings.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
@@ -23,6 +23,7 @@ export const workspaceAdd = defineStorageCommand({
     remote: requiredField(workspaceFields.remote, { secret: true }),
     ...remoteFlags,
     ...lfsFlags,
+    ...lockFlags,
     ...latestFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',

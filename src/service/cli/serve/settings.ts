@@ -2,6 +2,7 @@ import { maxDuration, parseDurationBetween } from '../../../interface/duration.t
 import { oneOf } from '../../../interface/one-of.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
+import { parseLockDelay } from '../../workspaces/fields.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
 import {
   parseByteCount,
@@ -38,6 +39,12 @@ export const serveFlags = {
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
+  lockDelay: withDefault(
+    'DURATION',
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    parseLockDelay,
+    '0s',
+  ),
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',

@@ -1,0 +1,125 @@
+import { createCall } from '../../client/call.ts';
+import { createServerClock, dateOf } from '../../client/clock.ts';
+import { openConnection } from '../../client/connection.ts';
+import type { RawResponse } from '../../client/response.ts';
+import { milliseconds } from '../../interface/duration.ts';
+import { isLoopback } from '../../interface/loopback.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { retryLog } from './connect.ts';
+import type { Context } from './context.ts';
+import type { RunEvent } from './runner.ts';
+
+/** The repository of the run, and the API to reach it. */
+export interface GitHubRepository {
+  readonly repository: { readonly owner: string; readonly repo: string };
+  /** Without a trailing slash. */
+  readonly apiUrl: string;
+  readonly token: string;
+}
+
+export interface RepositoryAccess {
+  readonly token: string;
+  readonly allowHttp: boolean;
+}
+
+/** Determines the repository of the run, without a request. */
+export function findRepository(
+  event: Pick<RunEvent, 'repository' | 'apiUrl'>,
+  { token, allowHttp }: RepositoryAccess,
+): Parsed<GitHubRepository> {
+  const repository = parseRepository(event.repository);
+  if (!repository.ok) return repository;
+  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
+  return apiUrl.ok ? accepted({ repository: repository.value, apiUrl: apiUrl.value, token }) : apiUrl;
+}
+
+function parseRepository(text: string): Parsed<GitHubRepository['repository']> {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
+  return owner === undefined || repo === undefined
+    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
+    : accepted({ owner, repo });
+}
+
+function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
+  const url = URL.parse(text === '' ? 'https://api.github.com' : text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return refused('GITHUB_API_URL is not the URL of the GitHub API.');
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return refused(
+      `The GitHub API is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
+    );
+  }
+  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
+}
+
+export const apiHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
+export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> & {
+  readonly connection: Pick<Context['connection'], 'requestTimeout' | 'retries'>;
+};
+
+/** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
+const maxConnections = 4;
+
+/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
+export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
+  const { clock, sleep, random, log } = context;
+  const { requestTimeout, retries } = context.connection;
+  const connection = openConnection(apiUrl);
+  const closing = new AbortController();
+  const call = createCall({
+    baseUrl: apiUrl,
+    server: 'GitHub',
+    clock,
+    serverClock: createServerClock(clock),
+    send: async (request, signal) => toRateLimited(await connection.send(request, signal)),
+    timeoutMs: milliseconds(requestTimeout),
+    maxConnections,
+    retries,
+    secrets: [token],
+    headers: {},
+    sleep,
+    random,
+    closed: closing.signal,
+    onRetry: retryLog(log),
+  });
+  return {
+    call,
+    close(): void {
+      closing.abort();
+      connection.close();
+    },
+  };
+}
+
+/**
+ * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that all servers share the same retry
+ * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
+ * API".
+ */
+export function toRateLimited(received: RawResponse): RawResponse {
+  const wait = retryAfterSeconds(received);
+  if (wait === undefined) return received;
+  return {
+    ...received,
+    status: 429,
+    sentStatus: received.status,
+    headers: { ...received.headers, 'retry-after': wait },
+  };
+}
+
+/** The wait if GitHub does not send one. */
+const defaultWaitSeconds = '60';
+
+/** The wait in seconds, as in Retry-After. Undefined if the response is not about a rate limit. */
+function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  if (headers['retry-after'] !== undefined) return headers['retry-after'];
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
+    const now = dateOf(headers) ?? Date.now();
+    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
+  }
+  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
+}

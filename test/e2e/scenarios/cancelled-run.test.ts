@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { isLocking, isRenewing, once } from '../../support/fault-proxy.ts';
+import { type GitHubApi, notAccessible, startGitHubApi } from '../../support/other-servers/github-api.ts';
+import type { Answer } from '../../support/other-servers/other-server.ts';
+import { json } from '../../support/other-servers/responses.ts';
+import { type Job, someToken } from '../../support/runner/job.ts';
+import { entriesOf } from './ledger.ts';
+import { locking, type Place, unlocking } from './place.ts';
+import { useShippedService } from './shipped.ts';
+
+const shipped = useShippedService();
+
+const hero = 'Content/Hero.uasset';
+const cancelling = { ttl: '15m', renew: 'true', 'on-lost': 'cancel' };
+const periodMs = 5 * 60_000;
+const patiently = { interval: 200 };
+
+const accepted = json(202, {});
+
+async function jobOnGitHub(place: Place, answer: Answer): Promise<{ readonly job: Job; readonly api: GitHubApi }> {
+  const api = await startGitHubApi({
+    base: '/api/v3',
+    instead: ({ method }) => (method === 'POST' ? answer : undefined),
+  });
+  onTestFinished(() => api.close());
+  return { api, job: await place.job({ run: { apiUrl: api.apiUrl, runId: '1001' } }) };
+}
+
+const cancellationsOf = (job: Job) => entriesOf(job).filter(({ kind }) => kind === 'run-cancelled');
+
+const requestsOf = (api: GitHubApi) =>
+  api.requests.map(({ method, url, headers }) => `${method} ${url} ${headers.authorization}`);
+const request = `POST /api/v3/repos/octo-games/dragon/actions/runs/1001/cancel Bearer ${someToken}`;
+
+test('a lock that is released by force cancels the run once, within a period of renewal', async () => {
+  const place = await shipped.workspace();
+  const clock = await place.clock();
+  const { job, api } = await jobOnGitHub(place, accepted);
+  const step = await job.run(locking([hero, 'b', 'c'], cancelling));
+  expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  await place.release(hero);
+  await clock.pass(periodMs);
+  await expect.poll(() => cancellationsOf(job), patiently).toHaveLength(1);
+  await place.release('b');
+  await clock.pass(periodMs);
+  await expect.poll(() => entriesOf(job).filter(({ kind }) => kind === 'lost').length, patiently).toBe(2);
+  expect(requestsOf(api)).toEqual([request]);
+  const next = await job.run(unlocking({ path: 'c', glob: 'false' }));
+  const text = 'The run was cancelled because of a lost lock: `on-lost` is `cancel`.';
+  expect(next.annotations.map(({ message }) => message)).toContain(text);
+  const [, post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+  expect(post?.annotations).toMatchObject([
+    { level: 'error', message: expect.stringContaining('was lost at ') },
+    { level: 'error', message: expect.stringContaining('was lost at ') },
+    { level: 'error', message: text },
+  ]);
+  expect(job.leftProcesses()).toEqual([]);
+});
+
+test('the last lock of a step cancels the run before its renewal process ends', async () => {
+  const place = await shipped.workspace();
+  const clock = await place.clock();
+  const { job, api } = await jobOnGitHub(place, accepted);
+  await job.run(locking(hero, cancelling));
+  await place.release(hero);
+  await clock.pass(periodMs);
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  expect(requestsOf(api)).toEqual([request]);
+  expect(cancellationsOf(job)).toHaveLength(1);
+});
+
+test('the job fails at its end, and says why, if GitHub refuses to cancel the run', async () => {
+  const place = await shipped.workspace();
+  const clock = await place.clock();
+  const { job, api } = await jobOnGitHub(place, notAccessible);
+  await job.run(locking(hero, cancelling));
+  await place.release(hero);
+  await clock.pass(periodMs);
+  await expect.poll(() => cancellationsOf(job), patiently).toHaveLength(1);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+  expect(post?.annotations.at(-1)).toMatchObject({
+    level: 'error',
+    message: expect.stringMatching(
+      /^The run could not be cancelled, although `on-lost` is `cancel`: .*Resource not accessible by integration.* Give the job the permission `actions: write`\.$/,
+    ),
+  });
+  expect(requestsOf(api)).toEqual([request]);
+});
+
+test.each([
+  ['some of the locks', [hero, 'b']],
+  ['all locks', [hero]],
+])('a step that loses %s before their first renewal warns and cancels the run at once', async (_, paths) => {
+  const place = await shipped.workspace();
+  const proxy = await place.proxy();
+  const { job, api } = await jobOnGitHub(place, accepted);
+  const lost = Promise.withResolvers<void>();
+  const meet = once(isRenewing, { kind: 'held-back', until: lost.promise });
+  const arrived = Promise.withResolvers<void>();
+  proxy.meet((passing) => {
+    if (isRenewing(passing)) arrived.resolve();
+    return meet(passing);
+  });
+  const step = await job.step(locking(paths, cancelling));
+  await arrived.promise;
+  await place.release(hero);
+  lost.resolve();
+  const { annotations, log } = await step.finished;
+  expect(annotations, log).toMatchObject([
+    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost at `) },
+    { level: 'warning', message: expect.stringContaining('The run was cancelled') },
+  ]);
+  expect(requestsOf(api)).toEqual([request]);
+  expect(entriesOf(job).filter(({ kind }) => kind === 'lost')).toMatchObject([{ path: hero }]);
+  if (paths.length === 1) await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+  expect(await place.locks()).toEqual([]);
+});
+
+test('a step that cannot cancel its run fails before any request', async () => {
+  const place = await shipped.workspace();
+  const proxy = await place.proxy();
+  const job = await place.job();
+  const unrenewed = await job.run(locking(hero, { ...cancelling, renew: 'false' }));
+  expect(unrenewed.annotations).toMatchObject([
+    {
+      level: 'error',
+      message: expect.stringContaining('Input `on-lost` is "cancel". It works only with `renew: true`'),
+    },
+  ]);
+  const unknown = await (await place.job({ run: { runId: '' } })).run(locking(hero, cancelling));
+  expect(unknown.annotations).toMatchObject([
+    { level: 'error', message: 'Input `on-lost` is "cancel". GITHUB_RUN_ID is not the id of a run.' },
+  ]);
+  expect(proxy.passed.filter(isLocking)).toEqual([]);
+});
+
+test('the GitHub token is in no file, argument or environment that a later step can read', async () => {
+  const place = await shipped.workspace();
+  const { job } = await jobOnGitHub(place, accepted);
+  const token = 'ghs_of_this_test';
+  await job.run(locking(hero, { ...cancelling, 'github-token': token }));
+  const [pid] = job.leftProcesses();
+  for (const name of ['environ', 'cmdline']) expect(readFileSync(`/proc/${pid}/${name}`, 'utf8')).not.toContain(token);
+  const names = readdirSync(job.folders.temp, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  expect(names.length).toBeGreaterThan(0);
+  for (const { parentPath, name } of names) {
+    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(token);
+  }
+  await job.post();
+});
