@@ -15,9 +15,7 @@ import { type Notice, noticeText, withNotice } from './notices.ts';
 import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts
-  extends AccessControl,
-    Pick<ApiParts, 'idempotent' | 'locks' | 'remoteMemory' | 'publicUrl'> {
+export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempotent' | 'locks' | 'publicUrl'> {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly suggestPaths: SuggestPaths;
