@@ -1,8 +1,8 @@
 import { isRepository, type Mirror } from './bare-repository.ts';
+import type { BranchHeads } from './branch-name.ts';
 import type { GitCommand, GitTask } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
-import type { PublishedBranches } from './published-view.ts';
 import type { Limits } from './run-git.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
@@ -15,7 +15,7 @@ interface Search {
 /** A request of a client, and what it may see of the mirror. */
 export interface ClientTask extends Search {
   /** The mirror has all their heads. */
-  readonly branches: PublishedBranches;
+  readonly branches: BranchHeads;
   /** Commits that are served too, although a sync has moved their branches since then. */
   readonly formerHeads: () => Promise<readonly string[]>;
   /** Undefined for the capabilities of the service. */
