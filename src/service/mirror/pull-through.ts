@@ -139,11 +139,12 @@ function createPullObjects(
 ) {
   const { storage, fetchObjects, stopping } = parts;
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
-  /** By workspace and head: until when its objects are not looked for again. */
+  /** By head and settings: until when its objects are not looked for again. */
   const settled = new Map<string, number>();
 
   async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
-    const key = JSON.stringify([workspace.id, head]);
+    const { remote: address, lfs_url, lfs_mode } = workspace;
+    const key = JSON.stringify([workspace.id, head, address, lfs_url, lfs_mode]);
     if ((settled.get(key) ?? 0) > performance.now()) return;
     let until = Number.POSITIVE_INFINITY;
     try {
