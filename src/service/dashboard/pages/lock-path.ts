@@ -28,7 +28,7 @@ export function addLockPathPage(site: Site): void {
     const path = valid(lockPathFromUrl(lastSegment(call.c.req.path)));
     const workspace = call.workspace.id;
     const key = { workspace, path };
-    const [{ lock, freeAt, waiting }, history] = await Promise.all([
+    const [{ found, lock, waiting }, history] = await Promise.all([
       readPath(site, key),
       readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
@@ -37,9 +37,9 @@ export function addLockPathPage(site: Site): void {
     const { changes, next } = history;
     const none = empty(
       'Nobody holds a lock on this path.',
-      freeAt === undefined
-        ? 'It can be locked now.'
-        : html`Its last lock expired. It can be locked ${time(freeAt, call.now)}.`,
+      found?.isTaken
+        ? html`Its last lock expired. It can be locked ${time(asTimestamp(found.expires_at + found.delay_ms), call.now)}.`
+        : 'It can be locked now.',
     );
     const main = html`${liveState(urlWith(`/workspaces/${workspace}/path/events`, { path }), call.now)}
       <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}</section>
@@ -60,8 +60,8 @@ export function addLockPathPage(site: Site): void {
   const see = async (call: WorkspaceCall) => {
     const key = { workspace: call.workspace.id, path: valid(parseHeldPath(queryOf(call, 'path').path)) };
     const read = async (): Promise<string> => {
-      const { lock, freeAt, waiting } = await readPath(site, key);
-      return JSON.stringify([lock?.id, lock?.expires_at, freeAt, waiting]);
+      const { found, lock, waiting } = await readPath(site, key);
+      return JSON.stringify([found?.id, found?.expires_at, found?.isTaken, lock === undefined, waiting]);
     };
     return { key: pathUrl(key.workspace, key.path), read };
   };
@@ -75,9 +75,7 @@ function valid(path: Parsed<LockPath>): LockPath {
 
 async function readPath({ locks }: Site, key: { readonly workspace: string; readonly path: LockPath }) {
   const [found, waiting] = await Promise.all([locks.find(key), locks.queue(key)]);
-  const lock = found?.isActive ? found : undefined;
-  const freeAt = found?.isTaken && lock === undefined ? asTimestamp(found.expires_at + found.delay_ms) : undefined;
-  return { lock, freeAt, waiting };
+  return { found, lock: found?.isActive ? found : undefined, waiting };
 }
 
 function pathActions(call: WorkspaceCall, path: LockPath, lock: LockRow | undefined, isWaiting: boolean) {

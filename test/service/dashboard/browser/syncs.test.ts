@@ -125,5 +125,6 @@ test('the page of a sync that was removed no longer updates', async ({ openPage 
   await gone.waitFor(patience);
   await expectProblem(page, /status of 404/);
   await page.clock.fastForward(60_000);
+  for (const _ of ['the stream', 'its status']) await expectProblem(page, /status of 404/);
   await gone.waitFor();
 });
