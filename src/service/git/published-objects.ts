@@ -30,7 +30,12 @@ export async function checkWants(task: ClientTask): Promise<void> {
   const { wants = [] } = task.request ?? {};
   const heads = new Set(task.branches.values());
   if (wants.every((id) => heads.has(id))) return;
-  if (await arePublished(task, wants, [...heads, ...(await task.formerHeads())])) return;
+  const former = await task.formerHeads();
+  if (await arePublished(task, wants, [...heads, ...former])) return;
+  const moved = new Set(former).intersection(new Set(wants));
+  if ((await missingCommits(task, moved)).size > 0) {
+    throw new GitError('incomplete', 'A branch was replaced while it was being cloned. Try again.');
+  }
   const [one = ''] = wants;
   const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
