@@ -104,7 +104,7 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);

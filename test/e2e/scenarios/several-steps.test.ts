@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
-import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { atEveryRequest, meetAt, troubles } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -61,7 +59,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
     expect(result.annotations.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^This job already holds a: the step `lock-hero` locked it, until .*\. Name only the other paths in this step, or release locks that are no longer needed with `operation: unlock` before this step\.$/,
+        /^This job already holds a: the step `lock-hero` locked it, until .*\. Leave them out of this step, or release locks that are no longer needed with `operation: unlock` before it\.$/,
       ),
     ]);
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
@@ -72,15 +70,14 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await place.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
-  test('is reported as unnecessary if it names nothing else and the lock lives long enough', async () => {
+  test('is reported with the step that locked it', async () => {
     const place = await shipped.workspace();
     const job = await place.job();
     await job.run(locking(['a', 'b'], { ttl: '1h' }));
-    const messageOf = async (ttl: string) => (await job.run(locking(['a', 'b'], { ttl }))).annotations[0]?.message;
-    expect(await messageOf('1h')).toMatch(
-      /^This job already holds a, b: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .* at least half of its `ttl` of 1h: leave this step out/,
+    const { annotations } = await job.run(locking(['a', 'b'], { ttl: '1h' }));
+    expect(annotations[0]?.message).toMatch(
+      /^This job already holds a, b: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .*\. Leave them out of this step/,
     );
-    expect(await messageOf('3h')).toMatch(/leave it out and increase the `ttl` of the earlier step/);
   });
 
   test('requests the path like any other job if the list is unavailable', async () => {
@@ -142,31 +139,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect((await place.lockOn('0'))?.id).toBe(theirs.id);
   });
-
-  test.each(troubles)(
-    'never waits for itself, and leaves the earlier locks alone, whichever request %s',
-    async (_, fault) => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy();
-      const env = { NODE_OPTIONS: fasterTime(2) };
-      await atEveryRequest(async (number) => {
-        proxy.meet(() => undefined);
-        const job = await place.job();
-        await takeMaps(job);
-        const held = await place.locks();
-        const met = meetAt(proxy, number, fault, async () => undefined);
-        const result = await job.run({ ...nextStep(['0', 'b', 'c']), env });
-        await met.done();
-        expectNamed(result);
-        expect(result.conclusion).toBe('failure');
-        expect(await place.locks()).toEqual(held);
-        proxy.meet(() => undefined);
-        for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-        expect(await place.locks()).toEqual([]);
-        return met;
-      });
-    },
-  );
 });
 
 test('a path that is locked again after its lock has expired is released by the step that holds it', async () => {

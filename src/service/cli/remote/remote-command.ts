@@ -1,3 +1,4 @@
+import { packageVersion } from '../../../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../../../client/access.ts';
 import type { CallLimits, Client, ClientOptions } from '../../../client/client.ts';
 import { steadyClock } from '../../../client/clock.ts';
@@ -20,7 +21,7 @@ import {
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
-import { exitCodeOf, packageVersion } from '../output/process-io.ts';
+import { exitCodeOf } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 
@@ -146,7 +147,7 @@ export async function connectTo(
   const { createClient } = await import('../../../client/client.ts');
   const client = createClient({
     ...connection,
-    userAgent: `workspace-service/${packageVersion()}`,
+    userAgent: `workspace-service/${packageVersion}`,
     ...terms,
     onWarning: report,
     onCompared({ outdated, as_of }) {

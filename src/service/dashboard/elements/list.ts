@@ -14,6 +14,10 @@ export type Row = readonly (Cell | '')[];
 /** A table with at least one row. On narrow screens, its rows are cards. */
 export const htmlTable = (rows: readonly Row[], kind = ''): Markup => groupedTable([{ rows }], kind);
 
+/** A table with its heading; empty without rows. */
+export const section = (title: string, rows: readonly Row[]): Markup | string =>
+  rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
+
 interface RowGroup {
   readonly title?: Markup;
   readonly rows: readonly Row[];
@@ -63,18 +67,6 @@ export function stateLinks(
   return html`<nav class="states" aria-label="${what} by state">${navigationLinks(links)}</nav>`;
 }
 
-export function numberedPages(
-  { page, pages }: { readonly page: number; readonly pages: number },
-  urlOf: (page: number) => string,
-): Markup | string {
-  if (pages < 2) return '';
-  return pageLinks(
-    page > 1 ? link(urlOf(page - 1), 'Previous page', 'prev') : '',
-    html`<span>Page ${page} of ${pages}</span>`,
-    page < pages ? link(urlOf(page + 1), 'Next page', 'next') : '',
-  );
-}
-
 /** Start position of a page of a list, from the query. `parse` returns undefined for an invalid one. */
 export function positionIn<Position>(
   text: string,
@@ -110,7 +102,7 @@ export function listPage({ rows, kind, isLater, next, urlOf, none }: ListPage): 
   return isLater ? empty('There are no older entries.', newest) : none;
 }
 
-const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
+export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
   links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
 
 const cellsOf = (row: Row): readonly Cell[] => row.filter((cell) => cell !== '');

@@ -17,9 +17,7 @@ import { type Notice, noticeText, withNotice } from './notices.ts';
 import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts
-  extends AccessControl,
-    Pick<ApiParts, 'idempotent' | 'locks' | 'remoteMemory' | 'publicUrl'> {
+export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempotent' | 'locks' | 'publicUrl'> {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly suggestPaths: SuggestPaths;
@@ -31,7 +29,7 @@ export interface DashboardParts
 export interface Site extends DashboardParts {
   readonly app: App;
   /** Reserves a slot for a live page, and returns a function that frees it. Refuses the page if none is free. */
-  readonly takeLivePage: (page: { readonly token: string; readonly workspace: string }) => () => void;
+  readonly takeLivePage: (token: string) => () => void;
   /** A complete page. Without a call, nobody is signed in. */
   readonly showPage: (call: PageCall | undefined, view: View) => Promise<ApiResponse>;
 }

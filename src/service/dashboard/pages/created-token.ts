@@ -9,7 +9,6 @@ import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/
 import type { Token } from '../../tokens/tokens.ts';
 import { commaSeparated, copyable, type Markup, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
-import { gitLfsUrl } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
@@ -111,14 +110,10 @@ function inShell({ origin, workspace = placeholder }: CreatedToken, line: string
 function forArtist({ origin, workspace }: CreatedToken): Markup {
   const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
   const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
-  const others =
-    workspace === undefined
-      ? ''
-      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsUrl(workspace)}">Git LFS setup</a> compares both ways.`;
   return html`<h2>Hand it over</h2>
     <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>
     <h2>With git</h2>
-    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.${others}</p>
+    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
 }
 

@@ -110,12 +110,10 @@ async function doubtAbout(
 
 /** The form to lock a file. */
 async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
-  const { suggestPaths, remoteMemory } = site;
+  const { suggestPaths } = site;
   const { workspace } = call;
   const { errors = {}, isDoubtful = false, refusal = '', status = 200 } = rejection;
   const isMirrored = await suggestPaths.isMirrored(workspace);
-  // Suggestions come from the default branch, whose name is known only after the remote was asked.
-  if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
   const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace.id}/locks/paths"` : '';
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
