@@ -9,7 +9,7 @@ const element = document.querySelector('#live');
 if (!(element instanceof HTMLElement)) throw new Error('The page has no #live.');
 const live = element;
 
-/** Pauses between refreshes limit the load on the service, however often something changes. */
+/** Pauses between refreshes limit the load on the service, and their random part spreads it over all open pages. */
 const minPauseMs = 1_000;
 const pausePerRefresh = 4;
 /** The pause doubles with each failure, up to this. */
@@ -51,7 +51,8 @@ async function refreshWhileChanged() {
     hasChanged ||= isTransient && connected;
     if (isPermanent(status)) showGone();
     const tookMs = performance.now() - began;
-    const pauseMs = Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh);
+    const pauseMs =
+      Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh) * (1 + Math.random() / 2);
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
     if (!isFirst) for (const text of notices().filter((text) => !noticed.has(text))) notify(text);
     isFirst &&= !isLoaded;

@@ -12,31 +12,17 @@ type Cell = readonly [heading: Markup | string, content: Markup | string, kind?:
 export type Row = readonly (Cell | '')[];
 
 /** A table with at least one row. On narrow screens, its rows are cards. */
-export const htmlTable = (rows: readonly Row[], kind = ''): Markup => groupedTable([{ rows }], kind);
+export function htmlTable(rows: readonly Row[], kind = ''): Markup {
+  const headings = cellsOf(rows[0] ?? []);
+  return html`<table class="cards ${kind}">
+    <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>
+  </table>`;
+}
 
 /** A table with its heading; empty without rows. */
 export const section = (title: string, rows: readonly Row[]): Markup | string =>
   rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
-
-interface RowGroup {
-  readonly title?: Markup;
-  readonly rows: readonly Row[];
-}
-
-export function groupedTable(groups: readonly RowGroup[], kind = ''): Markup {
-  const headings = cellsOf(groups[0]?.rows[0] ?? []);
-  return html`<table class="cards ${kind}">
-    <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
-    ${groups.map(
-      ({ title, rows }) =>
-        html`<tbody>${
-          title === undefined
-            ? ''
-            : html`<tr class="group"><th scope="rowgroup" colspan="${headings.length}">${title}</th></tr>`
-        }${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>`,
-    )}
-  </table>`;
-}
 
 /** A URL path with the non-empty parameters. */
 export function urlWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
@@ -56,16 +42,6 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
     ({ href, text, current }) =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
-
-export function stateLinks(
-  what: string,
-  path: string,
-  current: string | undefined,
-  states: readonly (readonly [state: string | undefined, text: Markup | string])[],
-): Markup {
-  const links = states.map(([state, text]) => ({ href: urlWith(path, { state }), text, current: state === current }));
-  return html`<nav class="states" aria-label="${what} by state">${navigationLinks(links)}</nav>`;
-}
 
 /** Start position of a page of a list, from the query. `parse` returns undefined for an invalid one. */
 export function positionIn<Position>(

@@ -33,8 +33,8 @@ export function addLockListPage(site: Site): void {
     const query = requestedList(call);
     const { id } = call.workspace;
     const read = async (): Promise<string> => {
-      const { locks, waiting, ...others } = await readList(site, id, query);
-      return JSON.stringify([locks.map((lock) => [lock.id, lock.expires_at, waiting.get(lock.id)]), others]);
+      const { locks, waiting, next } = await readList(site, id, query);
+      return JSON.stringify([locks.map((lock) => [lock.id, lock.expires_at, waiting.get(lock.id)]), next]);
     };
     return { key: listUrl(id, query), read };
   };

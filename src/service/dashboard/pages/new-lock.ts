@@ -18,11 +18,10 @@ import { choices, type FormField, group, postForm, textInput } from '../elements
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { allValues, type FieldErrors, type Form, filledIn, newFormId } from '../frame/form.ts';
+import { allValues, type FieldErrors, type Form, filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
-  keyOfForm,
   queryOf,
   type Site,
   type View,
@@ -66,7 +65,7 @@ export function addNewLockPages(site: Site): void {
       return lockView(site, call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
     try {
       requireFreeDisk(site);
-      const acquisition = await locks.acquire(keyOfForm(call, read.value), {
+      const acquisition = await locks.acquire(undefined, {
         workspace,
         path,
         type: 'exclusive',
@@ -79,10 +78,9 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       acquiredLock({ path }, acquisition);
-      return { to: listUrl(workspace, { path }), notice: acquisition.replayed ? 'sent-twice' : 'taken' };
+      return { to: listUrl(workspace, { path }), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.problem === 'request-in-progress') return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
       return lockView(site, call, call.form, rejectionOf(call, path, error));
     }
   });
@@ -118,7 +116,6 @@ async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
     values,
-    hidden: { form_id: newFormId(call) },
     fields: [
       textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,
