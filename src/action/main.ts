@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./step/context.ts');
-    context = createContext(connection, reporter, core.saveState, { raw, task });
+    context = createContext(connection, reporter, core.saveState);
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
       return;
     }
     for (const line of stackLines(error)) reporter.log.debug(line);
-    await reporter.finish(title, failed({}, context?.explain(error) ?? errorText(error)), summary);
+    await reporter.finish(title, failed({}, errorText(error)), summary);
   } finally {
     context?.client.dispose();
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect, retryLog } from '../../src/action/step/connect.ts';
+import { connect } from '../../src/action/step/connect.ts';
 import { steadyClock } from '../../src/client/client.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -42,19 +42,6 @@ test('logs the first ten retries, and the rest at debug level', async () => {
   );
   expect(lines[10]).toBe('Further retries appear only in the debug log.');
   expect(debug).toHaveLength(3);
-});
-
-test('logs the first refusal by the rate limit also after a pause for that limit, and the limit once', () => {
-  const lines: string[] = [];
-  const ignore = () => undefined;
-  const log = { line: (text: string) => void lines.push(text), warn: ignore, debug: ignore, group: ignore };
-  const { onThrottled, onRetry } = retryLog(log);
-  onThrottled(1_500);
-  for (const delayMs of [90_000, 80_000]) onRetry({ kind: 'limited', reason: 'Too many requests.', delayMs });
-  expect(lines).toEqual([
-    'The service limits the rate of requests. The rest of the step keeps to that limit.',
-    'Too many requests. Trying again in 90 s.',
-  ]);
 });
 
 test('sends the run URL and the version with each request, and warns once if the interface has a sunset date', async () => {

@@ -30,18 +30,18 @@ test('reports the locks of all steps of a job as kept', async () => {
   const [hero] = JSON.parse(locks);
   expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([hero, { path: 'Content/Other.uasset', fence: 2 }]);
   expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]Both locks in <workspace> are still held, until <clock> (<distance>).
+    "##[group]This job still holds 2 of 2 locks in <workspace>.
       Content/Hero.uasset: kept until <clock> (<distance>)
       Content/Other.uasset: kept until <clock> (<distance>)
     ##[endgroup]"
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: check</h3>
-    <p>Both locks in <workspace> are still held, until <clock>.</p>
+    <p>This job still holds 2 of 2 locks in <workspace>.</p>
     <table>
     <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
-    <tr><td>Content/Hero.uasset</td><td>kept</td><td>this job</td><td><clock></td></tr>
-    <tr><td>Content/Other.uasset</td><td>kept</td><td>this job</td><td><clock></td></tr>
+    <tr><td>Content/Hero.uasset</td><td>kept</td><td></td><td><clock></td></tr>
+    <tr><td>Content/Other.uasset</td><td>kept</td><td></td><td><clock></td></tr>
     </table>
 
     "
@@ -63,22 +63,22 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
     }
   `);
   expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]2 of 3 locks in <workspace> are lost.
-      a: kept until <clock> (<distance>)
+    "##[group]This job still holds 1 of 3 locks in <workspace>, 2 lost.
       b: lost, held by grace until <clock> (<distance>)
       c: lost, held by nobody
+      a: kept until <clock> (<distance>)
     ##[endgroup]
     ##[error]This job lost its lock on b. Someone released it before it expired. b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
     ##[error]This job lost its lock on c. Someone released it before it expired. Nobody holds the path now."
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: check</h3>
-    <p>2 of 3 locks in <workspace> are lost.</p>
+    <p>This job still holds 1 of 3 locks in <workspace>, 2 lost.</p>
     <table>
     <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
-    <tr><td>a</td><td>kept</td><td>this job</td><td><clock></td></tr>
     <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td></tr>
     <tr><td>c</td><td>lost</td><td>nobody</td><td></td></tr>
+    <tr><td>a</td><td>kept</td><td></td><td><clock></td></tr>
     </table>
 
     "
@@ -138,7 +138,7 @@ describe('a check without locks', () => {
     for (const inputs of [{ locks: '[]' }, { 'locks-file': file }]) {
       const result = await job.run(check(inputs));
       expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '0', locks: '[]' } });
-      expect(stable(result.log)).toBe('There is nothing to check in <workspace>: the list of locks is empty.');
+      expect(stable(result.log)).toBe('This job still holds 0 of 0 locks in <workspace>.');
     }
   });
 

@@ -132,14 +132,14 @@ describe('a path held by someone else', () => {
     `);
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "Content/Hero.uasset is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 105m\` to wait for it.",
+        "Content/Hero.uasset is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7. Set \`wait\` to wait for it.",
       ]
     `);
     // Read much later, the summary still has the date and a link to the run.
     expect(result.summary).toMatch(summaryShape);
     expect(result.summary).not.toMatch(/`| ago\b|\(in /);
     expect(result.summary.replaceAll('<wbr>', '')).toMatch(
-      /by grace until \d{4}-\d\d-\d\d \d\d:\d\d UTC, locked in octo-games\/dragon #7\. Set <code>wait: 105m<\/code> to /,
+      /by grace until \d{4}-\d\d-\d\d \d\d:\d\d UTC, locked in octo-games\/dragon #7\. Set <code>wait<\/code> to /,
     );
     expect(result.summary).toContain(
       '<a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #<wbr>7</a>',

@@ -31,11 +31,11 @@ describe('lock', () => {
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
         "Input \`path\` has the line "Content/Maps". It is a folder of the checkout in <checkout>. Write \`Content/Maps/**\` for the files below it. To use the path of the folder itself, set \`glob: false\`.",
-        "Input \`path\` has the line "- Content/Hero.uasset". Remove the leading "- ": the input has one path per line and is not a YAML list. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "\\"Content/Hero.uasset\\"". Remove the quotes: they would be part of the path. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "# a comment". Remove the line: the input cannot have comments. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "$GITHUB_WORKSPACE/Content/Hero.uasset". Remove $GITHUB_WORKSPACE and the slash: a path is relative to the workspace. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "~/x". Remove the leading "~/": a path is relative to the workspace. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "- Content/Hero.uasset". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "\\"Content/Hero.uasset\\"". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "# a comment". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "$GITHUB_WORKSPACE/Content/Hero.uasset". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
+        "Input \`path\` has the line "~/x". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
       ]
     `);
     expect(await scene.locked(workspace)).toEqual([]);
@@ -49,7 +49,7 @@ describe('lock', () => {
     expect(result.annotations).toMatchObject([{ level: 'warning' }]);
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "4 lines of \`path\` name no file of the checkout in <checkout>: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "Content/Heroo.uasset" (did you mean "Content/Hero.uasset"?), "Content/Hero.uasset, Content/Props/Chair.uasset" (write each path on a line of its own), "Content/Hero.uasset Content/Props/Chair.uasset" (write each path on a line of its own). To use paths that have no file, set \`glob: false\`.",
+        "4 lines of \`path\` name no file of the checkout in <checkout>: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "Content/Heroo.uasset" (did you mean "Content/Hero.uasset"?), "Content/Hero.uasset, Content/Props/Chair.uasset", "Content/Hero.uasset Content/Props/Chair.uasset". To use paths that have no file, set \`glob: false\`.",
       ]
     `);
     expect(await scene.locked(workspace)).toEqual(lines.toSorted());

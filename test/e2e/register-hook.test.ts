@@ -80,7 +80,7 @@ describe('a webhook', () => {
     const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/hook' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]Input \`hook-url\` is "https://127.0.0.1/…". https://127.0.0.1 leads to a loopback address. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network) (POST /v1/workspaces/<workspace>/hooks: 422 Unprocessable Entity, request id <request>)."`,
+      `"##[error]url: https://127.0.0.1 leads to a loopback address. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network) (POST /v1/workspaces/<workspace>/hooks: 422 Unprocessable Entity, request id <request>)."`,
     );
   });
 });

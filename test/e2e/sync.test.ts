@@ -141,7 +141,7 @@ describe('a sync', () => {
     const result = await job.run({ with: { operation: 'sync', branch: 'nowhere' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]Input \`branch\` is "nowhere". The remote has no branch nowhere. It has main, topic (POST /v1/workspaces/<workspace>/sync: 422 Unprocessable Entity, request id <request>)."`,
+      `"##[error]branch: The remote has no branch nowhere. It has main, topic (POST /v1/workspaces/<workspace>/sync: 422 Unprocessable Entity, request id <request>)."`,
     );
   });
 });

@@ -26,9 +26,9 @@ test('releases paths that this job locked, and leaves nothing to do for the post
     "<h3>Workspace: unlock</h3>
     <p>Released 2 locks in <workspace>.</p>
     <table>
-    <tr><th>Path</th><th>Result</th></tr>
-    <tr><td>Content/Hero.uasset</td><td>released</td></tr>
-    <tr><td>Content/Other.uasset</td><td>released</td></tr>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
+    <tr><td>Content/Hero.uasset</td><td>released</td><td></td><td></td></tr>
+    <tr><td>Content/Other.uasset</td><td>released</td><td></td><td></td></tr>
     </table>
 
     "
@@ -44,8 +44,8 @@ test('succeeds for a path that is not locked, and reports it as absent', async (
   const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset' } });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
   expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]Nothing was released in <workspace>, 1 not locked.
-      Content/Hero.uasset: was not locked
+    "##[group]Released 0 locks in <workspace>, 1 not locked.
+      Content/Hero.uasset: not locked
     ##[endgroup]"
   `);
 });
@@ -62,8 +62,8 @@ test('releases the locks of another job by its output, but leaves those with a n
   expect(result.outputs).toEqual({ status: 'lost', released: '["a","c"]' });
   expect(stable(result.log)).toMatchInlineSnapshot(`
     "##[group]Released 2 locks in <workspace>, 1 lost.
+      b: lost, held by grace until <clock> (<distance>)
       a: released
-      b: held by someone else, left alone
       c: released
     ##[endgroup]
     ##[error]b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7: this job lost its lock, and left the current one alone."
@@ -72,10 +72,10 @@ test('releases the locks of another job by its output, but leaves those with a n
     "<h3>Workspace: unlock</h3>
     <p>Released 2 locks in <workspace>, 1 lost.</p>
     <table>
-    <tr><th>Path</th><th>Result</th></tr>
-    <tr><td>a</td><td>released</td></tr>
-    <tr><td>b</td><td>held by someone else, left alone</td></tr>
-    <tr><td>c</td><td>released</td></tr>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
+    <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td></tr>
+    <tr><td>a</td><td>released</td><td></td><td></td></tr>
+    <tr><td>c</td><td>released</td><td></td><td></td></tr>
     </table>
 
     "
@@ -97,7 +97,7 @@ describe('the release of a lock of another owner', () => {
         "b is held by grace until <clock> (<distance>), and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
       ]
     `);
-    expect(result.log).toContain('b: held by grace until ');
+    expect(result.log).toContain('b: not released, held by grace until ');
     expect(await scene.locked(workspace)).toEqual(['b']);
   });
 

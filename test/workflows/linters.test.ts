@@ -47,13 +47,8 @@ const yamlIn = (text: string): readonly string[] =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   );
 
-const dependabot = '../dependabot.yml';
 const blocks = pages.flatMap(({ name, text }) =>
-  yamlIn(text).map((block, index) =>
-    block.startsWith('version: 2\nupdates:\n')
-      ? { name: dependabot, text: block }
-      : { name: `${name}-${index + 1}.yml`, text: asWorkflow(block) },
-  ),
+  yamlIn(text).map((block, index) => ({ name: `${name}-${index + 1}.yml`, text: asWorkflow(block) })),
 );
 const examples = blocks.flatMap(({ name, text }): TextFile[] => (text === undefined ? [] : [{ name, text }]));
 
@@ -75,7 +70,6 @@ test('every YAML block of the pages is linted, except those of other products', 
     'runners.md-2.yml', // GitLab
     'runners.md-3.yml', // Buildkite
     'runners.md-4.yml', // Tekton and Argo
-    'self-hosting.md-1.yml', // Prometheus
   ]);
 });
 
@@ -99,6 +93,6 @@ describe('the linters', () => {
     const folder = await repositoryWith([...examples, ...templates]);
     expect(actionlint(folder)).toBe('');
     expect(zizmor(folder, '.')).toBe('');
-    expect(examples.map(({ name }) => name)).toContain(dependabot);
+    expect(examples.length).toBeGreaterThan(10);
   });
 });

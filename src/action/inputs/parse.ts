@@ -21,12 +21,12 @@ export function parseUrgency(text: string): Parsed<Urgency> {
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 
-export const splitLines = (text: string): readonly string[] => partsOf(text, /\n/);
+export const splitLines = (text: string): readonly string[] => split(text, /\n/);
 
-export const splitList = (text: string): readonly string[] => partsOf(text, /[\n,]/);
+export const splitList = (text: string): readonly string[] => split(text, /[\n,]/);
 
 /** The parts of the text that are not blank. */
-export const partsOf = (text: string, separator: RegExp): readonly string[] =>
+const split = (text: string, separator: RegExp): readonly string[] =>
   text
     .split(separator)
     .map((part) => part.trim())

@@ -9,29 +9,21 @@ export type PathLine =
   /** The line has a trailing slash. */
   | { readonly kind: 'folder'; readonly path: LockPath; readonly text: string }
   | { readonly kind: 'pattern'; readonly text: string }
-  /** The line is not meant as a path. `advice` says what to write instead. */
-  | { readonly kind: 'mistake'; readonly text: string; readonly advice: string };
+  /** The line cannot be meant as a path. */
+  | { readonly kind: 'mistake'; readonly text: string };
 
-/** Linear in the length of the line: each pattern is anchored, and `.*` is tried only once. */
-const mistakes: readonly (readonly [pattern: RegExp, advice: string])[] = [
-  [/^-\s/, 'Remove the leading "- ": the input has one path per line and is not a YAML list.'],
-  [/^(["']).*\1,?$/s, 'Remove the quotes: they would be part of the path.'],
-  [/^#/, 'Remove the line: the input cannot have comments.'],
-  [
-    /^\$(?:GITHUB_WORKSPACE|\{GITHUB_WORKSPACE\})[/\\]/,
-    'Remove $GITHUB_WORKSPACE and the slash: a path is relative to the workspace.',
-  ],
-  [/^\$/, 'Write the path itself, or use an expression of the workflow: shell variables are not expanded here.'],
-  [/^~[/\\]/, 'Remove the leading "~/": a path is relative to the workspace.'],
-];
+/**
+ * A list marker, a comment, a shell variable, a home folder, or quotes around the line. Linear in its length: each
+ * alternative is anchored, and `.*` is tried only once.
+ */
+const mistake = /^-\s|^#|^\$|^~[/\\]|^(["']).*\1,?$/s;
 
 export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (!glob) {
     const path = canonicalLockPath(line);
     return path.ok ? accepted({ kind: 'literal', path: path.value }) : path;
   }
-  const [, advice] = mistakes.find(([pattern]) => pattern.test(line)) ?? [];
-  if (advice !== undefined) return accepted({ kind: 'mistake', text: line, advice });
+  if (mistake.test(line)) return accepted({ kind: 'mistake', text: line });
   if (looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
   const withoutSlash = line.replace(/(?<![/\\])[/\\]+$/, '');
   const path = canonicalLockPath(withoutSlash);

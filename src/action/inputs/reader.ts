@@ -56,7 +56,7 @@ type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], u
 /** Inputs whose values are never shown, even if they are invalid. */
 const secretInputs = new Set<InputName>(['token', 'hook-url', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 
-export function inputText(name: InputName, text: string): string {
+function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
   if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
   return `Input \`${name}\` is ${quoted(name === 'base-url' ? withoutCredentials(text) : text)}.`;
@@ -67,7 +67,7 @@ export const lineProblem = (name: InputName, line: string, reason: string): stri
 
 const maxQuoted = 200;
 
-export const truncated = (text: string): string => (text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
+const truncated = (text: string): string => (text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
 
 /** A value as errors show it: on one line, and truncated if it is long. */
 export const quoted = (text: string): string => JSON.stringify(truncated(text));

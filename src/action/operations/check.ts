@@ -6,10 +6,10 @@ import {
   lookupIn,
   type WorkspaceId,
 } from '../../client/client.ts';
-import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
+import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
+import type { Loss } from '../../locks/ledger/entry.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
@@ -17,6 +17,7 @@ import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { failed, type Outcome, type Outputs, ofKind } from '../report/outcome.ts';
+import { type PathResult, reportResults } from '../report/results.ts';
 import { locksPage } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
@@ -35,8 +36,8 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const now = client.serverNow();
   const results = locks.map((lock) => checkLock(lock, find(lock), now)).sort(byPath);
   const report = { service: connection.baseUrl, workspace, results, gap };
-  const { title, lines, ...outcome } = checkReport(report, now, redact);
-  log.group(title, lines);
+  const { lines, ...outcome } = checkReport(report, now, redact);
+  log.group(outcome.sentence, lines);
   const compared = locks.flatMap(({ path, isCompared }) => (isCompared ? path : []));
   const outdated = await findOutdated(context, workspace, compared);
   return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
@@ -88,18 +89,17 @@ export function checkReport(
   report: CheckReport,
   now: number,
   redact: Redact,
-): Outcome & { readonly title: string; readonly lines: readonly string[] } {
+): Outcome & { readonly lines: readonly string[] } {
   const { service, workspace, results, gap } = report;
-  const sentence = (read?: number): string => sentenceOf(report, read) + (gap === undefined ? '' : ` ${gap}`);
+  const kept = ofKind(results, 'kept').length;
+  const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
+  const about = { main: 'kept', begin, rest: locksPage(service, workspace) } as const;
+  const { sentence, ...more } = reportResults(results.map(pathResult), about, now);
   return {
+    ...more,
     outputs: outputsOf(report, redact),
-    sentence: sentence(),
-    tables: [
-      { head: ['Path', 'Result', 'Held by', 'Until'], rows: results.map(rowOf), rest: locksPage(service, workspace) },
-    ],
+    sentence: gap === undefined ? sentence : `${sentence} ${gap}`,
     failures: failuresOf(report, now),
-    title: sentence(now),
-    lines: results.map((result) => lineOf(result, now)),
   };
 }
 
@@ -154,58 +154,17 @@ function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
   return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
 }
 
-function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
-  const [first, ...others] = results;
-  if (first === undefined) return `There is nothing to check in ${workspace}: the list of locks is empty.`;
-  const isOne = others.length === 0;
-  const kept = ofKind(results, 'kept');
-  const lost = ofKind(results, 'lost').length;
-  const unknown = ofKind(results, 'unknown').length;
-  const all = pluralize(results.length, 'lock');
-  const one = `lock on ${first.path} in ${workspace}`;
-  if (lost > 0) {
-    const rest = unknown > 0 ? `, and ${formatNumber(unknown)} could not be checked` : '';
-    return isOne
-      ? `The ${one} is lost.`
-      : `${formatNumber(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
-  }
-  if (unknown > 0) {
-    return `Could not determine whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
-  }
-  const soonest = soonestExpiry(kept.map(({ lock }) => lock));
-  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
-  if (isOne) return `The ${one} is still held${until}.`;
-  return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
-}
-
-function rowOf(result: CheckResult): readonly string[] {
-  const [what, holder, end] = cellsOf(result);
-  return [result.path, what, holder, timeCell(end)];
-}
-
-function lineOf(result: CheckResult, now: number): string {
-  const [what, holder, end] = cellsOf(result);
-  // The output of another job may have any text in place of a time.
-  const time = Date.parse(end ?? '');
-  const until = Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`;
-  return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
-}
-
-function cellsOf(result: CheckResult): readonly [what: string, holder: string, end: string | undefined] {
+function pathResult(result: CheckResult): PathResult {
+  const { path } = result;
   switch (result.kind) {
     case 'kept':
-      return ['kept', 'this job', result.lock.expires_at];
+      return { path, result: 'kept', until: result.lock.expires_at };
     case 'lost':
-      return ['lost', holderName(result.holder), result.holder?.expires_at];
+      return { path, result: 'lost', holder: result.holder ?? 'nobody', until: result.holder?.expires_at };
     case 'unknown':
-      return ['unknown', '', undefined];
+      return { path, result: 'unknown' };
   }
 }
-
-const holderName = (holder: KnownLock | undefined): string =>
-  holder === undefined
-    ? 'nobody'
-    : `${holder.owner ?? 'someone else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
 
 /** A sentence for each lost path. Paths with the same unknown state share one. */
 function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {

@@ -1,5 +1,13 @@
-import type { Duration } from '../../interface/duration.ts';
-import { clockTime, formatElapsed, formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import { type Duration, formatDuration } from '../../interface/duration.ts';
+import {
+  clockTime,
+  formatElapsed,
+  formatNumber,
+  formatTime,
+  joinFirst,
+  pluralize,
+  timeCell,
+} from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
@@ -8,7 +16,6 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
 import type { RollbackResult } from '../../locks/roll-back.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
-import { alreadyHeldText, blockedAdvice, stepText } from '../locks/advice.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/table.ts';
@@ -25,9 +32,8 @@ export interface LockStep {
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
-export function alreadyHeldOutcome({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
-  const now = context.client.serverNow();
-  const goal = { paths, count: wanted, ttl: task.ttl };
+export function alreadyHeldOutcome({ context, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+  const text = (now?: number): string => alreadyHeldText(own, paths.length - wanted, now);
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
     // Tables do not support code formatting.
@@ -36,10 +42,35 @@ export function alreadyHeldOutcome({ context, task, paths, wanted }: LockStep, o
   ]);
   const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
   const table = { head: ['Path', 'Locked by', 'Until'], rows };
-  return {
-    ...failed(outputs, alreadyHeldText(own, goal, now), table),
-    sentence: alreadyHeldText(own, goal, now, true),
-  };
+  return { ...failed(outputs, text(context.client.serverNow()), table), sentence: text() };
+}
+
+const maxNamed = 3;
+
+/** The steps that hold the locks, until when, and what to do. `spare` is the number of paths that `any` leaves over. */
+function alreadyHeldText(own: readonly AlreadyHeld[], spare: number, now?: number): string {
+  const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
+  const soonest = own.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Number.POSITIVE_INFINITY);
+  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
+  const names = joinFirst(
+    own.map(({ path }) => path),
+    maxNamed,
+  );
+  const what = spare > 0 ? 'Name more paths for `any`' : 'Leave them out of this step';
+  return `This job already holds ${names}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}. ${what}, or release locks that are no longer needed with \`operation: unlock\` before it.`;
+}
+
+/** The runner generates a name for a step without an id. Such names start with two underscores. */
+function stepText(name: string | undefined): string {
+  if (name === undefined) return 'an earlier step';
+  return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
+}
+
+function adviceText({ conflicts }: Blocked, waited: Duration | undefined): string {
+  const object = conflicts.length === 1 ? 'it' : 'one of them';
+  return waited === undefined
+    ? `Set \`wait\` to wait for ${object}.`
+    : `Waited ${formatDuration(waited)} for ${object}. Increase \`wait\` to wait longer.`;
 }
 
 export function acquiredOutcome(
@@ -91,7 +122,7 @@ export function notAcquiredOutcome(
   for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
   function heldOutcome(blocked: Blocked, waited: Duration | undefined): Outcome {
-    const advice = blockedAdvice(blocked, waited, now);
+    const advice = adviceText(blocked, waited);
     const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
     const reason = `${blockedText(blocked, now)}. ${advice}`;
     return { ...failed(known, reason, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
@@ -122,7 +153,7 @@ export function notAcquiredOutcome(
       // The end of the wait cut off the last attempt: report the obstacle before it.
       if (lastBlocked !== undefined && round.error.failure.kind === 'deadline')
         return heldOutcome(lastBlocked, task.wait);
-      return failed(outputs, context.explain(round.error));
+      return failed(outputs, round.error.message);
   }
 }
 

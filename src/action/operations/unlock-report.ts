@@ -1,10 +1,11 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
-import { clockTime, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
+import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { ResolvedPath } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
+import { type PathResult, reportResults } from '../report/results.ts';
 import { locksPage } from '../report/table.ts';
 
 export type UnlockResult = { readonly path: LockPath } & (
@@ -41,13 +42,6 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   return `${text} To release ${them} anyway, pass the output \`locks\` of the step that locked ${them}, or set \`force: true\`.`;
 }
 
-/** A line about matched paths that this job does not hold; undefined if there are none. */
-export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
-  const others = ofKind(results, 'held').filter(({ via }) => via === 'matched');
-  if (others.length === 0) return undefined;
-  return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
-}
-
 interface UnlockReport {
   readonly service: string;
   readonly workspace: string;
@@ -55,16 +49,19 @@ interface UnlockReport {
   readonly gap?: string | undefined;
 }
 
-export function unlockOutcome(results: readonly UnlockResult[], report: UnlockReport, now: number): Outcome {
-  const { service, workspace, gap } = report;
-  const rows = results.map((result) => [result.path, resultText(result)]);
+export function unlockOutcome(
+  results: readonly UnlockResult[],
+  { service, workspace, selection, gap }: UnlockReport,
+  now: number,
+): Outcome & { readonly lines: readonly string[] } {
+  const released = ofKind(results, 'released').map(({ path }) => path);
+  const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
+  const about = { main: 'released', begin, rest: locksPage(service, workspace) } as const;
+  const report = reportResults(results.map(pathResult), about, now);
   return {
-    outputs: {
-      status: statusOf(results),
-      released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
-    },
-    sentence: sentenceOf(results, report),
-    tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
+    ...report,
+    sentence: results.length === 0 ? `${begin}: ${nothingText(selection)}.` : report.sentence,
+    outputs: { status: statusOf(results), released: JSON.stringify(released) },
     failures: [...results.flatMap((result) => failureOf(result, now)), ...(gap === undefined ? [] : [gap])],
   };
 }
@@ -80,32 +77,29 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
   return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
 }
 
-const resultTexts = {
-  released: 'released',
-  absent: 'was not locked',
-  lost: 'held by someone else, left alone',
-  'not-ours': 'not locked by this job, left alone',
-  ambiguous: 'may be the lock of another job, left alone',
-  unanswered: 'may not have been released',
-  failed: 'not released',
-};
-
-/** Without `now`, the text is for a summary. */
-export function resultText(result: UnlockResult, now?: number): string {
-  switch (result.kind) {
+function pathResult(one: UnlockResult): PathResult {
+  const { path } = one;
+  switch (one.kind) {
+    case 'released':
+    case 'lost':
+      return { path, result: one.kind, ...holderOf(one) };
+    case 'absent':
+      return { path, result: 'not locked' };
     case 'held':
-      return `${holderText(result.holder, now)}, left alone`;
+    case 'not-ours':
+    case 'ambiguous':
+      return { path, result: 'left alone', ...holderOf(one) };
     case 'refused':
-      return `${holderText(result.holder, now)}, and this token may not release it`;
-    default:
-      return resultTexts[result.kind];
+    case 'failed':
+      return { path, result: 'not released', ...holderOf(one) };
+    case 'unanswered':
+      return { path, result: 'may still be locked' };
   }
 }
 
-/** Formats a holder: "held by grace until 14:05 UTC". */
-function holderText(holder: KnownLock | undefined, now?: number): string {
-  const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
-  return `held by ${holder?.owner ?? 'someone else'}${until}`;
+function holderOf(one: UnlockResult): Pick<PathResult, 'holder' | 'until'> {
+  if (!('holder' in one)) return {};
+  return { holder: one.holder ?? {}, until: one.holder?.expires_at };
 }
 
 function failureOf(result: UnlockResult, now: number): readonly string[] {
@@ -126,31 +120,6 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
     default:
       return [];
   }
-}
-
-function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: UnlockReport): string {
-  const released = ofKind(results, 'released');
-  const [first] = released;
-  const what =
-    first === undefined
-      ? 'Nothing was released'
-      : `Released ${results.length === 1 ? first.path : pluralize(released.length, 'lock')}`;
-  if (results.length === 0) return `${what} in ${workspace}: ${nothingText(selection)}.`;
-  const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'someone else'));
-  const phrase = (text: string, ...kinds: readonly UnlockResult['kind'][]): string => {
-    const number = results.filter(({ kind }) => kinds.includes(kind)).length;
-    return number === 0 ? '' : `, ${formatNumber(number)} ${text}`;
-  };
-  return [
-    `${what} in ${workspace}`,
-    phrase('not locked', 'absent'),
-    phrase('lost', 'lost'),
-    phrase('not locked by this job', 'not-ours'),
-    phrase('left alone', 'ambiguous'),
-    phrase(`held by ${joinFirst([...owners])}`, 'held'),
-    phrase('not released', 'failed', 'refused', 'unanswered'),
-    '.',
-  ].join('');
 }
 
 function nothingText(selection: UnlockReport['selection']): string {

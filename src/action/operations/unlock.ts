@@ -18,7 +18,7 @@ import { briefLimits, gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks }
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
+import { cautionText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
@@ -32,13 +32,9 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const now = client.serverNow();
   const caution = cautionText(results, now);
   if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(results, { service, workspace, selection: selection.kind, gap }, now);
-  log.group(
-    outcome.sentence,
-    results.map((result) => `${result.path}: ${resultText(result, now)}`),
-  );
-  const others = othersText(results, now);
-  if (others !== undefined) log.line(others);
+  const about = { service, workspace, selection: selection.kind, gap };
+  const { lines, ...outcome } = unlockOutcome(results, about, now);
+  log.group(outcome.sentence, lines);
   return outcome;
 }
 

@@ -94,7 +94,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
         await choosePattern(text);
         break;
       case 'mistake':
-        problems.push(lineProblem('path', text, `${line.advice} If a file has this name, set \`glob: false\`.`));
+        problems.push(lineProblem('path', text, mistakeText));
     }
   }
 
@@ -113,6 +113,9 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     warning: unknownLines.length > 0 && !checkout.isEmpty() ? unknownLinesText(unknownLines, checkout) : undefined,
   };
 }
+
+const mistakeText =
+  'Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set `glob: false`.';
 
 const folderText = (path: LockPath, { folder }: Checkout): string =>
   `It is a folder of the checkout in ${folder}. Write ${below(path)} for the files below it. To use the path of the folder itself, set \`glob: false\`.`;

@@ -1,7 +1,6 @@
 import { closestNames } from '../../interface/closest-name.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath } from '../../interface/lock-path.ts';
-import { partsOf } from '../inputs/parse.ts';
 import { quoted } from '../inputs/reader.ts';
 import type { Checkout } from './checkout.ts';
 
@@ -21,9 +20,6 @@ export function unknownLinesText(lines: readonly string[], checkout: Checkout): 
 
 /** A suggestion for the line; undefined if nothing in the checkout is close. */
 export function suggestionFor(line: string, checkout: Checkout): string | undefined {
-  if (areSeveralFiles(partsOf(line, /,/), checkout) || areSeveralFiles(partsOf(line, /\s/), checkout)) {
-    return 'write each path on a line of its own';
-  }
   const path = canonicalLockPath(line);
   const closest = path.ok ? closestPath(path.value, checkout) : undefined;
   return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
@@ -41,12 +37,4 @@ function closestPath(path: string, { namesIn, find }: Checkout): string | undefi
     closest = closest === '' ? next : `${closest}/${next}`;
   }
   return find(closest) === 'folder' ? `${closest}/**` : closest;
-}
-
-function areSeveralFiles(parts: readonly string[], { find }: Checkout): boolean {
-  const isFile = (part: string): boolean => {
-    const path = canonicalLockPath(part);
-    return path.ok && find(path.value) === 'file';
-  };
-  return parts.length > 1 && parts.every(isFile);
 }

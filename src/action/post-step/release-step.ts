@@ -16,8 +16,8 @@ import { cancellation, readRunner } from '../step/runner.ts';
 import { parseSavedState } from '../step/saved-state.ts';
 import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
-import { releaseCandidates, unreleased } from './release-candidates.ts';
-import { releaseLeases } from './release-leases.ts';
+import { releaseAll } from './release-all.ts';
+import { unreleased } from './releases.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -73,7 +73,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
   const { results, now } = nothing
     ? { results: [], now: Date.now() }
-    : await releaseAll(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
+    : await releaseOnService(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
@@ -94,7 +94,7 @@ interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'
 }
 
 /** The results, and the current time by the clock of the service. */
-async function releaseAll(
+async function releaseOnService(
   candidates: ReleaseCandidates,
   { step, raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
 ): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
@@ -110,10 +110,8 @@ async function releaseAll(
     const time = { clock: steadyClock, sleep, random: Math.random };
     const session = createLockSession({ ...time, client, record, step, origin });
     const { serverNow } = client;
-    const context = { ...time, session, serverNow, log: reporter.log };
-    const leased = await releaseLeases({ ...context, client }, baseUrl, candidates, within);
-    const results = await releaseCandidates(context, baseUrl, leased.rest, within);
-    return { results: [...leased.results, ...results], now: serverNow() };
+    const context = { ...time, client, session, serverNow, log: reporter.log, service: baseUrl, within };
+    return { results: await releaseAll(context, candidates), now: serverNow() };
   } finally {
     within.stop();
     client.dispose();

@@ -1,5 +1,5 @@
 import { responseClockMs, withRequest } from '../../client/client.ts';
-import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import { formatTime, pluralize } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant, RunCancelled } from '../../locks/ledger/entry.ts';
@@ -13,29 +13,9 @@ import {
 } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
+import { type PathResult, reportResults } from '../report/results.ts';
 import { locksPage } from '../report/table.ts';
 import type { CandidateResult } from './candidates.ts';
-
-/** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */
-const resultTexts = {
-  'lost-to-another': ['lost to another holder'],
-  'lost-and-relocked': ['lost, then locked again by this job'],
-  'lost-and-free': ['lost and now free'],
-  lost: ['lost'],
-  failed: ['not released'],
-  'taken-over': ['now held by someone else, left alone'],
-  ambiguous: ['may be the lock of another job, left alone'],
-  unanswered: ['may still be locked'],
-  'already-ended': ['was already gone', 'were already gone'],
-  released: ['released'],
-} as const satisfies Readonly<
-  Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
->;
-
-type ReportedKind = keyof typeof resultTexts;
-
-// Object.keys returns plain strings.
-const order = Object.keys(resultTexts) as readonly ReportedKind[];
 
 interface ReportOptions {
   readonly chart: string | undefined;
@@ -50,33 +30,56 @@ export function releaseReport(
   results: readonly CandidateResult[],
   { chart, now, onLost, runCancelled }: ReportOptions,
 ): Outcome & { readonly warnings: readonly string[]; readonly lines: readonly string[] } {
-  const sorted = results.toSorted(
-    (one, other) =>
-      order.indexOf(reportedKind(one)) - order.indexOf(reportedKind(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
-  );
   // All locks of a step are in the same workspace.
   const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
-  const lost = ofKind(sorted, 'lost');
-  const rows = sorted.map((one) => [
-    pathOf(one),
-    resultText(one),
-    // The expiry of a lock matters only if it may still exist.
-    one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
-  ]);
+  const released = ofKind(results, 'released').length;
+  const report = reportResults(
+    results.map(pathResult),
+    {
+      main: 'released',
+      begin: `Released ${pluralize(released, 'lock')} at the end of the job`,
+      rest: about && locksPage(about.service, about.workspace),
+    },
+    now,
+  );
+  const lost = ofKind(results, 'lost').toSorted(byPathOf);
   const cancelledTexts = onLost === 'cancel' && lost.length > 0 ? [cancelledText(runCancelled)] : [];
-  const rest = about && locksPage(about.service, about.workspace);
   return {
+    ...report,
     outputs: {},
-    sentence: sentenceOf(results),
-    tables: [{ head: ['Path', 'Result', 'Until'], rows, rest }],
+    sentence: results.length === 0 ? nothingLeft : report.sentence,
     chart,
     failures: onLost === 'warn' ? [] : [...lost.map((one) => lostText(one, now)), ...cancelledTexts],
     warnings: [
       ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),
-      ...warningsOf(sorted, now),
+      ...warningsOf(results.toSorted(byPathOf), now),
     ],
-    lines: sorted.map((one) => lineOf(one, now)),
   };
+}
+
+const byPathOf = (one: CandidateResult, other: CandidateResult): number => (pathOf(one) < pathOf(other) ? -1 : 1);
+
+function pathResult(one: CandidateResult): PathResult {
+  const path = pathOf(one);
+  switch (one.kind) {
+    case 'released':
+      return { path, result: 'released' };
+    case 'already-ended':
+      return { path, result: 'already gone' };
+    case 'lost':
+    case 'taken-over':
+      return { path, result: one.kind === 'lost' ? 'lost' : 'left alone', holder: one.holder };
+    // The expiry of a lock matters only if it may still exist.
+    case 'ambiguous':
+    case 'failed':
+      return {
+        path,
+        result: one.kind === 'failed' ? 'not released' : 'left alone',
+        until: one.grant.lock.expires_at,
+      };
+    case 'unanswered':
+      return { path, result: 'may still be locked' };
+  }
 }
 
 type ResultOf<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
@@ -157,12 +160,6 @@ const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
 const expiredText = (expired: ResultOf<'already-ended'>, now: number): string =>
   `The lock on ${expired.grant.path} expired at ${pastMoment(expiryOf(expired), now)}, before the job ended.`;
 
-function lineOf(result: CandidateResult, now: number): string {
-  const id = 'grant' in result ? result.grant.lock.id : undefined;
-  const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
-  return `${pathOf(result)}: ${resultText(result)}${details === '' ? '' : ` (${details})`}`;
-}
-
 function untilText(result: CandidateResult, now: number): string {
   const end = expiryOf(result);
   if (Number.isNaN(end)) return '';
@@ -176,30 +173,4 @@ const expiryOf = (result: CandidateResult): number =>
 
 const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
-const resultText = (result: CandidateResult): string => resultTexts[reportedKind(result)][0];
-
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
-
-function sentenceOf(results: readonly CandidateResult[]): string {
-  const kinds = results.map(reportedKind);
-  const numberOf = (kind: ReportedKind): number => kinds.filter((each) => each === kind).length;
-  const phrase = (kind: ReportedKind, what = ''): string => {
-    const [one, several = one] = resultTexts[kind];
-    return `${formatNumber(numberOf(kind))}${what} ${numberOf(kind) === 1 ? one : several}`;
-  };
-  if (kinds.length === 0) return nothingLeft;
-  const gone = numberOf('already-ended');
-  if (gone === kinds.length) return `Nothing to release: ${phrase('already-ended', gone === 1 ? ' lock' : ' locks')}.`;
-  const others = order.filter((kind) => kind !== 'released' && numberOf(kind) > 0);
-  const released = pluralize(numberOf('released'), 'lock');
-  return `Released ${released} at the end of the job${others.map((kind) => `, ${phrase(kind)}`).join('')}.`;
-}
-
-function reportedKind(result: CandidateResult): ReportedKind {
-  if (result.kind !== 'lost') return result.kind;
-  const { holder, loss, grantedAgain } = result;
-  if (holder === 'nobody') return 'lost-and-free';
-  if (grantedAgain) return 'lost-and-relocked';
-  // A lock whose renewal was refused may not have a new holder.
-  return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
-}

@@ -28,7 +28,7 @@ export function connect(
     ...(origin !== undefined && { origin }),
     ...more,
     onWarning: log.warn,
-    ...retryLog(log),
+    onRetry: retryLog(log),
   });
 }
 
@@ -38,32 +38,16 @@ export const actionVersion = '0.1.0';
 /** More retries of a failing service would fill the log of a step with many requests. */
 const maxRetriesInLog = 10;
 
-export function retryLog(log: Log, server = 'The service') {
+export function retryLog(log: Log) {
   let logged = 0;
-  let isRefusalLogged = false;
   let isLimitLogged = false;
-  /** Only once: all requests wait for a rate limit together. */
-  function logRateLimit(): void {
-    if (!isLimitLogged) log.line(`${server} limits the rate of requests. The rest of the step keeps to that limit.`);
-    isLimitLogged = true;
-  }
-  return {
-    onRetry({ reason, delayMs, kind }: Retry): void {
-      const isVisible = kind === 'limited' ? !isRefusalLogged : logged < maxRetriesInLog;
-      (isVisible ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
-      if (kind === 'limited') {
-        isRefusalLogged = true;
-        logRateLimit();
-        return;
-      }
-      logged += 1;
-      if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
-    },
-    onThrottled(delayMs: number): void {
-      if (delayMs >= minPauseInLogMs) logRateLimit();
-    },
+  return ({ reason, delayMs, kind }: Retry): void => {
+    // All requests wait for a rate limit together.
+    const isVisible = kind === 'limited' ? !isLimitLogged : logged < maxRetriesInLog;
+    (isVisible ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
+    isLimitLogged ||= kind === 'limited';
+    if (kind === 'limited') return;
+    logged += 1;
+    if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
   };
 }
-
-/** Shorter pauses between requests are not logged. */
-const minPauseInLogMs = 1_000;

@@ -3,7 +3,6 @@ import { milliseconds } from '../../interface/duration.ts';
 import { createRecorder, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
-import { explainErrors, type GivenInputs } from '../inputs/refused-inputs.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
@@ -18,7 +17,6 @@ export function createContext(
   connection: ConnectionInputs,
   { log, mask, redact, setOutputs }: Reporter,
   saveState: (name: StateName, value: string) => void,
-  given: GivenInputs,
 ) {
   const runner = readRunner(process.env);
   const compared: LockComparison[] = [];
@@ -47,8 +45,6 @@ export function createContext(
     saveState,
     redact,
     mask,
-    /** Formats an error for users, in terms of the inputs of the step. */
-    explain: explainErrors(given),
     signal: cancellation(runner.worker),
     clock: steadyClock,
     sleep,

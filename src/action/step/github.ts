@@ -82,7 +82,7 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
     sleep,
     random,
     closed: closing.signal,
-    onRetry: retryLog(log, 'GitHub').onRetry,
+    onRetry: retryLog(log),
   });
   return {
     call,

@@ -96,24 +96,17 @@ describe('the report of a check', () => {
     checkReport({ ...place, results, gap }, during, asItIs);
 
   test.each([
-    ['one kept lock', [kept], 'The lock on a in game is still held, until 2026-03-01 13:00 UTC.', 'kept'],
-    ['kept locks', [kept, kept], 'Both locks in game are still held, until 2026-03-01 13:00 UTC.', 'kept'],
-    ['a lost lock', [gone], 'The lock on c in game is lost.', 'lost'],
-    ['lost and kept locks', [kept, taken, gone], '2 of 3 locks in game are lost.', 'lost'],
+    ['one kept lock', [kept], 'This job still holds 1 of 1 lock in game.', 'kept'],
+    ['kept locks', [kept, kept], 'This job still holds 2 of 2 locks in game.', 'kept'],
+    ['a lost lock', [gone], 'This job still holds 0 of 1 lock in game, 1 lost.', 'lost'],
     [
       'lost, kept and unknown locks',
       [kept, taken, unknown],
-      '1 of 3 locks in game is lost, and 1 could not be checked.',
+      'This job still holds 1 of 3 locks in game, 1 lost, 1 unknown.',
       'lost',
     ],
-    ['an unknown lock', [unknown], 'Could not determine whether the lock on d in game is still held.', undefined],
-    [
-      'unknown and kept locks',
-      [kept, unknown],
-      'Could not determine whether 1 of 2 locks in game is still held.',
-      undefined,
-    ],
-    ['an empty list', [], 'There is nothing to check in game: the list of locks is empty.', 'kept'],
+    ['unknown and kept locks', [kept, unknown], 'This job still holds 1 of 2 locks in game, 1 unknown.', undefined],
+    ['an empty list', [], 'This job still holds 0 of 0 locks in game.', 'kept'],
   ] as const)('summarizes %s', (_, results, sentence, status) => {
     const outcome = report(results);
     expect(outcome.sentence).toBe(sentence);

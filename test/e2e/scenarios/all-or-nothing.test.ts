@@ -40,7 +40,7 @@ test('rolls back the other locks if one of very many paths is held, and names th
     {
       level: 'error',
       message: expect.stringMatching(
-        `^${theirs.path} is held by grace until (\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d UTC \\(in .*\\), locked in https://ci\\.example\\.com/runs/7\\. Set \`wait: `,
+        `^${theirs.path} is held by grace until (\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d UTC \\(in .*\\), locked in https://ci\\.example\\.com/runs/7\\. Set \`wait\` to`,
       ),
     },
   ]);

@@ -47,7 +47,7 @@ describe('two of three paths', () => {
       `${path} is held by grace until (\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d UTC \\(in 1 h\\), locked in https:\\S+/7`;
     expect(result.annotations[0]?.message).toMatch(
       new RegExp(
-        `^At most 1 of the 3 paths can be free, and 2 are needed: ${held('[ab]')}; ${held('[ab]')}\\. Set \`wait: .*\` to wait for one of them\\.$`,
+        `^At most 1 of the 3 paths can be free, and 2 are needed: ${held('[ab]')}; ${held('[ab]')}\\. Set \`wait\` to wait for one of them\\.$`,
       ),
     );
     expect(await stage.locks()).toEqual(theirs);
@@ -61,11 +61,11 @@ describe('two of three paths', () => {
     const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
     expect(result.annotations[0]?.message).toMatch(
-      /^This job already holds b: the step `take-b` locked it, .*\. Name only the other paths in this step, or release/,
+      /^This job already holds b: the step `take-b` locked it, .*\. Leave them out of this step, or release/,
     );
     const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
     expect(fewer.annotations[0]?.message).toMatch(
-      /^This job already holds a, b: .*\. That leaves 1 of the 2 paths that `any` asks for: name more paths, or release/,
+      /^This job already holds a, b: .*\. Name more paths for `any`, or release/,
     );
     await job.post();
     expect(await stage.locks()).toEqual([]);

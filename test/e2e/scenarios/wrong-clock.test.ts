@@ -35,7 +35,7 @@ describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
     const held = await job.run(locking(hero, { wait: '1s' }));
     expect(held.durationMs).toBeLessThan(6_000);
     const advised = await job.run(locking(hero));
-    expect(advised.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 25m` to wait for it\./);
+    expect(advised.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait` to wait for it\./);
     const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
     const line = await step.waitForLog('is held by');
     expect(line).toMatch(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReleaseCandidate } from '../../../src/action/post-step/candidates.ts';
-import { releaseCandidates } from '../../../src/action/post-step/release-candidates.ts';
+import { releaseAll } from '../../../src/action/post-step/release-all.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
 import type { Grant, Loss } from '../../../src/locks/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
@@ -39,6 +39,12 @@ const failing = (failure: RequestFailure, mayBeDone = true): ReleaseResult => ({
   mayBeDone,
 });
 
+const setting = {
+  client: { listLocks: () => Promise.reject(new Error('Nothing is listed.')) },
+  service: place.service,
+  within: { deadline: start + 45 * second },
+};
+
 /** Ends a step in virtual time, which passes only in its pauses. */
 async function ending(
   candidates: readonly ReleaseCandidate[],
@@ -48,8 +54,9 @@ async function ending(
   let now = start;
   const tries: string[] = [];
   const lines: string[] = [];
-  const results = await releaseCandidates(
+  const results = await releaseAll(
     {
+      ...setting,
       serverNow: () => now,
       log: { line: (text) => void lines.push(text) },
       clock: () => now,
@@ -66,9 +73,7 @@ async function ending(
         },
       }),
     },
-    place.service,
     { held: candidates, unanswered: [], leases: [], ledgerError: undefined, renewalError },
-    { deadline: start + 45 * second },
   );
   return { results, tries, lines, tookMs: now - start };
 }
@@ -157,8 +162,9 @@ describe('the release at the end of a job', () => {
 
   test('does not report a lock as lost if no step was informed of its grant', async () => {
     const { grant } = candidateOf('a');
-    const results = await releaseCandidates(
+    const results = await releaseAll(
       {
+        ...setting,
         ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
         sleep: () => Promise.resolve(),
         session: sessionOf({
@@ -167,9 +173,7 @@ describe('the release at the end of a job', () => {
           release: () => Promise.resolve(taken),
         }),
       },
-      place.service,
       { held: [], unanswered: [intentOf('a')], leases: [], ledgerError: undefined, renewalError: undefined },
-      { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'already-ended', grant }]);
   });
@@ -178,8 +182,9 @@ describe('the release at the end of a job', () => {
     const { grant } = candidateOf('a');
     const mayBeReleased: unknown[] = [];
     let asked = 0;
-    const results = await releaseCandidates(
+    const results = await releaseAll(
       {
+        ...setting,
         ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
         sleep: () => Promise.resolve(),
         session: sessionOf({
@@ -194,9 +199,7 @@ describe('the release at the end of a job', () => {
           },
         }),
       },
-      place.service,
       { held: [], unanswered: [intentOf('a')], leases: [], ledgerError: undefined, renewalError: undefined },
-      { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'released', grant }]);
     expect([asked, mayBeReleased]).toEqual([1, [false, false, true]]);
@@ -239,11 +242,7 @@ describe('the release at the end of a job', () => {
     const none = { record: () => undefined, step: 's', origin: undefined };
     const session = createLockSession({ ...context, ...none });
     const all = { held: candidates, unanswered: [], leases: [], ledgerError: undefined };
-    const results = await time.pass(
-      releaseCandidates({ ...context, session, serverNow: client.serverNow }, place.service, all, {
-        deadline: start + 45 * second,
-      }),
-    );
+    const results = await time.pass(releaseAll({ ...setting, ...context, session, serverNow: client.serverNow }, all));
     expect(releasedAfterMs).toHaveLength(10);
     expect(Math.max(...releasedAfterMs)).toBeLessThan(3 * second);
     expect(results.filter(({ kind }) => kind === 'released')).toHaveLength(10);
