@@ -32,18 +32,15 @@ const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\
 
 /** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
 const slow = [
-  'connections',
   'recorded-gateways',
   'outdated',
   'pools',
-  'rate-limited',
   'run-api',
   'scenarios/any-of-several',
   'scenarios/cancelled',
   'scenarios/limited-service',
   'scenarios/several-steps',
   'scenarios/silent-at-deadline',
-  'scenarios/sync-last-look',
   'scenarios/wrong-clock',
   'trust-command',
 ];
@@ -51,7 +48,6 @@ const slow = [
 /** The model test has most of what happens in these, but does not run on Windows. */
 const modelled = [
   'scenarios/all-or-nothing',
-  'scenarios/killed-releasing',
   'scenarios/lost-lock',
   'scenarios/lost-response',
   'scenarios/network-gone',

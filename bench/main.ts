@@ -4,6 +4,7 @@ import { jobs } from './jobs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { objects } from './objects.ts';
+import { pages } from './pages.ts';
 import { reconnect } from './reconnect.ts';
 import { renewal } from './renewal.ts';
 import { lfs, service } from './service.ts';
@@ -24,6 +25,7 @@ const all = [
   lfs,
   workspaces,
   lists,
+  pages,
   handOver,
   reconnect,
   storm,

@@ -1,33 +1,84 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
-/** Makes `build/` from `src/`: what is compiled, and what the dashboard hands to browsers as it is. */
+/** Makes `build/workspace-service.mjs`: the command and the service in one file that needs nothing but Node. */
 
 const root = join(import.meta.dirname, '..');
 
-export interface CompileOptions {
-  /** Begin with an empty folder, so that nothing of an earlier version is left. */
-  readonly anew: boolean;
-  /** The commit of the sources where git cannot name it, as in the build of an image; `unknown` if nobody knows it. */
-  readonly revision?: string | undefined;
+/** `revision` is the commit where git cannot name it, as in the build of an image; `unknown` if nobody knows it. */
+export async function compile(revision = checkedOut(root)): Promise<void> {
+  const version: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const bundle = await rolldown({
+    input: join(root, 'src/main.ts'),
+    platform: 'node',
+    // The driver tries this one, which is compiled for one platform, only if it is asked to.
+    external: ['pg-native'],
+    optimization: { pifeForModuleWrappers: false },
+    plugins: [
+      inPlaceOf('src/built/constants.ts', {
+        packageVersion: version.version,
+        revision: shortened(revision),
+      }),
+      inPlaceOf('src/service/dashboard/frame/asset-files.ts', { assetFiles: assetFiles() }),
+      { name: 'english only', load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id) ? 'export {};' : null) },
+    ],
+  });
+  const { output } = await bundle.generate({
+    format: 'cjs',
+    // Names stay in traces of errors.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await bundle.close();
+  mkdirSync(join(root, 'build'), { recursive: true });
+  const chunks = output.filter((each) => each.type === 'chunk');
+  const text = inOneFile(chunks) + licenses(chunks.flatMap(({ moduleIds }) => moduleIds));
+  writeFileSync(join(root, 'build/workspace-service.mjs'), text, { mode: 0o755 });
 }
 
-export function compile({ anew, revision = checkedOut(root) }: CompileOptions): void {
-  const commit = shortened(revision);
-  if (anew) rmSync(join(root, 'build'), { recursive: true, force: true });
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  // `npm run check` checks the types.
-  execFileSync(process.execPath, [tsc, '--project', 'scripts/tsconfig.build.json', '--noCheck'], {
-    cwd: root,
-    stdio: 'inherit',
+/** A module of constants. */
+function inPlaceOf(file: string, values: Readonly<Record<string, unknown>>): Plugin {
+  const code = Object.entries(values).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`);
+  return { name: `in place of ${file}`, load: (id) => (id === join(root, file) ? code.join('\n') : null) };
+}
+
+function assetFiles(): Readonly<Record<string, string>> {
+  const folder = join(root, 'src/service/dashboard/assets');
+  const names = readdirSync(folder).filter((name) => /\.(css|js|svg)$/.test(name));
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+function inOneFile(chunks: readonly OutputChunk[]): string {
+  const sources = chunks.map(
+    ({ fileName, code }) => `\n    ${JSON.stringify(`./${fileName}`)}: () => ${inAscii(code)},`,
+  );
+  const start = readFileSync(join(root, 'scripts/one-file.js'), 'utf8');
+  return `${start}\n`.replace('sources = {', (before) => `${before}${sources.join('')}\n  `);
+}
+
+/** V8 reads a file twice as fast if it has one byte for each character. */
+const inAscii = (text: string): string =>
+  JSON.stringify(text).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** Of the packages that are part of the file. */
+function licenses(modules: readonly string[]): string {
+  const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
+  const texts = [...folders].sort().map((folder) => {
+    const name = folder.replace(/^.*\/node_modules\//, '');
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    return `${name}\n\n${file === undefined ? licenseNamedBy(folder) : readFileSync(join(folder, file), 'utf8').trim()}\n`;
   });
-  const assets = 'service/dashboard/assets';
-  cpSync(join(root, 'src', assets), join(root, 'build', assets), { recursive: true });
-  const file = join(root, 'build/service/revision');
-  if (commit === undefined) rmSync(file, { force: true });
-  else writeFileSync(file, commit);
+  return `/*\n${texts.join('\n').replaceAll('*/', '* /')}*/\n`;
+}
+
+function licenseNamedBy(folder: string): string {
+  const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return `${license}, ${JSON.stringify(author)}`;
 }
 
 /** The commit of a checkout. Not that of a repository further up, in which an archive may have been unpacked. */
@@ -52,5 +103,5 @@ function shortened(revision: string): string | undefined {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { revision: { type: 'string' } } });
-  compile({ anew: true, revision: values.revision });
+  await compile(values.revision);
 }

@@ -99,7 +99,7 @@ function endOf(child: ChildProcess): Promise<void> {
 /** Starts the service with a workspace, like an operator. End it with `stop` or `kill`. */
 export async function startDemoService(place: Place): Promise<DemoService> {
   const { folder, ending } = place;
-  const command = compiledService();
+  const command = await compiledService();
   const serve = ['serve', '--port', '0', '--json', '--log-level', 'warn', '--allow-hook-network', '127.0.0.0/8'];
   const child = spawn(process.execPath, [command, ...serve], {
     env: environmentOf(place),

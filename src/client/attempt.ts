@@ -1,7 +1,6 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
-import { rateLimitIn } from './rate-limit.ts';
 import { type Marks, rejectsSlashes } from './recognize.ts';
 import { retryAfterHeader } from './refusal.ts';
 import type { Request } from './request.ts';
@@ -50,16 +49,13 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle, marks
   return async function attempt(sent: SentRequest, context: AttemptContext): Promise<Attempt> {
     const { request, throttled } = context;
     const { target, otherTarget } = request;
-    const isFirst = sent.target === target;
     const sentAt = clock();
-    const received = await receive(sent, context).finally(() => {
-      if (throttled && isFirst) throttle.onEnd();
-    });
+    const received = await receive(sent, context);
     if (received?.kind !== 'received') return { sent, result: received };
     const { response } = received;
     observe(response, sentAt, throttled);
     const first: Attempt = { sent, result: classify(response, context) };
-    if (!isFirst || otherTarget === undefined || !rejectsSlashes(response)) return first;
+    if (sent.target !== target || otherTarget === undefined || !rejectsSlashes(response)) return first;
     const second = await attempt({ ...sent, target: otherTarget }, context);
     return isBetter(first.result, second.result) ? first : second;
   };
@@ -100,8 +96,6 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle, marks
     serverClock.observe(response.headers);
     onResponse?.(response);
     if (server === undefined) marks.observe(response);
-    const status = rateLimitIn(response.headers, serverClock.now());
-    if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
     if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
     else throttle.onUnlimited();

@@ -36,12 +36,10 @@ export interface CallOptions extends AttemptOptions {
   /** Without it, each call starts without knowing the service. */
   readonly marks?: MarksStore | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Called when the next request must wait because little of the rate limit remains. */
-  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 /**
- * Every request goes through here: it waits for the rate limit, and is sent and retried until there is a final
+ * Every request goes through here: it waits while the rate limit is reached, and is sent and retried until there is a final
  * response.
  */
 export function createCall(options: CallOptions): Call {
@@ -123,12 +121,10 @@ export function createCall(options: CallOptions): Call {
         return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
       }
       if (admission.kind === 'aborted') {
-        if (admission.limited) last ??= limitedBy;
-        return giveUpInterrupted(admission.limited);
+        return giveUpInterrupted();
       }
       // Time may have run out while waiting for the connection.
       if (!isInterrupted()) return admission;
-      if (throttled) throttle.onEnd();
       admission.release();
       return giveUpInterrupted();
     }
@@ -161,9 +157,9 @@ export function createCall(options: CallOptions): Call {
       return limit.signal.aborted || clock() >= deadline;
     }
 
-    function giveUpInterrupted(limited = false): CallResult {
+    function giveUpInterrupted(): CallResult {
       const isCancelled = limit.signal.aborted && !limit.isOver();
-      return giveUp(isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last, retryAfterMs: undefined, limited });
+      return giveUp(isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last, retryAfterMs: undefined });
     }
   };
 

@@ -47,7 +47,7 @@ type ClientCredentials =
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions
-  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onThrottled' | 'marks'>> {
+  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'marks'>> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
@@ -92,7 +92,6 @@ export function createClient(options: ClientOptions) {
     closed: closing.signal,
     onResponse: warnOfDeprecation(onWarning),
     onRetry: options.onRetry,
-    onThrottled: options.onThrottled,
     marks: options.marks,
   };
 

@@ -39,7 +39,6 @@ export function openIssuer(
     secrets: [requestToken],
     // The headers of this server say nothing about the service.
     onResponse: undefined,
-    onThrottled: undefined,
   });
 
   const expect = expectFound(identityIn, 'it contains no identity token');

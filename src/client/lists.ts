@@ -29,8 +29,6 @@ interface LockListRequest {
   readonly workspace: WorkspaceId;
   /** Only the lock on this path, only locks with this path prefix, or only those of this owner. */
   readonly filter?: LockFilter | undefined;
-  /** Further pages are not read: the list is then incomplete. */
-  readonly maxPages?: number | undefined;
   readonly attempts?: 'once' | undefined;
 }
 
@@ -38,11 +36,6 @@ export interface LockFilter {
   readonly path?: LockPath | undefined;
   readonly prefix?: string | undefined;
   readonly owner?: string | undefined;
-}
-
-interface LockList extends List<KnownLock> {
-  /** False if the service has also listed other locks: it does not support the filter. */
-  readonly isFiltered: boolean;
 }
 
 const pageSize = 1_000;
@@ -58,10 +51,7 @@ export const createLists = (context: ClientContext) => ({
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.endpoints.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks(
-    { workspace, filter = {}, maxPages, attempts }: LockListRequest,
-    within: CallLimits,
-  ): Promise<LockList> {
+  async listLocks({ workspace, filter = {}, attempts }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
     const { path, prefix, owner } = filter;
     const plainTarget = context.endpoints.locks(workspace);
     const query = new URLSearchParams({
@@ -70,7 +60,7 @@ export const createLists = (context: ClientContext) => ({
       ...(owner !== undefined && { owner }),
       limit: String(pageSize),
     });
-    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages, attempts };
+    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     const begin = prefix?.normalize('NFC') ?? '';
     const startsFolded = (text: string): boolean => text.toLowerCase().startsWith(begin.toLowerCase());
@@ -83,7 +73,6 @@ export const createLists = (context: ClientContext) => ({
       (path === undefined || lock.path === path || (items.length === 1 && isSameFile(lock.path, path))) &&
       (prefix === undefined || startsWith(lock.path)) &&
       (owner === undefined || lock.owner === owner);
-    const wanted = items.filter(isWanted);
-    return { items: wanted, incomplete, isFiltered: wanted.length === items.length };
+    return { items: items.filter(isWanted), incomplete };
   },
 });

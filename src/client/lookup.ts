@@ -11,17 +11,10 @@ interface Lists {
   readonly listLocks: ListLocks;
 }
 
-/** The smallest list with all of these paths: of one path, of their common folder, or of the workspace. */
-interface LookupQuery {
-  readonly paths: readonly LockPath[];
-  /** Empty for the complete workspace. */
-  readonly folder: string;
-  readonly filter: LockFilter;
-  /** If the list has more pages, other queries take less time. */
-  readonly maxPages: number;
-}
+/** More paths are looked up in the list of their common folder. */
+const maxSinglePaths = 8;
 
-/** The locks on these paths, with as few requests as possible. */
+/** The locks on these paths. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,
@@ -30,46 +23,27 @@ export async function listOnPaths(
 ): Promise<List<KnownLock>> {
   const found = new Map<string, KnownLock>();
   let incomplete: string | undefined;
-  /** Set if the service does not support filters: another query would return the same list. */
-  let wholeList: Promise<List<KnownLock>> | undefined;
-  let next: readonly LookupQuery[] = [];
+  const list = async (filter: LockFilter): Promise<readonly KnownLock[]> => {
+    const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
+    incomplete ??= reason;
+    return items;
+  };
+  // Where case does not matter, the lock on a path may have it in another case.
+  const addLockOn = async (path: LockPath): Promise<void> => {
+    for (const lock of await list({ path })) found.set(lock.path, lock);
+  };
 
-  function addLocks(asked: readonly LockPath[], list: List<KnownLock>): void {
-    const wanted: ReadonlySet<string> = new Set(asked);
-    for (const lock of list.items) if (wanted.has(lock.path)) found.set(lock.path, lock);
-    incomplete ??= list.incomplete;
-  }
-
-  async function runQuery({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
-    if (wholeList !== undefined) return addLocks(asked, await wholeList);
-    const list = await client.listLocks({ workspace, filter, maxPages }, within);
-    // The lock on a path may have it in other case.
-    if (filter.path !== undefined && list.incomplete === undefined && list.isFiltered) {
-      for (const lock of list.items) found.set(lock.path, lock);
-      return;
-    }
-    if (list.incomplete === undefined) {
-      addLocks(asked, list);
-      if (list.isFiltered) next = [...next, ...queriesInOtherCase(asked, list.items)];
-      return;
-    }
-    if (!list.isFiltered) {
-      wholeList ??= client.listLocks({ workspace }, within);
-      return addLocks(asked, await wholeList);
-    }
-    if (filter.path !== undefined) return addLocks(asked, await client.listLocks({ workspace, filter }, within));
-    const locked: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
-    const listed = asked.filter((path) => locked.has(path));
-    addLocks(listed, { items: list.items, incomplete: undefined });
-    const missing = asked.filter((path) => !locked.has(path));
-    next = [...next, ...queriesBelow(folder, missing)];
-  }
-
-  let queries = queriesOn(paths);
-  while (queries.length > 0) {
-    next = [];
-    await inParallel(queries, runQuery);
-    queries = next;
+  const distinct = new Set<string>(paths);
+  if (distinct.size <= maxSinglePaths) await inParallel([...new Set(paths)], addLockOn);
+  else {
+    const prefix = commonFolder(paths);
+    const items = await list(prefix === '' ? {} : { prefix });
+    for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
+    const folded = new Set(items.map(({ path }) => path.toLowerCase()));
+    await inParallel(
+      [...new Set(paths)].filter((path) => !found.has(path) && folded.has(path.toLowerCase())),
+      addLockOn,
+    );
   }
   return { items: [...found.values()], incomplete };
 }
@@ -101,39 +75,6 @@ export const lookUpOnce = (
   within: CallLimits,
 ): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, attempts: 'once' }, within);
 
-/** This many parallel requests for single paths take as long as one page of a list. */
-const singleRequestsPerPage = 8;
-
-/**
- * The first queries: one list for the common folder of the paths, in pages of a thousand locks. 5,000 locks in one
- * folder take five pages, and 50 locks in 50 subfolders of one folder a single page, if others hold few locks there. A
- * list ends once it has cost as much as a request for each path. The remaining paths are then queried by subfolder.
- */
-export function queriesOn(paths: readonly LockPath[]): readonly LookupQuery[] {
-  const distinct = [...new Set(paths)];
-  if (distinct.length === 0) return [];
-  const query = queryOn(distinct);
-  // For a few paths, a list of the complete workspace is not worth it.
-  return query.folder === '' && distinct.length <= singleRequestsPerPage ? queriesBelow('', distinct) : [query];
-}
-
-/** The queries by direct subfolder of this folder. A path without others in its subfolder gets a query of its own. */
-export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LookupQuery[] {
-  const groups = Map.groupBy(paths, (path) => {
-    const slash = path.indexOf('/', folder.length);
-    return slash === -1 ? path : path.slice(0, slash + 1);
-  });
-  return [...groups.values()].map(queryOn);
-}
-
-/** Where case does not matter, the lock on a path may have it in another case: only a query for the path shows that. */
-function queriesInOtherCase(paths: readonly LockPath[], locks: readonly KnownLock[]): readonly LookupQuery[] {
-  const locked: ReadonlySet<string> = new Set(locks.map(({ path }) => path));
-  const folded = new Set(locks.map(({ path }) => path.toLowerCase()));
-  if (paths.length < 2) return [];
-  return paths.filter((path) => !locked.has(path) && folded.has(path.toLowerCase())).map((path) => queryOn([path]));
-}
-
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(
   list: Promise<List<KnownLock>>,
@@ -158,16 +99,8 @@ export async function lookupIn(
   }
 }
 
-function queryOn(paths: readonly LockPath[]): LookupQuery {
-  const folder = commonFolder(paths);
-  const [path, ...others] = paths;
-  if (others.length === 0) return { paths, folder, filter: { path }, maxPages: 1 };
-  const maxPages = Math.max(1, Math.floor(paths.length / singleRequestsPerPage));
-  return { paths, folder, filter: folder === '' ? {} : { prefix: folder }, maxPages };
-}
-
 /** The innermost common folder, with a trailing slash; empty if there is none. */
-export function commonFolder(paths: readonly string[]): string {
+function commonFolder(paths: readonly string[]): string {
   const [first = '', ...others] = paths;
   let length = first.lastIndexOf('/') + 1;
   for (const path of others) {

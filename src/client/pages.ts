@@ -12,7 +12,7 @@ export interface List<Item> {
   readonly incomplete: string | undefined;
 }
 
-const defaultMaxPages = 1_000;
+const maxPages = 1_000;
 
 /**
  * Size as JSON: parsed, it takes many times the memory. A workspace of our service has at most a fifth as many locks.
@@ -26,13 +26,12 @@ interface Listing {
   readonly plainTarget?: string;
   /** The name of the array in the response. */
   readonly name: string;
-  readonly maxPages?: number | undefined;
   readonly attempts?: Request['attempts'];
 }
 
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
-  { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,
+  { target: firstTarget, plainTarget, name, attempts }: Listing,
   readEntry: (entry: Json, sanitizer: Sanitizer) => Item | undefined,
   within: CallLimits,
 ): Promise<List<Item>> {
@@ -89,7 +88,7 @@ export async function readPages<Item>(
       throw answered.fail(notUnderstood(response, reason));
     }
     if (isLoop) return list('the service linked to a page that was already read');
-    if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);
+    if (page === maxPages) return list(`it has more than ${maxPages} pages`);
     target = next.target;
   }
 }

@@ -68,8 +68,6 @@ interface OutOfTime {
   readonly last: RequestFailure | undefined;
   /** The wait that the service asked for, if it ends after the deadline. */
   readonly retryAfterMs: number | undefined;
-  /** The request had to wait for the rate limit of the service. */
-  readonly limited?: boolean | undefined;
 }
 
 /** Nothing was sent, because there is no token for the request. */
@@ -191,12 +189,8 @@ function explain(failure: RequestFailure, server: string): Explanation {
   }
 }
 
-function explainDeadline({ last, retryAfterMs, limited }: OutOfTime, server: string): Explanation {
-  if (last === undefined) {
-    return limited
-      ? [`${server} limits the rate of requests, and left no room to send this one in time.`]
-      : [`${server} did not answer in time.`, unansweredAdvice];
-  }
+function explainDeadline({ last, retryAfterMs }: OutOfTime, server: string): Explanation {
+  if (last === undefined) return [`${server} did not answer in time.`, unansweredAdvice];
   const [reason, advice] = explain(last, server);
   return retryAfterMs === undefined
     ? [`${reason} There was no time left to try again.`, advice]

@@ -2,9 +2,7 @@ import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResults } from './idempotency/remembered-results.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
-import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
-import { remainingBytes } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
@@ -12,7 +10,6 @@ import { createBacklogWatch } from './outbox/backlog.ts';
 import type { ServiceParts } from './parts.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
-import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
@@ -23,13 +20,11 @@ const cleanupEveryMs = 10 * 60_000;
 
 /** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { storage, git, log, parallelSyncs, stopping: signal } = parts;
+  const { mirrorMaintenance, pullThrough, stopping: signal } = parts;
   const objectMaintenance = createObjectMaintenance({ ...parts, signal });
-  const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: parallelSyncs, signal });
   const syncs = startSyncs({
     ...parts,
     pollMs,
-    fetchObjects: createFetchObjects({ ...parts, remainingBytes: (workspace) => remainingBytes(storage, workspace) }),
     releaseMerged: createReleaseMerged(parts),
     scheduleMaintenance(workspace, end) {
       mirrorMaintenance.schedule(workspace);
@@ -41,7 +36,8 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
   const periodicWork = startPeriodicWork(parts, objectMaintenance);
   return {
     async stop() {
-      await Promise.all([syncs, mirrorMaintenance, deliveries, periodicWork].map((work) => work.stop()));
+      const work = [syncs, pullThrough, mirrorMaintenance, deliveries, periodicWork];
+      await Promise.all(work.map((each) => each.stop()));
     },
   };
 }

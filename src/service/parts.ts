@@ -7,10 +7,13 @@ import type { RateLimit } from './http/rate-limit.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
+import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore } from './lfs/object-store.ts';
+import { type LfsUsage, remainingBytes } from './lfs/usage.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import type { MirrorLimits } from './mirror/limits.ts';
+import { createPullThrough } from './mirror/pull-through.ts';
 import type { TargetCheck } from './outbound/target-address.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -20,6 +23,7 @@ import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
+import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -71,6 +75,12 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const remembered = createRememberedLimit(options);
   const idempotency = createIdempotency(storage, remembered.add);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
+  const lfsUsage: LfsUsage = new Map();
+  const fetchObjects = createFetchObjects({
+    ...options,
+    remainingBytes: (workspace) => remainingBytes(storage, lfsUsage, workspace),
+  });
   return {
     ...options,
     databaseClock,
@@ -87,6 +97,13 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     }),
     lastUse: createLastUse(storage, () => performance.now()),
     remotes,
+    mirrorMaintenance,
+    fetchObjects,
+    lfsUsage,
+    pullThrough: createPullThrough({
+      ...{ ...options, fetchObjects, stopping },
+      scheduleMaintenance: mirrorMaintenance.schedule,
+    }),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping }),
     objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
   };

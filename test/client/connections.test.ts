@@ -62,7 +62,7 @@ test('the deadline ends running attempts and requests that still wait for a conn
   };
   const { server, client } = await clientOf(answer, { ...realTime, clock: () => Date.now() });
   const errors = await Promise.all(Array.from({ length: 20 }, () => errorOf(client.ask(20_000))));
-  const failure = { kind: 'deadline', last: undefined, retryAfterMs: undefined, limited: false };
+  const failure = { kind: 'deadline', last: undefined, retryAfterMs: undefined };
   expect(errors.map((error) => error.failure)).toEqual(errors.map(() => failure));
   expect(errors.map(({ attempts }) => attempts)).toEqual(errors.map((_, index) => (index < 16 ? 1 : 0)));
   expect(server.requests).toHaveLength(16);

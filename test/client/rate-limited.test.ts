@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sleep, steadyClock } from '../../src/client/client.ts';
+import { createThrottle } from '../../src/client/throttle.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
@@ -95,27 +96,30 @@ test('releases do not queue behind requests that wait for the rate limit', async
   expect(ended.filter(({ kind }) => kind === 'acquired').length).toBe(locked);
 });
 
+test('a refusal pauses the other requests of the client, for as long as the service asks', async () => {
+  const { server, client } = await clientOf(inTurn(nothing(429, { 'retry-after': '5' }), fine));
+  const [first] = await Promise.all([client.ask(), client.ask()]);
+  expect(first.items).toHaveLength(1);
+  await client.ask();
+  expect(server.requests.length).toBeLessThanOrEqual(4);
+  expect(client.sleeps[0]).toBeCloseTo(5_125, -2);
+});
+
+test('pauses longer after each consecutive refusal, and starts over after a success', () => {
+  const throttle = createThrottle(() => 0);
+  const pauseAfterRefusal = (now: number): number => {
+    throttle.onRefusal(now, undefined, now);
+    // Requests that were refused at the same time add nothing.
+    throttle.onRefusal(now - 1, undefined, now);
+    return throttle.refusedUntil() - now;
+  };
+  expect([0, 1, 2, 3].map((turn) => pauseAfterRefusal(turn * 60 * second))).toEqual([250, 500, 1_000, 2_000]);
+  throttle.onUnlimited();
+  expect(pauseAfterRefusal(600 * second)).toBe(250);
+});
+
 test('a refused release waits on its own, and is retried', async () => {
   const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '3' }), nothing(204)), { retries: 0 });
   expect(await client.releaseLock(onPath('a'), client.within())).toEqual({ kind: 'released' });
   expect(client.sleeps).toEqual([3_125]);
-});
-
-test('still sends requests if the announced limit outlasts the deadline', async () => {
-  const { server, client } = await clientOf(json(200, ['game'], { ratelimit: '"x";r=0;t=3600' }));
-  for (const _ of [1, 2, 3]) await client.ask();
-  expect(server.requests).toHaveLength(3);
-  expect(client.sleeps).toEqual([]);
-});
-
-test('explains why a request was never sent', async () => {
-  const tells = { ratelimit: '"x";r=0;t=9', 'ratelimit-policy': '"x";q=10;w=90' };
-  const { client } = await clientOf(json(200, ['game'], tells), { clock: steadyClock, sleep });
-  await client.ask();
-  const waits = client.ask(60 * second);
-  expect((await errorOf(client.ask(100))).message).toBe(
-    'The service limits the rate of requests, and left no room to send this one in time (GET /v1/workspaces).',
-  );
-  client.dispose();
-  await errorOf(waits);
 });

@@ -99,7 +99,7 @@ const places = () => ({
   ' --owner=workspace-service': '',
 });
 
-const bin = join(import.meta.dirname, '../../bin/workspace-service.js');
+const bin = join(import.meta.dirname, '../../build/workspace-service.mjs');
 
 /** Runs a snippet with the command in place of the function of that name, and an editor that sets `DATABASE_URL`. */
 async function runOnService(

@@ -7,7 +7,7 @@ import { startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { codeIn, interfacePage, readme, runSnippet, section, snippets } from './pages.ts';
 
-const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 test('the curl commands work with the variables that `npm start` prints', async () => {
   expect(codeIn(section(readme, 'Try it').text)).toContain('npm start');

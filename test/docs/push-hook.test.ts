@@ -8,7 +8,7 @@ import { readPage, runSnippet, section, snippets } from './pages.ts';
 
 const service = sharedService();
 const hero = 'Content/Hero.uasset';
-const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 let recipe: readonly [commands: string, key: string];
 beforeAll(async () => {

@@ -220,18 +220,6 @@ describe('"Across jobs"', () => {
     },
   );
 
-  test('releases the locks on 600 files, which are too many for an output', async () => {
-    const maps = Array.from({ length: 600 }, (_, number) => `Content/Maps/Level-${number}.umap`);
-    const jobs = openRun(await given('#!/bin/sh\n', [hero, ...maps]));
-    const first = await jobs.lock();
-    expect(first.result).toBe('success');
-    expect(first.step('lock').outputs['count']).toBe('601');
-    expect((await jobs.build(first)).result).toBe('success');
-    expect(await locked()).toHaveLength(601);
-    expect(await jobs.unlock(first, 'success')).toMatchObject(withoutTrouble);
-    expect(await locked()).toEqual([]);
-  });
-
   test('builds nothing without locks if the failed jobs are rerun', async () => {
     const jobs = openRun(await given());
     const first = await jobs.lock();
@@ -243,15 +231,6 @@ describe('"Across jobs"', () => {
     expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
   });
 
-  test('acquires new locks if all jobs are rerun', async () => {
-    const jobs = openRun(await given());
-    await jobs.unlock(await jobs.lock(), 'failure');
-    const first = await jobs.lock();
-    expect(await jobs.build(first)).toMatchObject(withoutTrouble);
-    expect(await jobs.unlock(first, 'success')).toMatchObject(withoutTrouble);
-    expect(await locked()).toEqual([]);
-  });
-
   test('releases the locks in the first job if the artifact cannot be uploaded', async () => {
     const more = await given();
     const failing = async () => Promise.reject(new Error('The upload failed.'));
@@ -260,15 +239,6 @@ describe('"Across jobs"', () => {
     expect(first.result).toBe('failure');
     expect(await locked()).toEqual([]);
     expect((await jobs.unlock(first, 'skipped')).result).toBe('skipped');
-  });
-
-  test('releases nothing if the first job locked nothing', async () => {
-    await lock(arena);
-    const jobs = openRun(await given());
-    const first = await jobs.lock();
-    expect(first.result).toBe('failure');
-    expect((await jobs.unlock(first, 'skipped')).result).toBe('skipped');
-    expect(await locked()).toEqual([arena]);
   });
 });
 

@@ -65,7 +65,7 @@ async function startJob([program = '', ...args]: readonly string[], release: str
   const folder = temporaryFolder();
   await writeFile(join(folder, 'release.sh'), `#!/usr/bin/env bash\n${release}\n`, { mode: 0o755 });
   await mkdir(join(folder, 'bin'));
-  await symlink(join(root, 'bin/workspace-service.js'), join(folder, 'bin/workspace-service'));
+  await symlink(join(root, 'build/workspace-service.mjs'), join(folder, 'bin/workspace-service'));
   if (args.includes(gitlabCi)) await addGitlabRecipe(folder);
   const child = spawn(program, args, {
     cwd: folder,

@@ -13,11 +13,11 @@ import { serviceOfTests } from '../support/service-of-tests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
 
-const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 test('the systemd unit starts the command with the settings that the page installs', async () => {
   const unit = await shipped('workspace-service.service');
-  expect(selfHosting.text).toContain('--prefix=/usr/local ');
+  expect(selfHosting.text).toContain(' /usr/local/bin/workspace-service\n');
   expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
   const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
   expect(snippetWith(selfHosting, 'useradd')).toContain(settings);

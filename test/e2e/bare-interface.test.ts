@@ -120,6 +120,27 @@ const table: Readonly<Record<string, Row>> = {
   'lock: 201 with a wrapped lock and an ETag': granting(
     json(201, { lock: { lock_id: 7, file: hero } }, { etag: '"7"' }),
   ),
+  'the pages of the product: a queued sync, advisory locks, and a list by holder and time': {
+    service: {
+      synced: json(202, { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: 1284 }),
+      locks: (paths) =>
+        json(
+          200,
+          paths.map((path) => ({
+            path,
+            locked_by: 'ada',
+            since: '2026-11-28T10:00:00Z',
+            expires: '2026-11-28T14:00:00Z',
+          })),
+        ),
+    },
+    steps: [
+      { ...syncing, outputs: { sync_id: 'sync_7f2c9a', status: 'queued', branch: 'main', estimated_objects: '1284' } },
+      { ...locking, with: { ...locking.with, type: 'advisory', ttl: '4h' } },
+      listing,
+      unlocking,
+    ],
+  },
   'lock: 403 {"error"}': refusing(403),
   'lock: 401 {"error"}': refusing(401),
   'lock: 404 {"error"}': refusing(404),

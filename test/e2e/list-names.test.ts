@@ -63,21 +63,6 @@ test('lists the branches of a workspace', async () => {
   `);
 });
 
-test('reports a missing workspace in the log and the summary', async () => {
-  const job = await scene.job({ workspace: 'nowhere' });
-  const result = await job.run({ with: { operation: 'list-branches' } });
-  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
-  expect(stable(result.log)).toMatchInlineSnapshot(
-    `"##[error]There is no workspace "nowhere" that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>)."`,
-  );
-  expect(stable(result.summary)).toMatchInlineSnapshot(`
-    "<h3>Workspace: list-branches</h3>
-    <p>There is no workspace &quot;nowhere&quot; that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>).</p>
-
-    "
-  `);
-});
-
 test('warns about an incomplete list, and once about unused inputs', async () => {
   const server = await startOtherServer(json(200, { workspaces: ['game', { id: 'film', name: 'Film' }, 7, {}] }));
   const job = await jobAt(server.baseUrl);

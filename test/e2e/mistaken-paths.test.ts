@@ -41,14 +41,6 @@ describe('lock', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('reports such lines even without a checkout', async () => {
-    const workspace = await scene.service.workspace();
-    const result = await locking(await scene.job({ workspace }), mistakes);
-    expect(result.conclusion).toBe('failure');
-    expect(result.annotations).toHaveLength(5);
-    expect(await scene.locked(workspace)).toEqual([]);
-  });
-
   test('warns once about all lines without a file, suggests corrections, and locks them', async () => {
     const { workspace, job } = await jobWithCheckout();
     const lines = ['content/hero.uasset', 'Content/Heroo.uasset', `${hero}, ${chair}`, `${hero} ${chair}`, hero];
@@ -61,19 +53,6 @@ describe('lock', () => {
       ]
     `);
     expect(await scene.locked(workspace)).toEqual(lines.toSorted());
-  });
-
-  test('takes every line as a path with glob: false', async () => {
-    const { workspace, job } = await jobWithCheckout();
-    const lines = ['Content/Maps', ...mistakes.split('\n'), 'content/hero.uasset'];
-    const result = await locking(job, lines.join('\n'), { glob: 'false' });
-    expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await scene.locked(workspace)).toEqual(lines.toSorted());
-  });
-
-  test('does not warn about paths without a file before a checkout', async () => {
-    const job = await scene.job({ workspace: await scene.service.workspace() });
-    expect(await locking(job, hero)).toMatchObject({ conclusion: 'success', annotations: [] });
   });
 });
 
@@ -106,17 +85,6 @@ describe('list-locks', () => {
 });
 
 describe('unlock', () => {
-  test('reports that the job holds no lock that a pattern matches', async () => {
-    const { workspace, job } = await jobWithCheckout();
-    await locking(job, hero);
-    const result = await job.run({ with: { operation: 'unlock', path: 'Sounds/**' } });
-    expect(result.conclusion).toBe('failure');
-    expect(errorsOf(result)).toEqual([
-      'Input `path` has the line "Sounds/**". This job holds no lock that matches it, nor does the checkout in <checkout> have such a file. If this is the name of a file, set `glob: false`.',
-    ]);
-    expect(await scene.locked(workspace)).toEqual([hero]);
-  });
-
   test('warns about a path that is neither a file nor a lock of the job, but not about a lock without a file', async () => {
     const { workspace, job } = await jobWithCheckout();
     await locking(job, `new.txt\n${hero}`, { glob: 'false' });

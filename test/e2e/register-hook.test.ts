@@ -109,22 +109,3 @@ test('inputs take precedence over the options, and all other options are passed 
   ]);
   expect(everythingOf(result)).not.toContain('geheim');
 });
-
-test('warns about each option that an input replaces, without its value', async () => {
-  const server = await startOtherServer(json(201, { hook_id: 7 }));
-  const job = await jobAt(server.baseUrl);
-  const result = await job.run({
-    with: {
-      operation: 'register-hook',
-      'hook-url': url,
-      'hook-events': 'sync.failed',
-      'hook-secret': secret,
-      'hook-options': JSON.stringify({ url: 'https://other.example', events: ['a'], secret: 'geheimer' }),
-    },
-  });
-  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ url, events: ['sync.failed'], secret });
-  expect(result.annotations.map(({ message }) => message)).toEqual([
-    'Not used from `hook-options`: `url` (`hook-url` is used instead), `events` (`hook-events` is used instead), `secret` (`hook-secret` is used instead).',
-  ]);
-  expect(everythingOf(result)).not.toContain('eheim');
-});

@@ -206,7 +206,6 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       return {
         items: [...table.holders.keys()].map((path) => knownLock(path)),
         incomplete: undefined,
-        isFiltered: true,
       };
     },
   };

@@ -29,7 +29,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [], atte
     async listLocks() {
       events.push('look');
       const lock = lists[Math.min(looks++, lists.length - 1)];
-      return { items: lock === undefined ? [] : [lock], incomplete: undefined, isFiltered: true };
+      return { items: lock === undefined ? [] : [lock], incomplete: undefined };
     },
     async releaseLock({ proof, attempts }) {
       events.push(proof === undefined ? `send ${attempts}` : `send ${proof.id}`);

@@ -10,7 +10,7 @@ import { fakeSsh } from './git-ssh.ts';
 import { listenHere } from './listen.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 export interface PushResult {
   readonly code: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type Output, startProcess } from './started-process.ts';
 
-const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 /** Most of the time of a short command goes into loading its modules. */
 export const compileCache = {

@@ -93,6 +93,6 @@ describe('the linters', () => {
     const folder = await repositoryWith([...examples, ...templates]);
     expect(actionlint(folder)).toBe('');
     expect(zizmor(folder, '.')).toBe('');
-    expect(examples.length).toBeGreaterThan(5);
+    expect(examples.length).toBeGreaterThan(10);
   });
 });

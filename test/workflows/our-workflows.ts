@@ -9,6 +9,9 @@ export const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-g
 /** Workflows that other repositories call. */
 export const reusableWorkflows = [...actionWorkflows, 'rerun-lock-guard.yml'] as const;
 
+/** Templates that run the action themselves, without a reusable workflow. */
+export const actionTemplates = ['one-machine.yml', 'unity-seat.yml'] as const;
+
 export const runsAction = (name: string): boolean => actionWorkflows.some((each) => each === name);
 
 export const isReusable = (name: string): boolean => reusableWorkflows.some((each) => each === name);

@@ -11,7 +11,7 @@ const workflow = await readWorkflow('probe.yml');
 
 /** The service that the tests built. */
 const checkout: UsesHandler = async ({ job }) => {
-  for (const name of ['.ci', 'bin']) {
+  for (const name of ['.ci', 'build']) {
     await symlink(join(dirname(ourActionFile), name), join(job.folders.workspace, name));
   }
   return undefined;

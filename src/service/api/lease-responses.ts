@@ -1,12 +1,11 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { HeldLease, LeaseDecision, WaitingLease } from '../locks/leases.ts';
-import { toLock } from '../locks/lock-row.ts';
 import type { LeaseRequest } from '../locks/take-lease.ts';
 import { findPools } from '../pools/pools.ts';
 import type { Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
 import type { endSchema, Lease, waitingLeaseSchema } from './lease-schemas.ts';
 import {
   keptText,
@@ -28,7 +27,10 @@ export async function putLeaseResponse(
     case 'held': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
+      // Between the work on thousands of locks, other requests are served.
+      await yieldToEventLoop();
       const lease = { ...(await heldLease(storage, decision)), ...compared };
+      await yieldToEventLoop();
       if (!decision.isNew) return jsonApiResponse(200, lease);
       const applied = seconds !== undefined && { 'preference-applied': `wait=${seconds}` };
       return jsonApiResponse(201, lease, { ...applied });
@@ -104,13 +106,14 @@ export async function heldLease(storage: Storage, { row, locks, lost }: HeldLeas
     locks: [
       ...locks.map((lock) => {
         const ofItem = row.pool === null ? undefined : (properties.get(lock.path) ?? {});
-        return { ...toLock(lock), state: 'held' as const, ...(ofItem && { properties: ofItem }) };
+        return { ...lock, state: 'held' as const, ...(ofItem && { properties: ofItem }) };
       }),
       ...lostOf(lost),
     ],
-    acquired_at: asTimestamp(locks[0]?.acquired_at ?? row.expires_at),
-    expires_at: asTimestamp(
-      locks.reduce((first, { expires_at }) => Math.min(first, expires_at), Number.MAX_SAFE_INTEGER),
+    acquired_at: locks[0]?.acquired_at ?? null,
+    expires_at: locks.reduce<string | null>(
+      (first, { expires_at }) => (first !== null && first < expires_at ? first : expires_at),
+      null,
     ),
   };
 }

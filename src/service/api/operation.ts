@@ -162,9 +162,8 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
   const content = body ? { 'application/json': { schema: body } } : operation.ownBody;
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
-    // Rate limits apply to valid tokens only.
-    const hasRateLimit = access !== 'anyone' && status !== '401';
-    const common = Object.keys({ ...baseHeaders, ...(hasRateLimit && rateLimitHeaders) });
+    // In a 401 too: a token may be revoked while its request waits.
+    const common = Object.keys({ ...baseHeaders, ...(access !== 'anyone' && rateLimitHeaders) });
     const references = Object.fromEntries(common.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     const replayed = isKeyed(operation) && status.startsWith('2') && optionalHeaders('Idempotency-Replayed');
     return [status, { ...response, headers: { ...references, ...replayed, ...response.headers } }];

@@ -1,11 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
-import type { Environment } from '../http/context.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
 import { previousCount } from '../syncs/trigger.ts';
@@ -40,7 +39,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     },
     refusals: { 413: {}, 415: {}, 422: {}, 503: requiredHeaders('Retry-After') },
     async handle({ c }) {
-      const { forge, workspace, event } = await receive(c, storage);
+      const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
       if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });
       // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(() => undefined);
@@ -62,15 +61,17 @@ const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event', maxMs
 const noSecret = newWebhookSecret();
 
 /** Verifies and parses an event. All requests without a valid signature get the same response. */
-async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
-  const { incoming } = c.env;
+async function receive(
+  incoming: IncomingMessage,
+  { id = '', forge: asked }: Readonly<Record<string, string>>,
+  { read }: ApiParts['storage'],
+) {
   const { headers } = incoming;
-  const forge = forges.find((name) => name === c.req.param('forge'));
+  const forge = forges.find((name) => name === asked);
   if (forge === undefined || !hasSignature(forge, headers)) throw notSigned();
   if (!isJson(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
   }
-  const id = c.req.param('id') ?? '';
   const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
   const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
   // Only the beginning is kept: strangers send bodies too, and those of a forge are large.

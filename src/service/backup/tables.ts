@@ -22,7 +22,6 @@ const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   pool_items: ['workspace_id', 'pool', 'path'],
   synced_branches: ['workspace_id', 'name'],
   syncs: ['id'],
-  lfs_usage: ['workspace_id'],
   hooks: ['id'],
   hook_backlogs: ['hook_id'],
   deliveries: ['sequence'],

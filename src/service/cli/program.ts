@@ -1,8 +1,8 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
+import { versionText } from '../../built/version.ts';
 import type { CliContext, Command, TypedArguments } from './definition/command.ts';
 import { variableOf } from './definition/flags.ts';
 import { maskSecrets } from './output/print.ts';
-import { versionText } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
 
 export interface ProgramContext extends Pick<CliContext, 'environment' | 'io'> {
@@ -76,7 +76,7 @@ function createProgram(context: CliContext): Commander {
   const program = new Commander(programName)
     .description('Locks, syncs and build webhooks for workspaces of large binary assets.')
     .usage('<command> [flags]')
-    .version(versionText(), '--version', 'show the version')
+    .version(versionText, '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help', 'show the help of a command')
     .addHelpText('after', example(''))

@@ -29,6 +29,9 @@ export function parseBranchName(text: string): Parsed<BranchName> {
   return reason === undefined ? accepted(text as BranchName) : refused(reason);
 }
 
+/** The brand exists only at compile time. */
+export const mainBranch = 'main' as BranchName;
+
 export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
 
 export const maxBranchNameLength = 255;

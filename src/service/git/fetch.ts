@@ -5,14 +5,15 @@ import { unlessMissing } from '../platform/missing-file.ts';
 import { createBorrowingRepository, ensureRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { GitError } from './git-error.ts';
+import { listRemoteBranches } from './remote-branches.ts';
 import { ageOf, withScratchFolder } from './scratch.ts';
-import { type Transfer, transferBranch } from './transfer.ts';
+import { type BranchTransfer, type Transfer, transferBranch, transferRefs } from './transfer.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
  * header has the number.
  */
-export async function estimateObjects(transfer: Transfer): Promise<number> {
+export async function estimateObjects(transfer: BranchTransfer): Promise<number> {
   const { mirror, branch } = transfer;
   const known = new AbortController();
   let total = 0;
@@ -39,7 +40,7 @@ export interface FetchEvents {
  * Fetches the branch into the mirror, with all its objects. Its ref there only keeps the objects for later fetches: which
  * commits are served is recorded elsewhere, after the fetch.
  */
-export async function fetchBranch(transfer: Transfer, { onReceived, onActivity }: FetchEvents) {
+export async function fetchBranch(transfer: BranchTransfer, { onReceived, onActivity }: FetchEvents) {
   const { mirror, remote, branch } = transfer;
   const { repository } = mirror;
   const ref = fetchedRef(branch);
@@ -73,6 +74,38 @@ export async function fetchBranch(transfer: Transfer, { onReceived, onActivity }
   await syncFolder(join(repository, 'objects', 'pack'));
   return { head: head.trim(), receivedObjects };
 }
+
+/**
+ * Fetches commits that were the heads of these branches, as far as the remote still has them: by their ids, or where the
+ * remote refuses one of these, with their branches.
+ */
+export async function fetchCommits(transfer: Transfer, heads: ReadonlyMap<BranchName, string>): Promise<void> {
+  const { git, mirror, remote, limits } = transfer;
+  const { repository } = mirror;
+  await ensureRepository(mirror);
+  for (const branch of heads.keys()) await removeStaleLock(mirror, fetchedRef(branch));
+  async function fetchEach(sources: readonly (readonly [BranchName, string])[]): Promise<void> {
+    for (let at = 0; at < sources.length; at += refsAtOnce) {
+      const some = sources.slice(at, at + refsAtOnce);
+      const refspecs = some.map(([branch, source]) => `+${source}:${fetchedRef(branch)}`);
+      const what = some.length === 1 ? `the branch ${some[0]?.[0]}` : `${some.length} branches`;
+      await transferRefs({ ...transfer, repository, what, refspecs });
+    }
+  }
+  try {
+    await fetchEach([...heads]);
+  } catch (error) {
+    if (!(error instanceof GitError && error.kind === 'failed')) throw error;
+    // Fails as well if the remote does not answer at all.
+    const { branches } = await listRemoteBranches(git, remote, limits);
+    const listed = [...heads.keys()].filter((branch) => branches.has(branch));
+    await fetchEach(listed.map((branch) => [branch, branchRef(branch)]));
+  }
+  await syncFolder(join(repository, 'objects', 'pack'));
+}
+
+/** They are arguments of git, whose size is limited. */
+const refsAtOnce = 1_000;
 
 /** A hash, because the names of two branches, such as `a` and `a/b`, may exclude each other as refs. */
 const fetchedRef = (branch: BranchName): string => `refs/fetched/${createHash('sha256').update(branch).digest('hex')}`;

@@ -3,10 +3,10 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { isRepository, type Mirror, setDefaultBranch } from './bare-repository.ts';
+import { isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
-import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
+import { estimateObjects, type FetchEvents, fetchBranch, fetchCommits } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
@@ -75,15 +75,10 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    /** Which of these commits the mirror lacks: it may be lost, and a branch may never have been fetched. */
+    /** Which of these commits the mirror on this disk lacks. */
     missingCommits: (workspace: string, commits: Iterable<string>) =>
       asGitErrors('look for commits in the mirror', () =>
         missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
-      ),
-    /** Sets the branch that clones check out, if it has been synced. */
-    setDefaultBranch: (workspace: string, branch: BranchName) =>
-      asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
-        setDefaultBranch(mirrorOf(workspace), branch),
       ),
     listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
@@ -99,6 +94,11 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
         writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, events)),
+      ),
+    /** Some may still be missing afterwards: the remote may have dropped them. */
+    fetchCommits: (workspace: string, remote: Remote, heads: ReadonlyMap<BranchName, string>, limits: Limits) =>
+      asGitErrors(`fetch branches of ${remote.address}`, () =>
+        writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
       ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),

@@ -14,48 +14,26 @@ interface Search {
 
 /** A request of a client, and what it may see of the mirror. */
 export interface ClientTask extends Search {
+  /** The mirror has all their heads. */
   readonly branches: PublishedBranches;
   /** Commits that are served too, although a sync has moved their branches since then. */
   readonly formerHeads: () => Promise<readonly string[]>;
   /** Undefined for the capabilities of the service. */
   readonly request: UploadPackRequest | undefined;
-  /** Receives the branches that are not served because the mirror lacks their commits. The list is usually empty. */
-  readonly onMissing: (names: readonly string[]) => void;
 }
 
 /**
- * The branches to serve. Throws if the request is for objects that are not published. Between the requests of one clone,
- * a sync may move a branch, so its former commit is served too.
+ * Throws if the request is for objects that are not published. Between the requests of one clone, a sync may move a
+ * branch, so its former commit is published too.
  */
-export async function publishedFor(task: ClientTask): Promise<PublishedBranches> {
+export async function checkWants(task: ClientTask): Promise<void> {
   const { wants = [] } = task.request ?? {};
-  const branches = await presentBranches(task);
-  const heads = new Set(branches.values());
-  if (wants.every((id) => heads.has(id))) return branches;
-  if (await arePublished(task, wants, [...heads, ...(await task.formerHeads())])) return branches;
+  const heads = new Set(task.branches.values());
+  if (wants.every((id) => heads.has(id))) return;
+  if (await arePublished(task, wants, [...heads, ...(await task.formerHeads())])) return;
   const [one = ''] = wants;
   const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
-}
-
-/**
- * Branches whose commits are in the mirror. Commits can be missing if the folder was removed or restored, if instances
- * do not share a data folder, or briefly on a network file system. If all are missing, this is an error: otherwise the
- * client would get an empty clone.
- */
-async function presentBranches({ branches, onMissing, ...search }: ClientTask): Promise<PublishedBranches> {
-  const missing = await missingCommits(search, branches.values());
-  const lacking = [...branches].filter(([, head]) => missing.has(head));
-  onMissing(lacking.map(([name]) => name));
-  const [first] = lacking;
-  if (first !== undefined && lacking.length === branches.size) {
-    const [name, head] = first;
-    throw new GitError(
-      'incomplete',
-      `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
-    );
-  }
-  return new Map([...branches].filter(([, head]) => !missing.has(head)));
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type ClientTask, publishedFor } from './published-objects.ts';
+import type { BranchName } from './branch-name.ts';
+import { type ClientTask, checkWants } from './published-objects.ts';
 import { withPublishedView } from './published-view.ts';
 import { serviceHeader } from './upload-pack-request.ts';
 
@@ -6,6 +7,8 @@ import { serviceHeader } from './upload-pack-request.ts';
 export type GitProtocol = 'version=1' | 'version=2' | undefined;
 
 export interface ServeTask extends ClientTask {
+  /** The branch that clones check out, if it is served. */
+  readonly defaultBranch: BranchName;
   readonly protocol: GitProtocol;
   /** Receives the response in chunks: see GitWork. */
   readonly onOutput: (chunk: Buffer) => Promise<void>;
@@ -16,11 +19,11 @@ export interface ServeTask extends ClientTask {
  * request, sends the capabilities of the service and, in earlier versions of the protocol, the branches.
  */
 export async function serveMirror(task: ServeTask): Promise<void> {
-  const { git, mirror, limits, request, protocol, onOutput } = task;
-  const published = await publishedFor(task);
+  const { git, mirror, limits, request, branches, defaultBranch, protocol, onOutput } = task;
+  await checkWants(task);
   let header = request === undefined && protocol !== 'version=2' ? serviceHeader : undefined;
   const args = request === undefined ? ['--http-backend-info-refs'] : [];
-  await withPublishedView(mirror, published, (view) =>
+  await withPublishedView(mirror, { branches, defaultBranch }, (view) =>
     git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
       purpose: 'serve the mirror',
       limits,
@@ -47,7 +50,7 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpackfilter.blob:limit.allow': 'true',
   'uploadpackfilter.tree.allow': 'true',
   'uploadpackfilter.tree.maxDepth': '0',
-  // publishedFor() has checked the wants.
+  // checkWants() has checked the wants.
   'uploadpack.allowAnySHA1InWant': 'true',
   'pack.threads': '1',
   // New deltas would not make assets smaller. Existing deltas are sent unchanged.

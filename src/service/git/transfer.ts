@@ -16,16 +16,21 @@ export interface Transfer {
   readonly git: GitCommand;
   readonly mirror: Mirror;
   readonly remote: Remote;
-  readonly branch: BranchName;
   readonly limits: Limits;
   /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
   readonly silenceMs?: number | undefined;
 }
 
+export interface BranchTransfer extends Transfer {
+  readonly branch: BranchName;
+}
+
 interface RefTransfer extends Transfer {
-  /** Receives the objects and the ref: the mirror, or a repository that reads its objects from the mirror. */
+  /** Receives the objects and the refs: the mirror, or a repository that reads its objects from the mirror. */
   readonly repository: string;
-  readonly ref: string;
+  /** Completes the sentence "git could not fetch …". */
+  readonly what: string;
+  readonly refspecs: readonly string[];
   /** Called when git or the remote writes any line. */
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Ends the fetch once the caller knows enough. This is not an error. */
@@ -34,17 +39,32 @@ interface RefTransfer extends Transfer {
 
 /** Fetches the missing objects of the branch, and then moves the ref to its head. */
 export async function transferBranch(
-  { git, remote, branch, limits, silenceMs = 60_000, repository, ref, onErrorLine, enough }: RefTransfer,
+  { branch, ref, ...transfer }: BranchTransfer & Omit<RefTransfer, 'what' | 'refspecs'> & { readonly ref: string },
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
+  try {
+    const refspecs = [`+${branchRef(branch)}:${ref}`];
+    await transferRefs({ ...transfer, what: `the branch ${branch}`, refspecs }, onProgress);
+  } catch (error) {
+    if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
+      throw new GitError('no-such-branch', `There is no branch ${branch} in ${transfer.remote.address}.`, error.output);
+    }
+    throw error;
+  }
+}
+
+/** Fetches the missing objects of all refspecs, and then moves their refs. */
+export async function transferRefs(
+  { git, remote, limits, silenceMs = 60_000, repository, what, refspecs, onErrorLine, enough }: RefTransfer,
+  onProgress: (progress: Progress) => void = () => undefined,
+): Promise<void> {
   const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
-  const refspec = `+${branchRef(branch)}:${ref}`;
   const silent = new AbortController();
   const silence = setTimeout(() => silent.abort(), silenceMs);
   let isReceived = false;
   try {
-    await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
-      purpose: `fetch the branch ${branch} of ${remote.address}`,
+    await git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
+      purpose: `fetch ${what} of ${remote.address}`,
       limits: withSignal(limits, silent.signal),
       enough,
       repository,
@@ -63,11 +83,8 @@ export async function transferBranch(
     if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
       throw new GitError(
         'timeout',
-        `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+        `git could not fetch ${what} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
       );
-    }
-    if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
-      throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.output);
     }
     throw error;
   } finally {

@@ -1,29 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
-import type { BranchName } from '../git/branch-name.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
+import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { enqueue, findSync } from '../syncs/queue.ts';
-import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'missingCommits'>;
+  readonly pullThrough: Pick<PullThrough, 'commits'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
 }
 
-/** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
+/** The heads of the branches that locks are compared with, and of the branch of a request: this instance has them all. */
 export type ComparedHeads = Awaited<ReturnType<ReturnType<typeof createRefreshMirror>>>;
 
 /** Leaves time for the comparison. */
 const timeoutMs = 4_000;
-const pollMs = 200;
 const maxRemembered = 1_000;
 
 /** A remote that did not answer is not waited for again within the same minute. */
@@ -35,182 +33,160 @@ const maxAgeWithoutBranchMs = 2_000;
 export interface RefreshRequest {
   readonly workspace: FoundWorkspace;
   readonly branch: string | undefined;
-  /** Whether to sync the branch of the request like a compared one. */
+  /** Whether to fetch the branch of the request like a compared one. */
   readonly syncsBranch: boolean;
 }
 
-interface Refresh {
-  readonly isCurrent: boolean;
-  /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
-  readonly fetched: ReadonlyMap<string, SyncedBranch>;
-}
-
-const notRefreshed: Refresh = { isCurrent: false, fetched: new Map() };
-
-type ListedBranch = readonly [name: BranchName, head: string];
-
-/** A comparison of the mirror with a listing of the remote, which adds to `fetched`. */
-interface Comparison {
-  readonly id: string;
-  readonly askedAt: number;
-  readonly synced: SyncedBranches;
-  readonly fetched: Map<string, SyncedBranch>;
-}
-
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
-export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts) {
-  const refreshes = new WeakMap<RemoteListing, Map<string, Promise<Refresh>>>();
+export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }: RefreshParts) {
+  /** By answer of a remote: the heads that this instance was found to have. */
+  const found = new WeakMap<KnownRemote, Map<string, Promise<ReadonlySet<string>>>>();
   /** The branches that were compared before. */
   const compared = new Map<string, true>();
 
   /** The last answer of the remote, and whether it is recent enough. */
-  async function listingFor({ workspace, branch }: RefreshRequest, maxAgeMs: number) {
+  async function askRemote({ workspace, branch }: RefreshRequest, maxAgeMs: number) {
     const known = remoteMemory.known(workspace);
     const isFirst = !compared.has(remoteKey(workspace, branch));
     const isRecent = performance.now() - known.startedAt < maxAgeOf(known, branch, isFirst ? 0 : maxAgeMs);
     const asked = isRecent ? known : await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
-    const { listing, startedAt } = asked ?? known;
     const hasAnswered = asked !== undefined && asked.failure === undefined;
     if (hasAnswered) remember(compared, remoteKey(workspace, branch), true, maxRemembered);
-    return { listing, startedAt, hasAnswered };
+    return { known: asked ?? known, hasAnswered };
   }
 
-  async function refresh(request: RefreshRequest, listing: RemoteListing, deadline: number): Promise<Refresh> {
-    const { id } = request.workspace;
-    const fetched = new Map<string, SyncedBranch>();
-    const synced = await syncedBranches(storage, id);
-    const comparison = { id, askedAt: listing.askedAt, synced, fetched };
-    const behind = await branchesBehind(comparison, wantedBranches(request, listing, synced));
-    const isCurrent = behind.length === 0 || (await waitForSyncs(comparison, await queueSyncs(id, behind), deadline));
-    return { isCurrent, fetched };
-  }
-
-  /** Compares each listing with the mirror once. */
-  function refreshOnce(request: RefreshRequest, listing: RemoteListing, deadline: number): Promise<Refresh> {
-    const { workspace, branch, syncsBranch } = request;
-    const key = JSON.stringify([workspace.latest_branches, branch, syncsBranch]);
-    const ofListing = refreshes.get(listing) ?? new Map<string, Promise<Refresh>>();
-    refreshes.set(listing, ofListing);
-    const known = ofListing.get(key);
-    if (known !== undefined) return known;
-    const refreshed = refresh(request, listing, deadline);
-    ofListing.set(key, refreshed);
-    refreshed.catch(() => ofListing.delete(key));
-    return refreshed;
-  }
-
-  /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
-  async function branchesBehind({ id, askedAt, synced, fetched }: Comparison, branches: readonly ListedBranch[]) {
-    const missing = await git.missingCommits(
-      id,
-      branches.map(([, listed]) => listed),
-    );
-    return branches.filter(([name, listed]) => {
-      if (missing.has(listed)) return true;
-      if (synced.get(name)?.head !== listed) fetched.set(name, { head: listed, syncedAt: askedAt });
-      return false;
-    });
-  }
-
-  const queueSyncs = (id: string, branches: readonly ListedBranch[]) =>
-    storage.commit({ workspace: id }, async (db) => {
-      const queued = new Map<ListedBranch, string>();
-      for (const branch of branches) {
-        const sync = { workspace: id, branch: branch[0], estimatedObjects: 0, requestedBy: 'a lock request' };
-        queued.set(branch, (await enqueue(db, storage.now, sync)).sync_id);
-      }
-      return queued;
-    });
-
-  /** False if a sync fails, or does not fetch the head of its branch in time. */
-  async function waitForSyncs(comparison: Comparison, syncs: ReadonlyMap<ListedBranch, string>, deadline: number) {
-    const { id } = comparison;
-    for (const [branch, syncId] of syncs) {
-      for (;;) {
-        const { status } = (await findSync(storage.read, id, syncId)) ?? { status: 'failed' };
-        const [behind] = await branchesBehind(comparison, [branch]);
-        if (behind === undefined || (status === 'succeeded' && (await isHere(id, branch[0])))) break;
-        if (status === 'succeeded' || status === 'failed' || performance.now() >= deadline) return false;
-        await sleep(pollMs);
-      }
+  /** Which of the heads this instance has, after it has fetched what it lacks of the newest ones. */
+  async function pull(
+    workspace: FoundWorkspace,
+    newest: SyncedBranches,
+    synced: SyncedBranches,
+    waitMs: number,
+  ): Promise<ReadonlySet<string>> {
+    const heads = new Map<BranchName, string>();
+    for (const [text, { head }] of newest) {
+      const name = parseBranchName(text);
+      if (name.ok) heads.set(name.value, head);
     }
-    return true;
+    const all = new Set(heads.values());
+    if ((await pullThrough.commits(workspace, heads, waitMs)) === undefined) return all;
+    for (const name of newest.keys()) all.add(synced.get(name)?.head ?? '');
+    all.delete('');
+    return all.difference(await git.missingCommits(workspace.id, all));
   }
 
-  /** Another instance with a mirror of its own may have run the sync. */
-  const isHere = async (id: string, name: BranchName): Promise<boolean> => {
-    const head = (await syncedBranches(storage, id)).get(name)?.head;
-    return head !== undefined && (await git.missingCommits(id, [head])).size === 0;
-  };
+  /** Once for each answer of the remote and each state of the mirror. */
+  async function pullOnce(workspace: FoundWorkspace, known: KnownRemote, newest: SyncedBranches, ...more: PullRest) {
+    const key = remoteKey(workspace, ...Array.from(newest, ([name, { head }]) => [name, head]));
+    const ofAnswer = found.get(known) ?? new Map<string, Promise<ReadonlySet<string>>>();
+    found.set(known, ofAnswer);
+    const pulling = ofAnswer.get(key) ?? pull(workspace, newest, ...more);
+    remember(ofAnswer, key, pulling, maxRemembered);
+    try {
+      const here = await pulling;
+      if ([...newest.values()].some(({ head }) => !here.has(head))) ofAnswer.delete(key);
+      return here;
+    } catch (error) {
+      ofAnswer.delete(key);
+      throw error;
+    }
+  }
 
   return async (request: RefreshRequest, maxAgeMs: number) => {
     const { workspace } = request;
     const deadline = performance.now() + timeoutMs;
-    const { listing, startedAt, hasAnswered } = await listingFor(request, maxAgeMs);
-    const refreshed =
-      hasAnswered && listing !== undefined ? await refreshOnce(request, listing, deadline) : notRefreshed;
-    const heads = new Map(await syncedBranches(storage, workspace.id));
-    for (const [name, head] of refreshed.fetched) {
-      if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
-    }
-    return { ...comparedHeads(request, refreshed, listing, heads), refreshedAt: startedAt };
+    const { known, hasAnswered } = await askRemote(request, maxAgeMs);
+    const synced = await syncedBranches(storage, workspace.id);
+    const newest = newestHeads(request, known, synced);
+    const here = await pullOnce(workspace, known, newest, synced, Math.max(0, deadline - performance.now()));
+    return { ...comparedHeads(request, known, hasAnswered, { newest, synced, here }), refreshedAt: known.startedAt };
   };
+}
+
+type PullRest = readonly [synced: SyncedBranches, waitMs: number];
+
+/** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
+function newestHeads(
+  { workspace, branch, syncsBranch }: RefreshRequest,
+  { listing }: KnownRemote,
+  synced: SyncedBranches,
+): SyncedBranches {
+  const isCompared = comparedWith(workspace, listing?.defaultBranch);
+  const askedAt = listing?.askedAt ?? 0;
+  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
+  const newest = new Map<string, SyncedBranch>();
+  for (const [name, last] of synced) {
+    const isListed = listed?.has(name) ?? true;
+    // A branch that the remote no longer has does not count, unless a sync has found it since then.
+    if (name === branch || (isCompared(name) && (isListed || last.syncedAt >= askedAt))) newest.set(name, last);
+  }
+  for (const [name, head] of listed ?? []) {
+    if (!isCompared(name) && !(syncsBranch && name === branch)) continue;
+    const last = newest.get(name);
+    // A sync that ended after the request for the listing may have fetched a newer commit.
+    if (last === undefined || (last.head !== head && last.syncedAt < askedAt))
+      newest.set(name, { head, syncedAt: askedAt });
+  }
+  return newest;
+}
+
+interface MirrorState {
+  readonly newest: SyncedBranches;
+  readonly synced: SyncedBranches;
+  /** The heads of both that this instance has. */
+  readonly here: ReadonlySet<string>;
 }
 
 function comparedHeads(
-  { workspace, branch }: RefreshRequest,
-  { isCurrent }: Refresh,
-  listing: RemoteListing | undefined,
-  heads: SyncedBranches,
+  request: RefreshRequest,
+  { listing }: KnownRemote,
+  hasAnswered: boolean,
+  { newest, synced, here }: MirrorState,
 ) {
+  const { workspace, branch } = request;
   const isCompared = comparedWith(workspace, listing?.defaultBranch);
-  const isRelevant = (name: string): boolean => name === branch || isCompared(name);
-  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-  // A branch that the remote no longer has does not count, unless a sync has found it since then.
-  const considered = [...heads].filter(
-    ([name, { syncedAt }]) =>
-      isRelevant(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
-  );
-  const gap = gapOf();
-  return {
-    compared: new Map(considered.flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
-    own: branch === undefined ? undefined : heads.get(branch)?.head,
-    gap,
-    /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
-    asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
-  };
-
-  /** Why not all branches can be compared. */
-  function gapOf(): ComparisonGap | undefined {
-    const isDefault = patternsOf(workspace) === null;
-    if (listing === undefined) {
-      const isKnown = !isDefault && considered.some(([name]) => isCompared(name));
-      if (isKnown && (branch === undefined || heads.has(branch))) return undefined;
-      return {
-        reason: 'The remote of the workspace does not answer, and the mirror lacks its branches.',
-        isLasting: false,
-      };
-    }
-    if (isDefault && listing.defaultBranch === undefined) {
-      const advice = 'name the branches to compare with: workspace update --latest-branches';
-      return { reason: `The HEAD of the remote names no branch. Correct it, or ${advice}.`, isLasting: true };
-    }
-    const names = [...listing.branches.keys()];
-    if (!names.some(isCompared)) {
-      return { reason: 'The remote has no branch to compare with: correct --latest-branches.', isLasting: true };
-    }
-    const lacking = names.find((name) => isRelevant(name) && !heads.has(name));
-    if (lacking === undefined) return undefined;
-    return { reason: `The mirror does not have the branch ${lacking} yet. Ask again in a moment.`, isLasting: false };
+  const heads = new Map<string, SyncedBranch>();
+  for (const [name, newestHead] of newest) {
+    const head = [newestHead, synced.get(name)].find((each) => each !== undefined && here.has(each.head));
+    if (head !== undefined) heads.set(name, head);
   }
+  const isCurrent = hasAnswered && [...newest].every(([name, { head }]) => heads.get(name)?.head === head);
+  return {
+    compared: new Map([...heads].flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
+    own: branch === undefined ? undefined : heads.get(branch)?.head,
+    gap: gapOf(request, listing, newest, heads),
+    /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
+    asOf: isCurrent ? undefined : Math.min(...[...heads.values()].map(({ syncedAt }) => syncedAt)),
+  };
 }
 
-function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {
-  const isCompared = comparedWith(request.workspace, listing.defaultBranch);
-  const wants = (name: string): boolean => isCompared(name) || (request.syncsBranch && name === request.branch);
-  const statuses = branchStatuses({ listing }, synced);
-  const unknown = new Set(statuses.flatMap(({ name, state }) => (state === 'unknown' ? [name] : [])));
-  return [...listing.branches].filter(([name]) => wants(name) && !unknown.has(name));
+/** Why not all branches can be compared. */
+function gapOf(
+  { workspace, branch }: RefreshRequest,
+  listing: RemoteListing | undefined,
+  newest: SyncedBranches,
+  heads: SyncedBranches,
+): ComparisonGap | undefined {
+  const isCompared = comparedWith(workspace, listing?.defaultBranch);
+  const isDefault = patternsOf(workspace) === null;
+  if (listing === undefined && (isDefault || ![...heads.keys()].some(isCompared) || (branch && !heads.has(branch)))) {
+    return {
+      reason: 'The remote of the workspace does not answer, and the mirror lacks its branches.',
+      isLasting: false,
+    };
+  }
+  if (listing !== undefined && isDefault && listing.defaultBranch === undefined) {
+    const advice = 'name the branches to compare with: workspace update --latest-branches';
+    return { reason: `The HEAD of the remote names no branch. Correct it, or ${advice}.`, isLasting: true };
+  }
+  const names: readonly string[] = [...(listing?.branches.keys() ?? [])];
+  if (listing !== undefined && !names.some(isCompared)) {
+    return { reason: 'The remote has no branch to compare with: correct --latest-branches.', isLasting: true };
+  }
+  const lacking = [...names, ...newest.keys()].find(
+    (name) => (name === branch || isCompared(name)) && !heads.has(name),
+  );
+  if (lacking === undefined) return undefined;
+  return { reason: `The mirror does not have the branch ${lacking} yet. Ask again in a moment.`, isLasting: false };
 }
 
 function maxAgeOf({ listing, failure }: KnownRemote, branch: string | undefined, maxAgeMs: number): number {

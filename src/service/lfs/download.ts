@@ -4,12 +4,13 @@ import { parseByteRange } from '../http/byte-range.ts';
 import { type App, addressOf, type Environment, send } from '../http/context.ts';
 import { type FileResponse, sendFile } from '../http/send-file.ts';
 import { readQuery } from '../http/urlencoded.ts';
+import type { PullThrough } from '../mirror/pull-through.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
-import { parseOid } from './oid.ts';
+import { type ObjectName, parseOid } from './oid.ts';
 import { lfsError } from './responses.ts';
 import { basePath } from './route.ts';
 import { signedNames, type UrlSigner } from './signed-url.ts';
@@ -17,8 +18,13 @@ import { signedNames, type UrlSigner } from './signed-url.ts';
 export interface DownloadRoutes {
   readonly storage: Pick<Storage, 'read'>;
   readonly objectsOf: (workspace: string) => Pick<ObjectStore, 'use'>;
+  readonly pullThrough: Pick<PullThrough, 'objects'>;
   readonly urlSigner: UrlSigner;
 }
+
+/** git-lfs asks again by itself after a 429, but not after a 503. */
+export const comeBack = (detail: string): Refusal =>
+  new Refusal('rate-limited', detail, { headers: { 'retry-after': '5' } });
 
 /** Limits the memory for chunks of all downloads: see send-file.ts. A client opens about eight downloads. */
 const parallelDownloads = {
@@ -27,16 +33,25 @@ const parallelDownloads = {
   timeout: {
     // Clients give up after half a minute without data.
     ms: 20_000,
-    error: () =>
-      new Refusal('rate-limited', 'Too many objects are being downloaded. Try again in a few seconds.', {
-        headers: { 'retry-after': '5' },
-      }),
+    error: () => comeBack('Too many objects are being downloaded. Try again in a few seconds.'),
   },
 };
 
 /** Adds the route for the contents of objects. The signature in the URL replaces a token. */
-export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: DownloadRoutes): void {
+export function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, urlSigner }: DownloadRoutes): void {
   const limitDownloads = limitParallel(parallelDownloads);
+
+  /** Another instance may have signed the URL. */
+  async function find(id: string, object: ObjectName): Promise<StoredObject | undefined> {
+    const workspace = await findWorkspace(storage.read, id);
+    if (workspace === undefined) return undefined;
+    const use = () => objectsOf(id).use(object);
+    const found = await use();
+    if (found !== undefined) return found;
+    const pending = await pullThrough.objects(workspace, async () => (await use()) !== undefined);
+    if (pending !== undefined) throw comeBack(pending);
+    return use();
+  }
 
   /** Keeps its slot until the response is sent. */
   function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
@@ -63,8 +78,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: Do
     if (verification.kind === 'expired') {
       return refuse(403, 'This URL has expired. Request another one from objects/batch.');
     }
-    const exists = (await findWorkspace(storage.read, workspace)) !== undefined;
-    const found = exists ? await objectsOf(workspace).use({ oid: oid.value, size: verification.size }) : undefined;
+    const found = await find(workspace, { oid: oid.value, size: verification.size });
     if (found === undefined) {
       return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }

@@ -7,8 +7,6 @@ export interface Usage {
   readonly bytes: number;
 }
 
-export type Eviction = Awaited<ReturnType<typeof evict>>;
-
 interface EvictionRule {
   readonly limitBytes: number | null;
   /** Objects that the heads of synced branches need. Called only if not everything fits. */

@@ -7,17 +7,18 @@ import type { Storage } from '../storage/storage.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
-import { type Eviction, evict } from './evict.ts';
+import { evict, type Usage } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
 import { referencedObjects } from './pointer.ts';
-import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
+import { isOverLimit, type LfsUsage, type MeasuredUsage } from './usage.ts';
 
 interface ObjectMaintenanceOptions {
   readonly storage: Storage;
-  readonly git: Pick<Git, 'smallBlobs'>;
+  readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
   readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
   readonly objectsOf: (workspace: string) => ObjectStore;
+  readonly lfsUsage: LfsUsage;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -31,7 +32,7 @@ export type ObjectMaintenance = ReturnType<typeof createObjectMaintenance>;
 
 /** Measures the stores, and removes objects from those that exceed their limit. */
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
-  const { storage, objectsOf, metrics, signal, onError } = parts;
+  const { storage, objectsOf, lfsUsage, metrics, signal, onError } = parts;
   const limitRuns = limitParallel({ max: 1 });
   const once = createOnce<void>();
 
@@ -40,14 +41,15 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     if (workspace === undefined) return;
     const store = objectsOf(id);
     const { lfs_limit: limitBytes } = workspace;
-    const eviction = await evict(store, {
+    const { usage, evicted, neededBytes } = await evict(store, {
       limitBytes,
       neededObjects: () => neededObjects(parts, workspace),
       now: Date.now(),
       signal,
     });
-    report(parts, id, limitBytes, eviction);
-    await recordUsage(storage, id, eviction);
+    const measured = { ...usage, neededBytes, limitBytes };
+    lfsUsage.set(id, measured);
+    report(parts, id, evicted, measured);
   }
 
   /** Reports a failure, which the next run retries. */
@@ -67,11 +69,13 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     );
 
   async function maintainEach(): Promise<void> {
-    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await maintainOnce(id);
-    const { objects, bytes, overLimit } = await totalUsage(storage);
-    metrics.lfsObjects.set(objects);
-    metrics.lfsBytes.set(bytes);
-    metrics.lfsOverLimit.set(overLimit);
+    const ids = (await storage.read.selectFrom('workspaces').select('id').execute()).map(({ id }) => id);
+    for (const removed of new Set(lfsUsage.keys()).difference(new Set(ids))) lfsUsage.delete(removed);
+    for (const id of ids) await maintainOnce(id);
+    const all = [...lfsUsage.values()];
+    metrics.lfsObjects.set(all.reduce((sum, { objects }) => sum + objects, 0));
+    metrics.lfsBytes.set(all.reduce((sum, { bytes }) => sum + bytes, 0));
+    metrics.lfsOverLimit.set(all.filter(isOverLimit).length);
   }
 
   return {
@@ -90,8 +94,10 @@ async function neededObjects(
   const { listing, failure } = await remoteMemory.ask(workspace);
   const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
   const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
+  // A head that this instance has not fetched yet, because another one ran its sync, needs none of its objects.
+  const fetched = heads.difference(await git.missingCommits(workspace.id, heads));
   const needed = new Set<Oid>();
-  for (const head of heads) {
+  for (const head of fetched) {
     const referenced = await referencedObjects(git, workspace.id, { commit: head, of: 'head' }, { timeoutMs, signal });
     for (const { oid } of referenced) needed.add(oid);
   }
@@ -101,12 +107,12 @@ async function neededObjects(
 function report(
   { metrics, log }: ObjectMaintenanceOptions,
   workspace: string,
-  limitBytes: number | null,
-  { evicted, neededBytes }: Eviction,
+  evicted: Usage,
+  measured: MeasuredUsage,
 ): void {
   metrics.lfsEvicted.inc(evicted.objects);
   if (evicted.objects > 0) log.info({ workspace, ...evicted }, 'removed LFS objects to make room');
-  if (!isOverLimit(neededBytes, limitBytes)) return;
-  const about = { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes };
+  if (!isOverLimit(measured)) return;
+  const about = { workspace, limit_bytes: measured.limitBytes, needed_bytes: measured.neededBytes };
   log.warn(about, 'synced branches need more LFS storage than the limit: their objects were kept');
 }

@@ -8,7 +8,7 @@ import { type App, bearerOf, type Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { addDownloadRoute, type DownloadRoutes } from './download.ts';
+import { addDownloadRoute, comeBack, type DownloadRoutes } from './download.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
@@ -59,7 +59,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
 /** Undefined if the client must ask the store for all objects: it asks one server for a batch. */
 async function offerFromMirror(
   c: Context<Environment>,
-  { publicUrl, objectsOf, urlSigner }: ObjectRoutes,
+  { publicUrl, objectsOf, pullThrough, urlSigner }: ObjectRoutes,
   workspace: FoundWorkspace,
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
@@ -68,10 +68,16 @@ async function offerFromMirror(
     return undefined;
   }
   const store = objectsOf(workspace.id);
-  const inMirror = await findObjects(store, objects);
+  const find = () => findObjects(store, objects);
+  const isAll = (found: ReadonlySet<Oid>): boolean => objects.every(({ oid }) => found.has(oid));
+  let inMirror = await find();
+  if (!isAll(inMirror)) {
+    const pending = await pullThrough.objects(workspace, async () => isAll(await find()));
+    if (pending !== undefined) throw comeBack(pending);
+    inMirror = await find();
+  }
   if (inMirror.size === 0) return undefined;
-  const isComplete = objects.every(({ oid }) => inMirror.has(oid));
-  if (!isComplete && lfsEndpoint(workspace) !== undefined) return undefined;
+  if (!isAll(inMirror) && lfsEndpoint(workspace) !== undefined) return undefined;
   const responses = objects.map((object): ObjectResponse => {
     // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
     if (!inMirror.has(object.oid)) {

@@ -42,8 +42,10 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
     .selectAll('locks')
     .select([inputIndex.as('index'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
+const selectByPath = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
+
 /** Locks on the path, and locks on its other spellings that keep it from others. */
-const selectLocks = batchQuery((db, members, now) =>
+const selectBySpellings = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'path', 'path').unionAll(
     selectBy(db, members, now, 'folded_path', 'foldedPath').where(isTaken(now)),
   ),
@@ -62,7 +64,8 @@ export async function findLocks(
   /** The lock with the highest rank counts, because it is the last one of its key. */
   const rankOf = ({ index, path, remaining, delay_ms }: SelectedLock): number =>
     (remaining + delay_ms > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
-  const found = await selectLocks(db, now, asked);
+  const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
+  const found = await (isFolded ? selectBySpellings : selectByPath)(db, now, asked);
   const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
   return inInputOrder(keys, ranked).map((row) => row && foundLock(row));
 }

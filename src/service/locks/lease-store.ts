@@ -1,26 +1,35 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import type { Lock, LockType } from '../../interface/resources.ts';
-import { batchQuery, textOf } from '../storage/batch-query.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
 import { delayOf } from './acquire.ts';
 import { nextFences } from './fence.ts';
 import { findLocks, isTaken, type LockKey } from './find.ts';
 import { recordLeaseChanges, recordLockChanges } from './history.ts';
-import { newLockId } from './lock-id.ts';
+import { firstLockNumber, lockIdAt, newLockIds } from './lock-id.ts';
 import { type LockRow, toLock } from './lock-row.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
-export type LeaseRow = Selectable<Tables['leases']>;
+/** Without its granted locks, which may be thousands. */
+export type LeaseRow = Omit<Selectable<Tables['leases']>, 'granted'>;
 
 export type LeaseKey = Readonly<Record<'workspace' | 'id', string>>;
 
-export const findLease = (db: Database, { workspace, id }: LeaseKey): Promise<LeaseRow | undefined> =>
-  db.selectFrom('leases').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
+const leaseColumns = ['id', 'workspace_id', 'token_id', 'owner', 'fingerprint', 'pool', 'state', 'size'] as const;
 
-export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
+export const findLease = (db: Database, { workspace, id }: LeaseKey): Promise<LeaseRow | undefined> =>
+  db
+    .selectFrom('leases')
+    .select([...leaseColumns, 'result', 'expires_at'])
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+export async function storeLease(db: Database, row: Selectable<Tables['leases']>): Promise<void> {
   const { workspace_id: _, id: __, ...columns } = row;
   await db
     .insertInto('leases')
@@ -51,7 +60,7 @@ interface LeaseLocks {
 }
 
 /** Rows of a statement: between two, requests that only read are served. */
-const rowsAtOnce = 1_000;
+const rowsAtOnce = 5_000;
 
 /** Locks all of these paths. Nobody may hold them. `replaced` are expired locks whose rows still exist. */
 export async function lockPaths(
@@ -60,8 +69,8 @@ export async function lockPaths(
   common: LeaseLocks,
   keys: readonly LockKey[],
   replaced: readonly LockRow[],
-): Promise<readonly LockRow[]> {
-  const { lease, tokenId, owner, origin, note, branch = null, type, at } = common;
+): Promise<readonly Lock[]> {
+  const { lease, tokenId, owner, origin, note, branch = null, type, at, ttlMs } = common;
   await recordLockChanges(
     db,
     now,
@@ -72,34 +81,41 @@ export async function lockPaths(
     now,
     keys.map(() => lease.workspace),
   );
-  const locks: LockRow[] = [];
+  const ids = newLockIds();
+  const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
+  const position = isFolded ? numberOf('position') : sql`cast(cast(asked.value as text) as bigint)`;
   const delay = delayOf(sql`${lease.workspace}`, number(common.delayMs));
+  // By path, so that each page of the table and its indexes is changed once.
+  const ordered = keys
+    .map((key, index) => ({ ...key, index }))
+    .toSorted(({ path: one }, { path: other }) => (one < other ? -1 : 1));
   for (let start = 0; start < keys.length; start += rowsAtOnce) {
-    const chunk = keys.slice(start, start + rowsAtOnce);
-    const members = JSON.stringify({
-      ...chunk.map(({ path, foldedPath: folded }) => ({ path, folded, id: newLockId() })),
-    });
-    const { rows } = await sql<LockRow>`
+    const chunk = ordered.slice(start, start + rowsAtOnce);
+    const members = Object.fromEntries(
+      chunk.map(({ path, foldedPath: folded, index }) => [path, isFolded ? { position: index, folded } : index]),
+    );
+    const { numAffectedRows = 0n } = await sql`
       insert into locks (workspace_id, path, folded_path, id, branch, type, token_id, owner, origin, note,
         acquired_at, expires_at, delay_ms, fence, lease_id)
-      select ${lease.workspace}, ${textOf('path')}, ${textOf('folded')}, ${textOf('id')}, ${branch},
-        ${type}, ${tokenId}, ${owner}, ${origin}, ${note}, ${number(at)}, ${number(at + common.ttlMs)}, ${delay},
-        ${number(first + start)} + cast(asked.key as bigint), ${lease.id}
-      from json_each(${members}) as asked where true
+      select ${lease.workspace}, asked.key, ${isFolded ? textOf('folded') : null},
+        ${ids} || cast(${number(firstLockNumber)} + ${position} as text), ${branch}, ${type}, ${tokenId}, ${owner}, ${origin},
+        ${note}, ${number(at)}, ${number(at + ttlMs)}, ${delay}, ${number(first)} + ${position}, ${lease.id}
+      from json_each(${JSON.stringify(members)}) as asked where true
       on conflict (workspace_id, path) do update set folded_path = excluded.folded_path, id = excluded.id,
         branch = excluded.branch, type = excluded.type, token_id = excluded.token_id, owner = excluded.owner,
         origin = excluded.origin, note = excluded.note, from_lfs = 0, until_merged = 0, merge_base = null,
         acquired_at = excluded.acquired_at, expires_at = excluded.expires_at,
-        delay_ms = excluded.delay_ms, fence = excluded.fence,
-        lease_id = excluded.lease_id
-      where not ${isTaken(number(at))}
-      returning *`.execute(db);
-    if (rows.length < chunk.length) throw new Error('A path of the lease was locked in the same transaction.');
-    locks.push(...rows);
+        delay_ms = excluded.delay_ms, fence = excluded.fence, lease_id = excluded.lease_id
+      where not ${isTaken(number(at))}`.execute(db);
+    if (numAffectedRows < chunk.length) throw new Error('A path of the lease was locked in the same transaction.');
     await yieldToEventLoop();
   }
   await recordLeaseChanges(db, now, { lease, kind: 'acquired', at, by: null });
-  return locks;
+  const [acquired_at, expires_at] = [asTimestamp(at), asTimestamp(at + ttlMs)];
+  return keys.map(({ path }, index) => {
+    const who = { id: lockIdAt(ids, index), path, type, owner, origin, note };
+    return { ...who, acquired_at, expires_at, fence: first + index, lease: lease.id };
+  });
 }
 
 const number = (value: number) => sql<number>`cast(${value} as bigint)`;
@@ -138,6 +154,12 @@ const locksOf = (db: Database, { workspace, id }: LeaseKey) =>
 export const heldLocks = (db: Database, now: Now, lease: LeaseKey): Promise<LockRow[]> =>
   locksOf(db, lease).selectAll().where(sql<boolean>`expires_at > (select ${now})`).orderBy('fence').execute();
 
+/** The paths that the lease holds, up to `limit`. */
+export const heldPaths = async (db: Database, now: Now, lease: LeaseKey, limit: number): Promise<string[]> => {
+  const held = locksOf(db, lease).select('path').where(sql<boolean>`expires_at > (select ${now})`);
+  return (await held.limit(limit).execute()).map(({ path }) => path);
+};
+
 /** Returns the number of renewed locks. */
 export async function renewLocks(db: Database, { workspace, id }: LeaseKey, at: number, ttlMs: number) {
   const { numUpdatedRows } = await db
@@ -147,6 +169,12 @@ export async function renewLocks(db: Database, { workspace, id }: LeaseKey, at: 
     .where('lease_id', '=', id)
     .where('expires_at', '>', at)
     .executeTakeFirstOrThrow();
+  await db
+    .updateTable('leases')
+    .set({ expires_at: at + ttlMs })
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .execute();
   return Number(numUpdatedRows);
 }
 
@@ -166,10 +194,17 @@ export async function unlockPaths(db: Database, now: Now, lease: LeaseKey, at: n
 /** A lock that a lease was granted, as it is stored in `granted`. */
 export type Granted = readonly [id: string, path: string];
 
-// Only storeLease() writes the column, with what grantedText() returns.
-const grantedOf = ({ granted }: LeaseRow): readonly Granted[] => JSON.parse(granted ?? '[]') as Granted[];
+async function grantedOf(db: Database, { workspace_id, id }: LeaseRow): Promise<readonly Granted[]> {
+  const leases = db
+    .selectFrom('leases')
+    .select('granted')
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id);
+  // Only storeLease() writes the column, with what grantedText() returns.
+  return JSON.parse((await leases.executeTakeFirst())?.granted ?? '[]') as Granted[];
+}
 
-export const grantedText = (locks: readonly LockRow[]): string =>
+export const grantedText = (locks: readonly Lock[]): string =>
   JSON.stringify(locks.map(({ id, path }): Granted => [id, path]));
 
 export interface LostLock {
@@ -198,13 +233,12 @@ export async function lostLocks(
   db: Database,
   now: Now,
   row: LeaseRow,
-  held: readonly { readonly path: string }[],
+  held: readonly string[],
   fold: (path: string) => string | undefined,
 ): Promise<readonly LostLock[]> {
-  const granted = grantedOf(row);
-  if (granted.length === held.length) return [];
-  const stillHeld = new Set(held.map(({ path }) => path));
-  const missing = granted.filter(([, path]) => !stillHeld.has(path));
+  if (row.size === held.length) return [];
+  const stillHeld = new Set(held);
+  const missing = (await grantedOf(db, row)).filter(([, path]) => !stillHeld.has(path));
   const keys = missing.map(([id, path]) => ({ workspace: row.workspace_id, id, path, foldedPath: fold(path) }));
   const ends = new Map((await selectEnds(db, now, keys)).map(({ lock_id, kind }) => [lock_id, kind]));
   const holders = await findLocks(db, now, keys);

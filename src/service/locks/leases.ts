@@ -1,15 +1,15 @@
-import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Compared } from '../../interface/resources.ts';
+import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { linePathOf, type Place } from './acquire.ts';
-import { findLocks, type LockKey } from './find.ts';
+import { findLocks } from './find.ts';
 import { type Blocked, blockedBy } from './lease-blocked.ts';
 import {
   findLease,
   heldLocks,
+  heldPaths,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
@@ -20,7 +20,7 @@ import {
   unlockPaths,
 } from './lease-store.ts';
 import { keptFor } from './line.ts';
-import type { LockRow } from './lock-row.ts';
+import { toLock } from './lock-row.ts';
 import { leasePosition } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import {
@@ -40,7 +40,7 @@ import { type LinePath, maxNamedLines, pathsOfWait, removeWaits } from './waits.
 export interface HeldLease {
   readonly kind: 'held';
   readonly row: LeaseRow;
-  readonly locks: readonly LockRow[];
+  readonly locks: readonly Lock[];
   readonly lost: readonly LostLock[];
 }
 
@@ -80,7 +80,7 @@ interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   /** Called when a lease has left these lines. */
   readonly onLinesChange: (lines: readonly LinePath[]) => void;
   /** Called with the paths whose locks have begun, have ended, or end at another time. */
-  readonly onChange: (keys: readonly LockKey[]) => void;
+  readonly onChange: (workspace: string, paths: readonly string[]) => void;
 }
 
 export function createLeases(options: LeasesOptions) {
@@ -90,8 +90,10 @@ export function createLeases(options: LeasesOptions) {
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
     if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) };
     const locks = await heldLocks(db, now, { workspace: row.workspace_id, id: row.id });
-    const lost = await lostLocks(db, now, row, locks, fold);
-    return locks.length > 0 ? { kind: 'held', row, locks, lost } : { kind: 'ended', row, end: { released: [], lost } };
+    const lost = await lostLocks(db, now, row, pathsOf(locks), fold);
+    return locks.length > 0
+      ? { kind: 'held', row, locks: locks.map(toLock), lost }
+      : { kind: 'ended', row, end: { released: [], lost } };
   }
 
   async function waitingState(id: string, wanted: number): Promise<WaitingLease> {
@@ -124,7 +126,7 @@ export function createLeases(options: LeasesOptions) {
     switch (found.kind) {
       case 'granted': {
         const { row, locks } = found;
-        onChange(keysOf(locks));
+        onChange(request.workspace, pathsOf(locks));
         return { decision: { kind: 'held', row, locks, lost: [], isNew: true, comparison } };
       }
       case 'held':
@@ -192,14 +194,14 @@ export function createLeases(options: LeasesOptions) {
         if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) } as const;
         const at = await timeOf(db, now);
         const renewed = await renewLocks(db, key, at, ttlMs);
-        const locks = await heldLocks(db, now, key);
-        const lost = await lostLocks(db, now, row, locks, fold);
+        // Of thousands of paths, only as many as are needed.
+        const held = await heldPaths(db, now, key, renewed < row.size ? renewed : maxNamedLines + 1);
+        const lost = renewed < row.size ? await lostLocks(db, now, row, held, fold) : [];
         if (renewed === 0) return { kind: 'ended', row, end: { released: [], lost } } as const;
-        await storeLease(db, { ...row, expires_at: at + ttlMs });
-        return { kind: 'renewed', expiresAt: at + ttlMs, locks, lost } as const;
+        return { kind: 'renewed', expiresAt: at + ttlMs, held, lost } as const;
       });
       // A renewal may also shorten locks.
-      if (renewal.kind === 'renewed') onChange(keysOf(renewal.locks));
+      if (renewal.kind === 'renewed') onChange(key.workspace, renewal.held);
       return renewal;
     },
     /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
@@ -214,11 +216,12 @@ export function createLeases(options: LeasesOptions) {
           await removeWaits(db, now, [wait]);
           const end: LeaseEnd = { released: [], lost: [] };
           const { fingerprint } = wait;
-          await storeLease(db, { ...emptyRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) });
+          const ended = { ...emptyRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) };
+          await storeLease(db, { ...ended, granted: null });
           return { kind: 'left', end, left } as const;
         }
         if (row === undefined) {
-          await storeLease(db, emptyRow({ ...key, bearer }, at));
+          await storeLease(db, { ...emptyRow({ ...key, bearer }, at), granted: null });
           return { kind: 'absent' } as const;
         }
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
@@ -226,25 +229,19 @@ export function createLeases(options: LeasesOptions) {
           const end = endOf(row);
           return end === null ? ({ kind: 'absent' } as const) : ({ kind: 'released-before', end } as const);
         }
-        // At the same time as the release: a lock that expires meanwhile is not lost as well.
-        const held = await heldLocks(db, sql.lit(at), key);
-        const lost = await lostLocks(db, now, row, held, fold);
-        const end: LeaseEnd = { released: await unlockPaths(db, now, key, at, bearer.owner), lost };
+        const released = await unlockPaths(db, now, key, at, bearer.owner);
+        const end: LeaseEnd = { released, lost: await lostLocks(db, now, row, released, fold) };
         await storeLease(db, { ...row, state: 'ended', granted: null, result: JSON.stringify(end), expires_at: at });
         return { kind: 'released', end } as const;
       });
-      if (ending.kind === 'released') {
-        const { workspace } = key;
-        onChange(ending.end.released.map((path) => ({ workspace, path })));
-      }
+      if (ending.kind === 'released') onChange(key.workspace, ending.end.released);
       if (ending.kind === 'left') onLinesChange(ending.left);
       return ending;
     },
   };
 }
 
-const keysOf = (locks: readonly LockRow[]): readonly LockKey[] =>
-  locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
+const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
 
 // Only end() writes the column.
 const endOf = ({ result }: LeaseRow): LeaseEnd | null => (result === null ? null : (JSON.parse(result) as LeaseEnd));

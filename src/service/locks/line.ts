@@ -67,6 +67,8 @@ const waitedFor = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .select(inputIndex.as('index'))
+    // Evaluated once: most often, nobody waits for any of thousands of paths.
+    .where(({ exists, selectFrom }) => exists(selectFrom('waits').select('id')))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('wait_paths')

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
-import type { Bearer } from '../tokens/tokens.ts';
 import { type LockRow, toLock } from './lock-row.ts';
-import { isPresent } from './waits.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -22,74 +20,15 @@ export async function listLocks(storage: Storage, query: LockQuery) {
   return { locks: locks.map(toLock), next };
 }
 
-/**
- * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
- * shows.
- */
-export const activeLocksOf = (storage: Storage, workspace: string): Promise<LockRow[]> =>
-  workspaceLocks(storage, workspace).orderBy('path').execute();
-
-/** The oldest locks in all workspaces that the bearer may see. */
-export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
-  visibleLocks(storage, workspaces).orderBy('acquired_at').orderBy('path').limit(limit).execute();
-
-export const locksEndingWithin = (storage: Storage, { workspaces }: Bearer, limit: number, ms: number) =>
-  visibleLocks(storage, workspaces)
-    .where(sql<boolean>`expires_at <= (select ${storage.now}) + ${ms}`)
-    .orderBy('expires_at')
-    .orderBy('path')
-    .limit(limit)
-    .execute();
-
-export const locksWithIds = (storage: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
-  workspaceLocks(storage, workspace).where('id', 'in', ids).orderBy('path').execute();
-
-/** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
-export const ownLocks = (storage: Storage, { owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
-  visibleLocks(storage, workspaces)
-    .where('owner', '=', owner)
-    .orderBy('workspace_id')
-    .orderBy('path')
-    .limit(limit)
-    .execute();
-
-const visibleLocks = (storage: Storage, workspaces: Bearer['workspaces']) =>
-  activeLocks(storage).$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
-
-const workspaceLocks = (storage: Storage, workspace: string) =>
-  activeLocks(storage).where('workspace_id', '=', workspace);
-
-const activeLocks = ({ read, now }: Storage) =>
-  read.selectFrom('locks').selectAll().where(sql<boolean>`expires_at > (select ${now})`);
-
-/**
- * Changes when a lock is acquired, renewed or released, expires, or is removed after it expired, and when someone joins
- * or leaves a line. Much cheaper than reading all locks. A string, because the sum exceeds the safe integers of
- * JavaScript.
- */
-export async function lockSignature(storage: Storage, workspace: string): Promise<string> {
-  const { signature } = await storage.read
-    .selectFrom('locks')
-    .where('workspace_id', '=', workspace)
-    .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(fence), 0) as text) || ' ' || cast(coalesce(sum(expires_at) filter (where expires_at > (select ${storage.now})), 0) as text) || ' ' || ${linesSignature(storage, workspace)}`.as(
-        'signature',
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return signature;
-}
-
-const linesSignature = ({ read, now }: Storage, workspace: string) =>
+export const locksWithIds = ({ read, now }: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
   read
-    .selectFrom('waits')
-    .where('waits.workspace_id', '=', workspace)
-    .where(isPresent(sql`(select ${now})`))
-    .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(waits.rank), 0) + coalesce(max(told_at), 0) as text)`.as(
-        'signature',
-      ),
-    );
+    .selectFrom('locks')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where(sql<boolean>`expires_at > (select ${now})`)
+    .where('id', 'in', ids)
+    .orderBy('path')
+    .execute();
 
 /** Whether files in this folder are locked, or were locked according to the history. */
 export async function hasLocksBelow({ read }: Pick<Storage, 'read'>, workspace: string, folder: string) {

@@ -104,7 +104,7 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
@@ -136,7 +136,8 @@ export function createLocks(options: LocksOptions) {
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
-  const onEndsChange = (keys: readonly LockKey[]): void => onLinesChange(keys.map(lineOf));
+  const onEndsChange = (workspace: string, paths: readonly string[]): void =>
+    onLinesChange(paths.slice(0, maxNamedLines + 1).map((path) => lineOf({ workspace, path })));
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
@@ -240,7 +241,7 @@ export function createLocks(options: LocksOptions) {
         (db) => renewLock(db, storage.now, request),
         ({ kind }) => kind === 'renewed',
       );
-      onEndsChange([request]);
+      onEndsChange(request.workspace, [request.path]);
       return renewal;
     },
     /** Renewal by a person: never shortens the lock. */
@@ -248,21 +249,24 @@ export function createLocks(options: LocksOptions) {
       const extension = await storage.commit({ workspace: request.workspace }, (db) =>
         extendLock(db, storage.now, request),
       );
-      if (extension.kind === 'renewed') onEndsChange([request]);
+      if (extension.kind === 'renewed') onEndsChange(request.workspace, [request.path]);
       return extension;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
-      onEndsChange(locks.map(({ path }) => ({ workspace, path })));
+      onEndsChange(
+        workspace,
+        locks.map(({ path }) => path),
+      );
     },
     /** Releases that arrive together share a transaction. */
     async release(request: ReleaseRequest) {
       const decision = await commitRelease(request);
-      if (decision.kind === 'released') onEndsChange([{ workspace: request.workspace, ...decision.lock }]);
+      if (decision.kind === 'released') onEndsChange(request.workspace, [decision.lock.path]);
       return decision;
     },
-    commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
+    commitReleases: createCommitReleases(storage, async (released) => onLinesChange(released.map(lineOf))),
     find,
     lockedPath,
     /** A path or a prefix is found in any case that names the same files. */

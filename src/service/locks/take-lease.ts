@@ -1,6 +1,6 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
-import type { Compared, LockType } from '../../interface/resources.ts';
+import type { Compared, Lock, LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -10,7 +10,6 @@ import { type Blocked, blockedBy } from './lease-blocked.ts';
 import { grantedText, type LeaseKey, type LeaseRow, lockPaths, storeLease, timeOf } from './lease-store.ts';
 import { keptFor } from './line.ts';
 import type { QuotaExceeded } from './lock-quota.ts';
-import type { LockRow } from './lock-row.ts';
 import { isOwnLock } from './release.ts';
 import { changePaths, joinLine, removeWaits, type WaitRequest } from './waits.ts';
 
@@ -32,7 +31,7 @@ export interface LeaseRequest extends LeaseKey {
 }
 
 export type TakeDecision =
-  | { readonly kind: 'granted'; readonly row: LeaseRow; readonly locks: readonly LockRow[] }
+  | { readonly kind: 'granted'; readonly row: LeaseRow; readonly locks: readonly Lock[] }
   | { readonly kind: 'outdated' }
   | { readonly kind: 'another-owner' | 'another-request' | 'superseded' | 'too-many-waits' }
   /** The pool has fewer items now. */
@@ -131,9 +130,9 @@ async function grant(
   const row: LeaseRow = {
     ...emptyRow(request, at),
     ...{ fingerprint: request.fingerprint, pool: request.pool ?? null },
-    ...{ state: 'held', granted: grantedText(locks), expires_at: at + ttlMs },
+    ...{ state: 'held', size: locks.length, expires_at: at + ttlMs },
   };
-  await storeLease(db, row);
+  await storeLease(db, { ...row, granted: grantedText(locks) });
   return { kind: 'granted', row, locks };
 }
 
@@ -183,7 +182,7 @@ export const emptyRow = ({ workspace, id, bearer }: LeaseKey & { readonly bearer
   fingerprint: null,
   pool: null,
   state: 'ended',
-  granted: null,
+  size: 0,
   result: null,
   expires_at: at,
 });

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Storage } from '../storage/storage.ts';
-import { lockSignature } from './list.ts';
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 interface LockWatchOptions {
   /** Interval of checks for changes by other instances and commands, and for expired locks. */
@@ -10,16 +8,25 @@ interface LockWatchOptions {
 
 /** Ratio of rest to work: limits the share of time for checks, however often wake() is called. */
 const restPerWork = 4;
-const shortestRestMs = 50;
-const maxRestMs = 600;
+const shortestRestMs = 200;
+const maxRestMs = 2_000;
+
+/** What a page shows. */
+export interface Sight {
+  /** The same for pages that show the same. */
+  readonly key: string;
+  /** Reads it in a form that differs when the page would. */
+  readonly read: () => Promise<string>;
+}
 
 interface Watch {
+  readonly read: Sight['read'];
   readonly followers: Set<object>;
   result: string | Error | undefined;
 }
 
-/** Checks all followed workspaces in one loop, so that the cost does not grow with the number of open pages. */
-export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions) {
+/** Reads what the open pages show in one loop, once for all that show the same. */
+export function watchLocks({ pollMs, onError }: LockWatchOptions) {
   const watches = new Map<string, Watch>();
   /** Fulfilled when followers must look at their watch. */
   let changed = Promise.withResolvers<void>();
@@ -31,8 +38,8 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     changed = Promise.withResolvers();
   }
 
-  async function check([workspace, watch]: readonly [string, Watch]): Promise<void> {
-    const result = await lockSignature(storage, workspace).catch((error: unknown) => {
+  async function check(watch: Watch): Promise<void> {
+    const result = await watch.read().catch((error: unknown) => {
       onError(error);
       return new Error('The locks could not be read.', { cause: error });
     });
@@ -45,7 +52,10 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     while (watches.size > 0) {
       woken = Promise.withResolvers();
       const startedAt = performance.now();
-      await Promise.all(Array.from(watches, check));
+      for (const watch of watches.values()) {
+        await check(watch);
+        await yieldToEventLoop();
+      }
       const rest = Math.min(Math.max((performance.now() - startedAt) * restPerWork, shortestRestMs), maxRestMs);
       const timer = setTimeout(woken.resolve, pollMs);
       await Promise.all([woken.promise, sleep(rest)]);
@@ -55,17 +65,17 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   }
 
   return {
-    /** Yields at the start and after each change of the locks, until aborted. Rejects if the database fails. */
-    async *follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
+    /** Yields at the start and after each change of what is seen, until aborted. Rejects if the database fails. */
+    async *follow({ key, read }: Sight, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
       if (gone.aborted) return;
       const follower = {};
-      const watch = watches.get(workspace) ?? { followers: new Set(), result: undefined };
+      const watch = watches.get(key) ?? { read, followers: new Set(), result: undefined };
       const leave = (): void => {
-        if (watch.followers.delete(follower) && watch.followers.size === 0) watches.delete(workspace);
+        if (watch.followers.delete(follower) && watch.followers.size === 0) watches.delete(key);
         notify();
       };
       gone.addEventListener('abort', leave, { once: true });
-      watches.set(workspace, watch);
+      watches.set(key, watch);
       watch.followers.add(follower);
       woken.resolve();
       running ??= run();

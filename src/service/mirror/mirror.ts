@@ -29,18 +29,18 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     if (service === 'git-receive-pack') throw pushRefused(workspace);
     // The response to HEAD would be written twice: once by git, and once by Hono.
     if (service !== 'git-upload-pack' || c.req.method === 'HEAD') throw notServed();
-    return serve(c, workspace.id);
+    return serve(c, workspace);
   });
 
   app.post(`${address}/git-upload-pack`, async (c) => {
-    const { id } = await requestedWorkspace(c, storage);
+    const workspace = await requestedWorkspace(c, storage);
     const { owner } = bearerOf(c);
     return slots.holding(owner, async (take) => {
       const request = await readUploadPackRequest(c.env.incoming, {
         maxMs: limits.maxMsPerRequest,
         take,
       });
-      return serve(c, id, request);
+      return serve(c, workspace, request);
     });
   });
 

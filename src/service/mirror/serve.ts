@@ -2,8 +2,10 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { unavailable } from '../contract/problem.ts';
+import { type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import type { PublishedBranches } from '../git/published-view.ts';
 import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
@@ -12,12 +14,15 @@ import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, isRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import type { MirrorLimits, MirrorSlots } from './limits.ts';
+import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
 import { protocolOf } from './read-request.ts';
 
 export interface ServeParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly git: Pick<Git, 'serve'>;
+  readonly pullThrough: Pick<PullThrough, 'commits'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
@@ -30,32 +35,33 @@ export interface ServeParts {
  * text.
  */
 export function createServe(parts: ServeParts) {
-  const { storage, git, metrics, limits, slots } = parts;
-  const noteMissing = logMissing(parts.log);
+  const { storage, git, pullThrough, metrics, limits, slots } = parts;
 
-  return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
+  return async (c: Context<Environment>, workspace: FoundWorkspace, request?: UploadPackRequest): Promise<Response> => {
     const kind = request === undefined ? 'info-refs' : request.wants.length === 0 ? 'ls-refs' : 'fetch';
     const content = request === undefined ? 'advertisement' : 'result';
     const bearer = bearerOf(c);
     const requestId = c.get('requestId');
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
     const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk);
-    const report = createReport(parts, response, kind, { request_id: requestId, workspace, token: bearer.id });
+    const report = createReport(parts, response, kind, {
+      ...{ request_id: requestId, workspace: workspace.id, token: bearer.id },
+    });
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
-    async function run(): Promise<void> {
+    async function run(branches: PublishedBranches): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
       const stopChecks = startChecks(parts, bearer, response);
       try {
-        await git.serve(workspace, {
+        await git.serve(workspace.id, {
           request,
-          branches: await publishedBranches(storage, workspace),
-          formerHeads: () => formerHeads(storage, workspace),
+          branches,
+          defaultBranch: defaultBranchOf(workspace),
+          formerHeads: () => formerHeads(storage, workspace.id),
           protocol: protocolOf(c.env.incoming),
           limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
-          onMissing: (names) => noteMissing(workspace, names),
           onOutput(chunk) {
             resolve();
             return response.write(chunk);
@@ -70,7 +76,13 @@ export function createServe(parts: ServeParts) {
     }
 
     const slot = kind === 'fetch' ? slots.clones : slots.quick;
-    slot(bearer.owner, run)
+    async function pullAndRun(): Promise<void> {
+      const branches = await publishedBranches(storage, workspace.id);
+      const lacking = await pullThrough.commits(workspace, branches);
+      if (lacking !== undefined) throw new GitError('incomplete', lacking);
+      await slot(bearer.owner, () => run(branches));
+    }
+    pullAndRun()
       .catch((error) => endFailed(error, kind, response, requestId, report))
       .then(resolve, reject);
     await promise;
@@ -119,7 +131,7 @@ async function endFailed(
   if (hasStarted && (outcome !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
   report(outcome, error.message);
-  if (needsReason && kind === 'info-refs') throw unavailable(message);
+  if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
 }
 
 /**
@@ -165,17 +177,7 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
   }
 }
 
-const maxNamed = 20;
-
-/** Logs the branches that a mirror lacks, and logs again only if they change. */
-function logMissing(log: Logger): (workspace: string, names: readonly string[]) => void {
-  const logged = new Map<string, string>();
-  return (workspace, names) => {
-    const key = names.join(' ');
-    if (key === (logged.get(workspace) ?? '')) return;
-    logged.set(workspace, key);
-    if (key === '') return;
-    const about = { workspace, branches: names.slice(0, maxNamed), count: names.length };
-    log.warn(about, 'branches are not served: the mirror lacks their commits');
-  };
+function defaultBranchOf({ default_branch }: FoundWorkspace): BranchName {
+  const branch = parseBranchName(default_branch ?? '');
+  return branch.ok ? branch.value : mainBranch;
 }

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../interface/timers.ts';
 
 /**
- * The system resolves names in half of the 64 threads that bin/workspace-service.js sets. The other lookups of the
+ * The system resolves names in half of the 64 threads that scripts/one-file.js sets. The other lookups of the
  * process, such as those for connections to PostgreSQL, need some of them.
  */
 const maxLookups = 28;

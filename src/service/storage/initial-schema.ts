@@ -42,12 +42,9 @@ const tokens = (): readonly string[] => [
 
 const workspaces = ({ byteOrder }: Words): readonly string[] => [
   `create table workspaces (
-    id text ${byteOrder} primary key, remote text not null, created_at bigint not null, desk_ttl text,
+    id text ${byteOrder} primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
     lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text, release_on text,
     push_locks text, push_secret text, lock_delay_ms bigint)`,
-  `create table lfs_usage (
-    workspace_id text ${byteOrder} primary key references workspaces (id) on delete cascade,
-    objects bigint not null, bytes bigint not null, needed_bytes bigint)`,
   'create table quotas (name text primary key, value bigint not null)',
 ];
 
@@ -101,8 +98,8 @@ const history = ({ byteOrder }: Words): readonly string[] => [
 const leases = ({ byteOrder }: Words): readonly string[] => [
   `create table leases (
     workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
-    token_id text not null, owner text not null, fingerprint text, pool text, state text not null, granted text,
-    result text, expires_at bigint not null,
+    token_id text not null, owner text not null, fingerprint text, pool text, state text not null,
+    size integer not null, granted text, result text, expires_at bigint not null,
     primary key (workspace_id, id))`,
   'create index leases_by_end on leases (expires_at)',
 ];

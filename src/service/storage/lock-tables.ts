@@ -41,7 +41,9 @@ export interface LockTables {
     /** The pool that its paths are from. */
     pool: string | null;
     state: 'held' | 'ended';
-    /** JSON array of the id and path of each lock that it was granted. */
+    /** The number of locks that it was granted. */
+    size: number;
+    /** JSON array of their ids and paths. */
     granted: string | null;
     /** JSON of its end: what was released, and what was lost before. */
     result: string | null;

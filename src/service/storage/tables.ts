@@ -58,6 +58,8 @@ export interface Tables extends LockTables {
     id: string;
     /** Address as the operator entered it, with credentials: no client ever receives it. */
     remote: string;
+    /** That of the remote, when it was last asked; null until then. */
+    default_branch: string | null;
     created_at: number;
     /** Ttl of locks taken with Git LFS, as the operator wrote it; null for the default. */
     desk_ttl: string | null;
@@ -147,14 +149,6 @@ export interface Tables extends LockTables {
   readonly quotas: {
     name: string;
     value: number;
-  };
-  /** LFS objects of a workspace at the last measurement. */
-  readonly lfs_usage: {
-    workspace_id: string;
-    objects: number;
-    bytes: number;
-    /** Bytes that the heads of the synced branches need; null if all fit. */
-    needed_bytes: number | null;
   };
   readonly signing_keys: {
     name: string;

@@ -2,7 +2,6 @@ import { joinFirst } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Database, Storage } from '../storage/storage.ts';
@@ -18,7 +17,6 @@ const timeoutMs = 4_700;
 
 interface TriggerParts {
   readonly storage: Storage;
-  readonly git: Git;
   readonly remotes: Pick<Remotes, 'estimate'>;
   readonly remoteMemory: Pick<RemoteMemory, 'askAgain'>;
 }
@@ -29,7 +27,7 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
  * Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. A branch
  * that was synced before needs no request for that: its last sync received about as many.
  */
-export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
+export function createPrepareSync({ storage, remotes, remoteMemory }: TriggerParts): PrepareSync {
   const shareListing = createSharedRun<Awaited<ReturnType<typeof listRemote>>>();
   const sharePreparation = createSharedRun<Parsed<number> | undefined>();
 
@@ -53,7 +51,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
       },
     );
     if (listed === undefined) return undefined;
-    const { branches, defaultBranch, before } = listed;
+    const { branches, before } = listed;
     const head = branches.get(branch);
     if (head === undefined) {
       const synced = before.get(branch);
@@ -66,9 +64,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
           : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
       return refused(`${reason} ${branchesText([...branches.keys()])}`);
     }
-    if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
-    const isMirrored = (await git.missingCommits(workspace.id, [head])).size === 0;
-    if (isMirrored && before.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
+    if (before.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0 || before.has(branch)) return undefined;
     return accepted(await remotes.estimate(workspace, branch, { timeoutMs }));

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { countLocks } from '../locks/list-page.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
@@ -26,22 +26,6 @@ export async function overviewOfWorkspaces(storage: Storage) {
     lastSync: syncs.get(row.id) ?? null,
     synced: synced.get(row.id) ?? noBranches,
   }));
-}
-
-/** Reads two indexes: the number of all locks, minus the few that have expired but have not been removed yet. */
-async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, number>> {
-  const locks = read
-    .selectFrom('locks')
-    .select('workspace_id')
-    .select((select) => select.fn.countAll<number>().as('locks'))
-    .groupBy('workspace_id');
-  const [all, expired] = await Promise.all([
-    locks.execute(),
-    locks.where(sql<boolean>`expires_at <= ${now}`).execute(),
-  ]);
-  const counts = new Map(all.map((row) => [row.workspace_id, Number(row.locks)]));
-  for (const row of expired) counts.set(row.workspace_id, (counts.get(row.workspace_id) ?? 0) - Number(row.locks));
-  return counts;
 }
 
 /** One index lookup per workspace, regardless of the number of its syncs. */

@@ -7,7 +7,7 @@ import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { createExchangedToken } from './exchanged-tokens.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -123,7 +123,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
  */
 async function issue(
   db: Database,
-  now: Now,
+  now: Storage['now'],
   { rule, scopes }: Trusted,
   identity: Identity,
   address: string | null,

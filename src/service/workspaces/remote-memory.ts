@@ -1,19 +1,19 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listBranchesTimeout, type Remotes } from './remotes.ts';
-import type { StoredWorkspace } from './workspaces.ts';
+import { noteDefaultBranch, type StoredWorkspace } from './workspaces.ts';
 
-/** Times are milliseconds, by the clock of the database. */
 export interface RemoteListing {
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
-  /** Time of the request, after any wait for a free process: the listing is not older than this. */
+  /**
+   * Milliseconds, by the clock of the database: the time of the request, after any wait for a free process. The listing
+   * is not older than this.
+   */
   readonly askedAt: number;
-  readonly answeredAt: number;
 }
 
 interface RemoteFailure {
@@ -21,8 +21,6 @@ interface RemoteFailure {
   readonly reason: string;
   /** True if the remote was not asked, because too many others were being asked. */
   readonly isBusy: boolean;
-  readonly askedAt: number;
-  readonly answeredAt: number;
 }
 
 /** Last known state of a remote on this instance: its last response, and the failure of a later request. */
@@ -40,7 +38,7 @@ export type AskedRemote = KnownRemote &
 export type RemoteMemory = ReturnType<typeof createRemoteMemory>;
 
 interface RemoteMemoryParts {
-  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'read' | 'commit' | 'now'>;
   readonly remotes: Pick<Remotes, 'branches'>;
   readonly stopping: AbortSignal;
 }
@@ -49,24 +47,16 @@ interface RemoteMemoryParts {
 export const remoteKey = ({ id, remote }: StoredWorkspace, ...more: readonly unknown[]): string =>
   JSON.stringify([id, remote, ...more]);
 
-/** Maximum number of git processes for refreshes that no caller waits for. */
-const maxInBackground = 2;
-
 /** Beyond this number, the remotes that were asked longest ago are dropped. */
 const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
 
-/**
- * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
- * in the background. The state is not shared between instances, because it can be requested again at any time.
- */
+/** Remembers the last answers of remotes. Not shared between instances: they can ask again at any time. */
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
   const memory = new Map<string, { remote: string; known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
-  const onceSoon = createOnce<void>();
-  const limitBackground = limitParallel({ max: maxInBackground });
 
   function known({ id, remote }: StoredWorkspace): KnownRemote {
     const remembered = memory.get(id);
@@ -87,18 +77,18 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   async function askNow(workspace: StoredWorkspace, onStart: () => void): Promise<AskedRemote> {
     const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     const startedAt = performance.now();
-    const time = () => at + Math.round(performance.now() - startedAt);
     let askedAt = at;
-    const times = () => ({ askedAt, answeredAt: time() });
     try {
       const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, () => {
-        askedAt = time();
+        askedAt = at + Math.round(performance.now() - startedAt);
         onStart();
       });
-      return store(workspace, { listing: { ...response, ...times() }, failure: undefined, startedAt });
+      const { defaultBranch } = response;
+      if (defaultBranch !== undefined) await noteDefaultBranch(storage, workspace, defaultBranch);
+      return store(workspace, { listing: { ...response, askedAt }, failure: undefined, startedAt });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
+      const failure = { reason: error.message, isBusy: error.kind === 'busy' };
       const asked = { listing: known(workspace).listing, failure, startedAt };
       return failure.isBusy ? asked : store(workspace, asked);
     }
@@ -111,20 +101,5 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   /** Asks the remote now. Callers share a request that is already running. */
   const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
 
-  return {
-    known,
-    ask,
-    askAgain,
-    /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
-    askSoon(workspace: StoredWorkspace): void {
-      onceSoon(workspace.id, (onStart) =>
-        limitBackground(workspace.id, async () => {
-          onStart();
-          if (!stopping.aborted) await ask(workspace);
-        }),
-      )
-        // The database does not respond. The next page reports this itself.
-        .catch(() => undefined);
-    },
-  };
+  return { known, ask, askAgain };
 }

@@ -1,7 +1,7 @@
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { parseRemote } from '../git/remote.ts';
+import { parseRemote, type Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
@@ -23,27 +23,30 @@ interface RemotesOptions {
   readonly allowFile: boolean;
 }
 
+/** Throws a GitError if the service may not use the remote. */
+export function remoteOf({ remote }: StoredWorkspace, allowFile: boolean): Remote {
+  const parsed = parseRemote(remote, { allowFile });
+  if (!parsed.ok) throw new GitError('failed', parsed.reason);
+  return parsed.value;
+}
+
 export type Remotes = ReturnType<typeof createRemotes>;
 
 /** Requests to remotes. Every failure is a GitError. */
 export function createRemotes({ git, allowFile }: RemotesOptions) {
   const limitProcesses = limitParallel(processes);
 
-  const remoteOf = ({ remote }: StoredWorkspace) => {
-    const parsed = parseRemote(remote, { allowFile });
-    if (!parsed.ok) throw new GitError('failed', parsed.reason);
-    return parsed.value;
-  };
-
   return {
     /** `onStart` is called just before the remote is asked, after any wait for a free slot. */
     branches: (workspace: StoredWorkspace, limits: Limits, onStart?: () => void): Promise<RemoteBranches> =>
       limitProcesses(workspace.id, async () => {
         onStart?.();
-        return git.branches(remoteOf(workspace), limits);
+        return git.branches(remoteOf(workspace, allowFile), limits);
       }),
     estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>
-      limitProcesses(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
+      limitProcesses(workspace.id, async () =>
+        git.estimate(workspace.id, remoteOf(workspace, allowFile), branch, limits),
+      ),
   };
 }
 

@@ -6,9 +6,8 @@ import type { FolderQuery } from '../git/list-folder.ts';
 import { hasLocksBelow } from '../locks/list.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { RemoteMemory } from './remote-memory.ts';
 import { syncedBranches } from './synced-branches.ts';
-import type { StoredWorkspace } from './workspaces.ts';
+import type { FoundWorkspace } from './workspaces.ts';
 
 /** The entry at a path, and for a missing one the path that was probably meant. */
 type FoundEntry =
@@ -21,7 +20,6 @@ export type SuggestPaths = ReturnType<typeof createSuggestPaths>;
 interface SuggestPathsParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'listFolder'>;
-  readonly remoteMemory: Pick<RemoteMemory, 'known'>;
 }
 
 const maxSuggestions = 40;
@@ -40,22 +38,21 @@ const processes = {
 };
 
 /** Suggests paths from the mirror, without requests to the remote. */
-export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts) {
+export function createSuggestPaths({ storage, git }: SuggestPathsParts) {
   const limitProcesses = limitParallel(processes);
 
   /** Head of the default branch, if it is known and synced; otherwise of the branch that was synced last. */
-  async function mirroredCommit(workspace: StoredWorkspace): Promise<string | undefined> {
+  async function mirroredCommit(workspace: FoundWorkspace): Promise<string | undefined> {
     const synced = await syncedBranches(storage, workspace.id);
-    const { listing } = remoteMemory.known(workspace);
     const [latest] = [...synced.values()].sort((one, other) => other.syncedAt - one.syncedAt);
-    return (synced.get(listing?.defaultBranch ?? '') ?? latest)?.head;
+    return (synced.get(workspace.default_branch ?? '') ?? latest)?.head;
   }
 
-  const list = (workspace: StoredWorkspace, query: Omit<FolderQuery, 'limits'>) =>
+  const list = (workspace: FoundWorkspace, query: Omit<FolderQuery, 'limits'>) =>
     limitProcesses(workspace.id, () => git.listFolder(workspace.id, { ...query, limits }));
 
   /** The entry with the closest name in each folder along the path: the path itself if it exists. */
-  async function findEntry(workspace: StoredWorkspace, commit: string, path: LockPath): Promise<FoundEntry> {
+  async function findEntry(workspace: FoundWorkspace, commit: string, path: LockPath): Promise<FoundEntry> {
     let [folder, meant, isFolder] = ['', '', true];
     for (const name of path.split('/')) {
       const isWanted = (each: string): boolean => closestNames(name, [composed(each)], maxEdits).length > 0;
@@ -79,9 +76,9 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
   }
 
   return {
-    isMirrored: async (workspace: StoredWorkspace) => (await mirroredCommit(workspace)) !== undefined,
+    isMirrored: async (workspace: FoundWorkspace) => (await mirroredCommit(workspace)) !== undefined,
     /** Paths that start with this text: files, and folders with a trailing slash. */
-    async suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]> {
+    async suggest(workspace: FoundWorkspace, start: string): Promise<readonly string[]> {
       // With one more letter it must be a valid path, so that its folder can be listed.
       const path = parseHeldPath(`${start}x`);
       const commit = path.ok ? await mirroredCommit(workspace) : undefined;
@@ -106,7 +103,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
      * If the mirror cannot tell, because the workspace has none, or git is busy, slow or on another instance: a folder
      * if files below the path were locked, and otherwise undefined.
      */
-    async find(workspace: StoredWorkspace, path: LockPath): Promise<FoundEntry | undefined> {
+    async find(workspace: FoundWorkspace, path: LockPath): Promise<FoundEntry | undefined> {
       const commit = await mirroredCommit(workspace);
       try {
         if (commit !== undefined) return await findEntry(workspace, commit, path);

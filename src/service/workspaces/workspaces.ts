@@ -4,7 +4,7 @@ import type { Workspace } from '../contract/schemas.ts';
 import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
@@ -19,7 +19,7 @@ export type StoredWorkspace = Pick<Row, 'id' | 'remote'>;
 
 export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
 
-export type FoundWorkspace = StoredWorkspace & WorkspaceSettings;
+export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & WorkspaceSettings;
 
 const settingNames = [
   ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit', 'lock_delay_ms'] as const),
@@ -30,7 +30,7 @@ const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'workspaces.id', 'remote', ...settingNames]),
+    .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', ...settingNames]),
 );
 
 export const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
@@ -78,6 +78,23 @@ export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote
   created_at: asTimestamp(created_at),
 });
 
+/** Records the branch that clones of the mirror check out, unless the workspace has another remote by now. */
+export async function noteDefaultBranch(
+  { read, commit }: Pick<Storage, 'read' | 'commit'>,
+  { id, remote }: StoredWorkspace,
+  branch: string,
+): Promise<void> {
+  const workspace = await findWorkspace(read, id);
+  if (workspace?.remote !== remote || workspace.default_branch === branch) return;
+  await commit({ workspace: id }, (db) =>
+    db
+      .updateTable('workspaces')
+      .set({ default_branch: branch })
+      .where((where) => where.and({ id, remote }))
+      .execute(),
+  );
+}
+
 /** False if a workspace with this id already exists. */
 export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspace): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
@@ -109,7 +126,7 @@ export async function removeWorkspaceAudited(db: Database, now: Now, actor: Acto
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
-    .select(['id', 'remote', ...settingNames])
+    .select(['id', 'remote', 'default_branch', ...settingNames])
     .where('id', '=', id)
     .executeTakeFirst();
 }

@@ -1,101 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { measured } from '../../soak/measured.ts';
-import {
-  type FaultProxy,
-  isGranted,
-  isLocking,
-  type Manner,
-  pathByPath,
-  releasedBy,
-} from '../../support/fault-proxy.ts';
+import { isLocking, type Manner, pathByPath } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { everyForm } from '../../support/runs.ts';
 import { checkOut } from '../scene.ts';
-import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
+import { atEveryRequest, lostResponse, manners, meetAt } from './faults.ts';
 import { locking } from './place.ts';
 import { openStage, useService } from './stage.ts';
 
 useService();
-
-const seat = (number: number): string => `licenses/unity/${number}`;
-const seats = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => seat(index + 1));
 
 const takingAny = (any: number, paths: readonly string[], inputs: Readonly<Record<string, string>> = {}) =>
   locking(paths, { any: String(any), ...inputs });
 
 const takenBy = ({ outputs }: StepResult): readonly string[] =>
   JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
-
-/** The maximum number of locks that any run can have held at a time, derived from its requests. */
-function maxHeldByOne(proxy: FaultProxy): number {
-  const changes = proxy.passed.flatMap((one) => {
-    const when = { run: one.headers.referer, at: one.answeredAt ?? one.at };
-    const granted = isGranted(one) ? (JSON.parse(one.response).locks ?? [one.path]).length : 0;
-    return [
-      { ...when, change: granted },
-      { ...when, change: -releasedBy(one).length },
-    ];
-  });
-  const held = new Map<string | undefined, number>();
-  let max = 0;
-  for (const { run, change } of changes.toSorted((one, other) => one.at - other.at)) {
-    const now = (held.get(run) ?? 0) + change;
-    held.set(run, now);
-    max = Math.max(max, now);
-  }
-  return max;
-}
-
-const crowds = everyForm
-  ? [
-      { jobCount: 20, seatCount: 6, any: 1 },
-      { jobCount: 8, seatCount: 5, any: 2 },
-    ]
-  : [
-      { jobCount: 5, seatCount: 2, any: 1 },
-      { jobCount: 4, seatCount: 3, any: 2 },
-    ];
-
-test.each(crowds)(
-  'serves all $jobCount jobs that each want $any of $seatCount seats, and never assigns a seat twice',
-  {
-    timeout: 300_000,
-  },
-  async ({ jobCount, seatCount, any }) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const holders = new Map<string, string>();
-    const shared: string[] = [];
-    let served = 0;
-    const serve = async (job: Job, name: string): Promise<void> => {
-      const step = takingAny(any, seats(seatCount), { wait: '2h', ttl: '3h' });
-      const result = await job.run({ ...step, env: { NODE_OPTIONS: fasterTime(8) } });
-      expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { count: String(any) } });
-      const mine: readonly { readonly path: string; readonly id: string }[] = JSON.parse(result.outputs['locks'] ?? '');
-      expect(new Set(mine.map(({ path }) => path)).size).toBe(any);
-      for (const { path } of mine) {
-        const other = holders.get(path);
-        if (other !== undefined) shared.push(`${path} is held by ${other} and ${name}.`);
-        holders.set(path, name);
-      }
-      const there = await stage.locks();
-      expect(there).toEqual(expect.arrayContaining(mine.map(({ path, id }) => expect.objectContaining({ path, id }))));
-      for (const { path } of mine) holders.delete(path);
-      await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-      served += 1;
-    };
-    const jobs = await Promise.all(Array.from({ length: jobCount }, () => stage.job({ timeoutMs: 300_000 })));
-    await Promise.all(jobs.map((job, number) => serve(job, `job ${number}`)));
-    measured('jobs that did not get their seats', jobCount - served);
-    measured('seats with two concurrent holders', shared.length, shared);
-    expect(served).toBe(jobCount);
-    expect(shared).toEqual([]);
-    expect(maxHeldByOne(proxy)).toBe(any);
-    expect(await stage.locks()).toEqual([]);
-  },
-);
 
 describe('two of three paths', () => {
   test('are the free ones, in the order of the input, and are released at the end of the job', async () => {
@@ -234,18 +153,6 @@ describe('a wait for any of several paths', () => {
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await stage.locks()).toEqual([theirs]);
   });
-
-  test('holds nothing if it is cancelled, and releases no locks of others', async () => {
-    const stage = await openStage();
-    const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];
-    const job = await stage.job();
-    const step = await job.step(takingAny(2, ['a', 'b', 'c'], { wait: '10m' }));
-    await step.waitForLog('Waiting, 10 min left');
-    await expect(step.cancel()).resolves.toMatchObject({ conclusion: 'cancelled' });
-    expect(await stage.locks()).toEqual(theirs);
-    const [post] = await job.post();
-    expect(post).toMatchObject({ log: 'Nothing was left to release at the end of the job.', annotations: [] });
-  });
 });
 
 const isWaiting = (prefer: unknown): boolean => /^wait=[1-9]\d*$/.test(String(prefer));
@@ -256,13 +163,13 @@ const plain: Manner = { knowsNoKeys: true, givesNoProof: true, waitsForNothing: 
 describe.each([...manners, ['has no optional features', plain] as const])(
   'two of three paths on a service that %s',
   (_, manner) => {
-    test.each(troubles)('are acquired completely or not at all, whichever request %s', async (__, fault) => {
+    test('are acquired completely or not at all, whichever response is lost', async () => {
       const stage = await openStage();
       const proxy = await stage.proxy(manner);
       const theirs = await stage.takenByGrace('b');
       const requests = await atEveryRequest(async (number) => {
         const job = await stage.job();
-        const met = meetAt(proxy, number, fault, async () => undefined);
+        const met = meetAt(proxy, number, lostResponse, async () => undefined);
         const result = await job.run({ ...takingAny(2, ['a', 'b', 'c']), env: { NODE_OPTIONS: fasterTime(4) } });
         await met.done();
         proxy.meet(() => undefined);

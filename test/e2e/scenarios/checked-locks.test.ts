@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type FaultProxy, isReleasing, pathByPath } from '../../support/fault-proxy.ts';
-import { forms } from '../../support/runs.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
-import { allManners } from './faults.ts';
-import { locking, manyPaths, unlocking } from './place.ts';
+import { type FaultProxy, isReleasing } from '../../support/fault-proxy.ts';
+import { manners } from './faults.ts';
+import { locking, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
 
 useService();
@@ -11,7 +9,7 @@ useService();
 const hero = 'Content/Hero.uasset';
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
-describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => {
+describe.each(manners)('with a service that %s', (_, manner) => {
   test('reports locks that nobody has taken over as kept, and changes nothing', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);
@@ -50,19 +48,6 @@ describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => 
   });
 });
 
-test('reports an expired lock as lost, and suggests a longer ttl', async () => {
-  const stage = await openStage();
-  const clock = await stage.clock();
-  const job = await stage.job();
-  await job.run(locking([hero], { ttl: '1h' }));
-  await clock.pass(3_600_000);
-  expect(await stage.locks()).toEqual([]);
-  await expect(job.run(checking())).resolves.toMatchObject({
-    outputs: { status: 'lost' },
-    annotations: [{ message: expect.stringMatching(/It expired at .*; a longer `ttl` would have prevented that\./) }],
-  });
-});
-
 test('ignores a lock whose release the job has started', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
@@ -73,52 +58,6 @@ test('ignores a lock whose release the job has started', async () => {
   proxy.meet(() => undefined);
   await stage.takenByGrace(hero);
   expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' } });
-});
-
-/** Returns the URLs of the requests of a check. */
-async function asked(proxy: FaultProxy, check: () => Promise<unknown>): Promise<readonly URL[]> {
-  const before = proxy.passed.length;
-  await check();
-  return proxy.passed.slice(before).map(({ url }) => new URL(url, proxy.baseUrl));
-}
-
-const inFolders = Array.from({ length: 50 }, (_, index) => `Content/${index}/Hero.uasset`);
-const manyLocks: readonly (readonly [what: string, paths: readonly string[], pages: number])[] = [
-  ['1,000 locks of a folder', manyPaths(1_000), 1],
-  ['50 locks in 50 folders', inFolders, 1],
-  ['1,200 locks of a folder', manyPaths(1_200), 2],
-];
-
-test.each(forms(manyLocks, 1))('checks %s with one request per page of a thousand locks', async (_, paths, pages) => {
-  const stage = await openStage();
-  const proxy = await stage.proxy(pathByPath);
-  const job = await stage.job();
-  await job.run(locking(paths));
-  const targets = await asked(proxy, async () =>
-    expect(await job.run(checking())).toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'kept', count: String(paths.length) },
-    }),
-  );
-  expect(targets).toHaveLength(pages);
-  for (const { searchParams } of targets) {
-    expect(searchParams.get('prefix')).toBe('Content/');
-    expect(Number(searchParams.get('limit'))).toBeLessThanOrEqual(1_000);
-  }
-});
-
-test('looks up a few locks by path, after one page, if others hold a thousand locks in their folder', async () => {
-  const stage = await openStage();
-  const { workspace: workspace_id, service } = stage;
-  await storeLocks(service.storage, ...manyPaths(1_000).map((path) => ({ workspace_id, path })));
-  const proxy = await stage.proxy(pathByPath);
-  const job = await stage.job();
-  const paths = ['Content/y.uasset', 'Content/z.uasset'];
-  await job.run(locking(paths));
-  const targets = await asked(proxy, async () =>
-    expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { count: '2' } }),
-  );
-  expect(targets.map(({ searchParams }) => searchParams.get('path'))).toEqual([null, ...paths]);
 });
 
 test.each([
@@ -139,15 +78,4 @@ test.each([
   proxy.up();
   proxy.meet(() => undefined);
   expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
-});
-
-test('retries a service that is down for less than the retries', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
-  await job.run(locking(hero));
-  let met = 0;
-  proxy.meet(() => (met++ < 2 ? { kind: 'cut' } : undefined));
-  expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' } });
-  expect(met).toBe(3);
 });

@@ -1,43 +1,14 @@
 import { expect } from 'vitest';
-import { type Fault, type FaultProxy, type Manner, type Passing, pathByPath } from '../../support/fault-proxy.ts';
-import { forms } from '../../support/runs.ts';
-import { soak } from './place.ts';
+import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
 
-type Manners = readonly (readonly [name: string, manner: Manner])[];
-type Troubles = readonly (readonly [name: string, fault: Fault])[];
-
-export const allManners: Manners = [
+/** The best service, and the worst: one whose locks nothing identifies. */
+export const manners: readonly (readonly [name: string, manner: Manner])[] = [
   ['has ETags', {}],
-  ['has ETags, but no leases', pathByPath],
-  ['has only ids', { givesNoTag: true }],
-  ['has neither ETags nor ids', { givesNoProof: true }],
   ['has no way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
 ];
 
-const allTroubles: Troubles = [
-  ['takes effect, but its response is lost', { kind: 'done-then-cut' }],
-  ['does not arrive', { kind: 'cut' }],
-  ['takes effect, but a proxy answers 502', { kind: 'done-then-answer', status: 502 }],
-  ['takes effect, but its response is truncated', { kind: 'done-then-truncated' }],
-  ['is rejected with 429', { kind: 'answer', status: 429, headers: { 'retry-after': '1' } }],
-  ['is rejected with 503', { kind: 'answer', status: 503 }],
-];
-
-/** How services identify locks: the best and the worst. The soak test has all, and a short run the best. */
-export const manners: Manners = soak
-  ? allManners
-  : forms(
-      allManners.filter((_, index) => index <= 1 || index === allManners.length - 1),
-      0,
-    );
-
-/** Transient faults that the default retries overcome: the worst, and one with a response. A short run has the worst. */
-export const troubles: Troubles = soak
-  ? allTroubles
-  : forms(
-      allTroubles.filter(([, { kind }]) => kind === 'done-then-cut' || kind === 'done-then-answer'),
-      0,
-    );
+/** The worst transient fault: the request takes effect, and its response is lost. */
+export const lostResponse: Fault = { kind: 'done-then-cut' };
 
 export interface Met {
   /** Number of requests so far. */

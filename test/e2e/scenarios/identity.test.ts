@@ -12,14 +12,12 @@ import {
   refusal,
 } from '../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../support/oidc-issuer.ts';
-import type { Answer } from '../../support/other-servers/other-server.ts';
-import { json, page, problem } from '../../support/other-servers/responses.ts';
-import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
+import { json } from '../../support/other-servers/responses.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { jobIds, operator, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
-import { errorsOf, everythingLeft, jobAt } from '../scene.ts';
+import { errorsOf, everythingLeft } from '../scene.ts';
 import { entriesOf } from './ledger.ts';
 import { locking, type PlacedJobOptions } from './place.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -215,32 +213,6 @@ describe('a token that expires in the middle of a step', () => {
   });
 });
 
-test('concurrent jobs use separate tokens, one exchange per step', async () => {
-  const jobs = await Promise.all(Array.from({ length: 3 }, () => openJobWithIdentity()));
-  await Promise.all(
-    jobs.map(async ({ stage, job, proxy }) => {
-      const paths = Array.from({ length: 40 }, (_, index) => `Content/${index}.uasset`);
-      const main = await job.run(identified(paths));
-      expect(main, main.log).toMatchObject({ conclusion: 'success', annotations: [] });
-      expect(proxy.passed.filter(isExchange)).toHaveLength(1);
-      expect(await job.post()).toMatchObject([{ conclusion: 'success', annotations: [] }]);
-      expect(await stage.locks()).toEqual([]);
-    }),
-  );
-  const all = jobs.map(({ proxy }) => tokensOf(proxy.passed));
-  expect(new Set(all.flat())).toHaveLength(6);
-});
-
-test('a token in the input takes precedence, and no identity token is requested', async () => {
-  const { stage, proxy, job } = await openJobWithIdentity();
-  const before = issuer.handedOut.length;
-  await job.run(identified(hero, { token: stage.token }));
-  expect(await job.post()).toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(tokensOf(proxy.passed)).toEqual([`Bearer ${stage.token}`]);
-  expect(proxy.passed.filter(isExchange)).toEqual([]);
-  expect(issuer.handedOut).toHaveLength(before);
-});
-
 describe('a job without a token', () => {
   const listing = { with: { operation: 'list-locks' } };
 
@@ -315,36 +287,5 @@ describe('a job without a token', () => {
     } finally {
       issuer.behaviour.runner = undefined;
     }
-  });
-
-  test.each<[string, Answer, RegExp]>([
-    [
-      'does not have the route',
-      problem(404, { title: 'Not Found' }),
-      /^The service does not support OIDC token exchange\. Set the input `token` .* \(POST \/v1\/token: 404 Not Found\)\.$/,
-    ],
-    [
-      'has only GET on the route',
-      problem(405, { title: 'Method Not Allowed' }, { allow: 'GET' }),
-      /^The service does not support OIDC token exchange\. Set the input `token` .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
-    ],
-    [
-      'is behind a gateway that answers 404',
-      page(404),
-      /^The service did not issue a token to this job\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: Set the input `token` .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
-    ],
-    [
-      'returns no token',
-      json(200, {}),
-      /^The service did not issue a token to this job\. The response cannot be used: it contains no token\. Check .* \(POST \/v1\/token: 200 OK\)\.$/,
-    ],
-  ])('reports that the service %s', async (_, response, reason) => {
-    const server = await startOtherServer(response);
-    const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '' };
-    const job = await jobAt(server.baseUrl, { env });
-    const result = await job.run({ with: { ...listing.with, retries: '1' } });
-    expect(errorsOf(result)).toEqual([expect.stringMatching(reason)]);
-    for (const { url, headers } of server.requests)
-      expect([url, headers.authorization]).toEqual(['/v1/token', undefined]);
   });
 });

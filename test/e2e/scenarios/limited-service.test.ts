@@ -104,18 +104,6 @@ describe('with a rate limit of five requests per second and token', () => {
     },
   );
 
-  test('4 concurrent jobs get all their locks even if responses are lost, and leave none behind', {
-    timeout: 600_000,
-  }, async () => {
-    const place = await shipped.workspace({ ownToken: true });
-    const paths = Math.ceil((260 + beyond) / 4);
-    await expectAllServed(
-      place,
-      await playJobs(place, { jobs: 4, paths, inputs: soak ? patient : {}, proxied: true }),
-      paths,
-    );
-  });
-
   test('a job that is killed while it waits for the rate limit leaves no locks behind', async () => {
     const place = await shipped.workspace({ ownToken: true });
     const job = await place.job();

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
-import { readActionFile } from '../../support/runner/action-file.ts';
-import { forms } from '../../support/runs.ts';
-import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
-import { locking, unlocking } from './place.ts';
+import { atEveryRequest, lostResponse, meetAt } from './faults.ts';
+import { locking } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
 const shipped = useShippedService();
@@ -13,68 +11,47 @@ const hourMs = 3_600_000;
 
 const mannersOfGranting: readonly (readonly [string, Manner])[] = [
   ['returns an ETag', {}],
-  ['returns neither ETag nor id', { givesNoProof: true }],
   ['returns nothing when it grants a lock', { givesNoProof: true, saysNothing: true }],
 ];
 
-describe.each(forms(mannersOfGranting, 0, 2))(
-  'with a service that %s and a lock that expired during the job',
-  (_, manner) => {
-    test('the post-step leaves the lock of a new holder alone, and reports when and to whom the lock was lost', async () => {
-      const place = await shipped.workspace();
-      const clock = await place.clock();
-      const proxy = await place.proxy(manner);
-      const job = await place.job();
-      await job.run(locking([hero, 'b'], { ttl: '1h' }));
-      await clock.pass(hourMs);
-      expect(await place.locks()).toEqual([]);
-      const theirs = await place.takenByGrace(hero);
-      const [post] = await job.post();
-      expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-      expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
-        {
-          message: expect.stringMatching(
-            /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It expired at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have prevented that\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
-          ),
-        },
-      ]);
-      expect(proxy.passed.filter((one) => isReleasing(one) && one.status === 204)).toEqual([]);
-      expect(await place.locks()).toEqual([theirs]);
-    });
+describe.each(mannersOfGranting)('with a service that %s and a lock that expired during the job', (_, manner) => {
+  test('the post-step leaves the lock of a new holder alone, and reports when and to whom the lock was lost', async () => {
+    const place = await shipped.workspace();
+    const clock = await place.clock();
+    const proxy = await place.proxy(manner);
+    const job = await place.job();
+    await job.run(locking([hero, 'b'], { ttl: '1h' }));
+    await clock.pass(hourMs);
+    expect(await place.locks()).toEqual([]);
+    const theirs = await place.takenByGrace(hero);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It expired at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have prevented that\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
+        ),
+      },
+    ]);
+    expect(proxy.passed.filter((one) => isReleasing(one) && one.status === 204)).toEqual([]);
+    expect(await place.locks()).toEqual([theirs]);
+  });
 
-    test('the post-step warns if the path is free, and has nothing to release', async () => {
-      const place = await shipped.workspace();
-      const clock = await place.clock();
-      await place.proxy(manner);
-      const job = await place.job();
-      await job.run(locking(hero, { ttl: '1h' }));
-      await clock.pass(hourMs);
-      expect(await place.locks()).toEqual([]);
-      const [post] = await job.post();
-      expect(post).toMatchObject({ conclusion: 'success' });
-      expect(post?.annotations).toMatchObject([
-        { level: 'warning', message: expect.stringContaining(`The lock on ${hero} expired at `) },
-      ]);
-    });
-
-    test('unlock fails, and leaves the path to its new holder', async () => {
-      const place = await shipped.workspace();
-      const clock = await place.clock();
-      await place.proxy(manner);
-      const job = await place.job();
-      const { outputs } = await job.run(locking([hero, 'b'], { ttl: '1h', 'auto-release': 'false' }));
-      await clock.pass(hourMs);
-      expect(await place.locks()).toEqual([]);
-      const theirs = await place.takenByGrace(hero);
-      const unlock = await job.run(unlocking({ locks: outputs['locks'] ?? '' }));
-      expect(unlock.outputs['released']).toBe('[]');
-      // Without the ledger, the output shows a loss only if the service returned details of the lock.
-      if (manner.saysNothing) expect(unlock.annotations[0]?.message).toContain('was left alone');
-      else expect(unlock).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
-      expect(await place.locks()).toEqual([theirs]);
-    });
-  },
-);
+  test('the post-step warns if the path is free, and has nothing to release', async () => {
+    const place = await shipped.workspace();
+    const clock = await place.clock();
+    await place.proxy(manner);
+    const job = await place.job();
+    await job.run(locking(hero, { ttl: '1h' }));
+    await clock.pass(hourMs);
+    expect(await place.locks()).toEqual([]);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success' });
+    expect(post?.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringContaining(`The lock on ${hero} expired at `) },
+    ]);
+  });
+});
 
 const conclusions = [
   ['fails the job by default', {}, 'failure'],
@@ -104,39 +81,6 @@ test.each(conclusions)(
   },
 );
 
-const words = [
-  ['the saved `on-lost: warn`', { saved: 'warn', input: 'fail', conclusion: 'success' }],
-  ['the saved `on-lost: fail`', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
-  ['the input, if nothing was saved', { saved: undefined, input: 'warn', conclusion: 'success' }],
-  ['the default `fail`, if both are invalid', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
-] as const;
-
-test.each(forms(words, 0, 3))(
-  'the effect of a lost lock on the job depends on %s',
-  async (_, { saved, input, conclusion }) => {
-    const place = await shipped.workspace();
-    const job = await place.job();
-    const step = await job.run(locking(hero));
-    expect(step.state['on-lost']).toBe('fail');
-    await place.release(hero);
-    await place.takenByGrace(hero);
-    const { post } = await readActionFile();
-    // The runner evaluates the inputs of a post-step again, and passes the saved state to it.
-    const state = { step: step.state['step'], locks: step.state['locks'], 'on-lost': saved };
-    const known = Object.entries(state).flatMap(([name, value]) =>
-      value === undefined ? [] : [[`STATE_${name}`, value]],
-    );
-    await expect(
-      job.run({
-        ...locking(hero, { 'on-lost': input }),
-        main: post ?? '',
-        post: null,
-        env: Object.fromEntries(known),
-      }),
-    ).resolves.toMatchObject({ conclusion });
-  },
-);
-
 test('without any way to identify locks, one within its lifetime is released, and an older one is left alone', async () => {
   const place = await shipped.workspace();
   const clock = await place.clock();
@@ -160,35 +104,27 @@ test('without any way to identify locks, one within its lifetime is released, an
 /** One and a half seconds: more than any rounding of times by the service. */
 const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
 
-describe.each(
-  // If locks cannot be identified, one within its lifetime counts as that of the job.
-  manners.filter(([, { keepsNoTimes }]) => !keepsNoTimes),
-)('with a service that %s', (_, manner) => {
-  test.each(troubles)(
-    'a lost lock fails the job, and the new one is left alone, whichever request of the post-step %s',
-    async (_, fault) => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy(manner);
-      await atEveryRequest(async (number) => {
-        const [lost, kept] = [`lost-${number}`, `kept-${number}`];
-        proxy.meet(() => undefined);
-        const job = await place.job();
-        await job.run(locking([lost, kept]));
-        await place.release(lost);
-        const theirs = await place.takenByGrace(lost);
-        await (await job.command({ command: work, id: 'work' })).finished;
-        const met = meetAt(proxy, number, fault, async () => undefined);
-        const [post] = await job.post();
-        await met.done();
-        expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-        expect(await place.lockOn(kept)).toBeUndefined();
-        expect(await place.lockOn(lost)).toEqual(theirs);
-        const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
-        expect(released.map(({ path }) => path)).not.toContain(lost);
-        return met;
-      });
-    },
-  );
+test('a lost lock fails the job, and the new one is left alone, whichever response of the post-step is lost', async () => {
+  const place = await shipped.workspace();
+  const proxy = await place.proxy();
+  await atEveryRequest(async (number) => {
+    const [lost, kept] = [`lost-${number}`, `kept-${number}`];
+    proxy.meet(() => undefined);
+    const job = await place.job();
+    await job.run(locking([lost, kept]));
+    await place.release(lost);
+    const theirs = await place.takenByGrace(lost);
+    await (await job.command({ command: work, id: 'work' })).finished;
+    const met = meetAt(proxy, number, lostResponse, async () => undefined);
+    const [post] = await job.post();
+    await met.done();
+    expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+    expect(await place.lockOn(kept)).toBeUndefined();
+    expect(await place.lockOn(lost)).toEqual(theirs);
+    const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
+    expect(released.map(({ path }) => path)).not.toContain(lost);
+    return met;
+  });
 });
 
 test.each([

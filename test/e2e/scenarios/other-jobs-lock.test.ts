@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusal, releasedBy } from '../../support/fault-proxy.ts';
-import { forms } from '../../support/runs.ts';
-import { allManners } from './faults.ts';
+import { manners } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
 
@@ -15,35 +14,35 @@ async function lockedByAnother(stage: Stage) {
   return stage.lockOn(hero);
 }
 
-describe.each([
-  ...forms(allManners, 0, 2),
-  ['returns no details of a lock', { givesNoProof: true, saysNothing: true }] as const,
-])('with a service that %s', (_, manner) => {
-  test('a lock of another job survives a second unlock and the end of the job that held the path before', async () => {
-    const stage = await openStage();
-    await stage.proxy(manner);
-    const first = await stage.job();
-    await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
-    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
-    const theirs = await lockedByAnother(stage);
-    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'held', released: '[]' },
-      annotations: [
-        {
-          level: 'warning',
-          message: expect.stringMatching(
-            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
-          ),
-        },
-      ],
+describe.each([...manners, ['returns no details of a lock', { givesNoProof: true, saysNothing: true }] as const])(
+  'with a service that %s',
+  (_, manner) => {
+    test('a lock of another job survives a second unlock and the end of the job that held the path before', async () => {
+      const stage = await openStage();
+      await stage.proxy(manner);
+      const first = await stage.job();
+      await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
+      await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
+      const theirs = await lockedByAnother(stage);
+      await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
+        conclusion: 'success',
+        outputs: { status: 'held', released: '[]' },
+        annotations: [
+          {
+            level: 'warning',
+            message: expect.stringMatching(
+              /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
+            ),
+          },
+        ],
+      });
+      const posts = await first.post();
+      expect(posts.map(({ log }) => log)).toEqual(['', '', 'Nothing was left to release at the end of the job.']);
+      for (const post of posts) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+      expect(await stage.lockOn(hero)).toEqual(theirs);
     });
-    const posts = await first.post();
-    expect(posts.map(({ log }) => log)).toEqual(['', '', 'Nothing was left to release at the end of the job.']);
-    for (const post of posts) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await stage.lockOn(hero)).toEqual(theirs);
-  });
-});
+  },
+);
 
 test('an unlock of a path that the job did not get reports it as held even if the holder is unknown', async () => {
   const stage = await openStage();
@@ -78,33 +77,6 @@ const reportsLoss = {
     { message: expect.stringMatching(new RegExp(`The lock on ${hero} was lost .* A later step .* again`)) },
   ],
 };
-
-test('a lock of another job survives the post-steps of two steps that both had the path, whatever the service returns', async () => {
-  const stage = await openStage();
-  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
-  const job = await stage.job();
-  await job.run(locking(hero));
-  await stage.release(hero);
-  await expect(job.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
-  await (await job.nextPost())?.finished;
-  expect(await stage.locks()).toEqual([]);
-  const theirs = await stage.take(hero);
-  await expect((await job.nextPost())?.finished).resolves.toMatchObject(reportsLoss);
-  expect(await stage.locks()).toEqual([theirs]);
-});
-
-test('a lock that ended before a later step acquired and released the path was already gone', async () => {
-  const stage = await openStage();
-  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
-  const job = await stage.job();
-  await job.run(locking(hero));
-  await stage.release(hero);
-  await job.run(locking(hero));
-  const [, first] = await job.post();
-  expect(first).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(first?.log).toContain('1 already gone');
-  expect(await stage.locks()).toEqual([]);
-});
 
 test('a lock that is handed on survives the post-step of an earlier step that had the path, whatever the service returns', async () => {
   const stage = await openStage();

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
-import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { atEveryRequest, meetAt, troubles } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -141,31 +139,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect((await place.lockOn('0'))?.id).toBe(theirs.id);
   });
-
-  test.each(troubles)(
-    'never waits for itself, and leaves the earlier locks alone, whichever request %s',
-    async (_, fault) => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy();
-      const env = { NODE_OPTIONS: fasterTime(2) };
-      await atEveryRequest(async (number) => {
-        proxy.meet(() => undefined);
-        const job = await place.job();
-        await takeMaps(job);
-        const held = await place.locks();
-        const met = meetAt(proxy, number, fault, async () => undefined);
-        const result = await job.run({ ...nextStep(['0', 'b', 'c']), env });
-        await met.done();
-        expectNamed(result);
-        expect(result.conclusion).toBe('failure');
-        expect(await place.locks()).toEqual(held);
-        proxy.meet(() => undefined);
-        for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-        expect(await place.locks()).toEqual([]);
-        return met;
-      });
-    },
-  );
 });
 
 test('a path that is locked again after its lock has expired is released by the step that holds it', async () => {

@@ -18,6 +18,7 @@ export const everyTable: Rows = {
     {
       id: 'game',
       remote: awkward,
+      default_branch: 'main',
       created_at: 1,
       desk_ttl: '8h',
       lfs_url: 'u',
@@ -33,6 +34,7 @@ export const everyTable: Rows = {
     {
       id: 'b',
       remote: '',
+      default_branch: null,
       created_at: 0,
       desk_ttl: null,
       lfs_url: null,
@@ -143,6 +145,7 @@ export const everyTable: Rows = {
       fingerprint: 'f',
       pool: 'seats',
       state: 'held',
+      size: 1,
       granted: '[["lock_1","B"]]',
       result: null,
       expires_at: 2,
@@ -155,6 +158,7 @@ export const everyTable: Rows = {
       fingerprint: null,
       pool: null,
       state: 'ended',
+      size: 0,
       granted: null,
       result: '{"released":[],"lost":[]}',
       expires_at: 2,
@@ -214,7 +218,6 @@ export const everyTable: Rows = {
       missing: '[]',
     },
   ],
-  lfs_usage: [{ workspace_id: 'game', objects: 1, bytes: 2, needed_bytes: null }],
   hooks: [
     {
       id: 'hook_1',

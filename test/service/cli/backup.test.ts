@@ -17,7 +17,7 @@ import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const { folder, run, json, lock, ask } = besideService();
 
-const command = join(import.meta.dirname, '../../../bin/workspace-service.js');
+const command = join(import.meta.dirname, '../../../build/workspace-service.mjs');
 
 /** Runs a command on another folder. */
 const runOn = (data: string, ...args: readonly string[]) => runMain(args, commandEnvironment(data));

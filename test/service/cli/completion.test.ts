@@ -9,7 +9,7 @@ import { compileCache } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runMain } from './run-main.ts';
 
-const command = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
+const command = fileURLToPath(new URL('../../../build/workspace-service.mjs', import.meta.url));
 
 /** Commands that print the completions for these words. The last word is unfinished. */
 const shells = {

@@ -333,7 +333,7 @@ describe('a command under a lock on an item of a pool', () => {
   });
 });
 
-const bin = join(import.meta.dirname, '../../../bin/workspace-service.js');
+const bin = join(import.meta.dirname, '../../../build/workspace-service.mjs');
 
 describe('a signal', () => {
   const untilStopped =

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
 
-const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../../build/workspace-service.mjs', import.meta.url));
 
 const run = (node: string, args: readonly string[]) => spawnSync(node, args, { encoding: 'utf8', timeout: 30_000 });
 

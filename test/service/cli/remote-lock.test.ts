@@ -21,7 +21,7 @@ import { valueIn } from '../../support/value-in.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { runMain } from './run-main.ts';
 
-const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../../build/workspace-service.mjs', import.meta.url));
 
 const oneOfThree = 'Pass either paths, --staged or --receive.';
 

@@ -120,14 +120,9 @@ describe('a sync', () => {
     }
   });
 
-  test('announces its end and ends the stream if the sync has already ended', async () => {
+  test('shows a hostile error as text', async () => {
     const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
-    const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
-    const response = await fetch(address, { headers: { cookie: visitor.cookie() } });
-    const text = await response.text();
-    expect(response.headers.get('content-type')).toBe('text/event-stream');
-    expect(text.match(/^event: (?!alive).*$/gm)).toEqual(['event: changed', 'event: over']);
     expect(await show(`/${idOf(900)}`, other)).toContain('\\u{202e}a\nb');
   });
 });

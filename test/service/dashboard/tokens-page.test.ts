@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { databaseKinds, sqlite } from '../../support/databases.ts';
-import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import type { RunningService } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
@@ -19,11 +18,10 @@ describe('the list of tokens', () => {
   const listed = (page: string) => [...page.matchAll(/<div class="faint" id="(tok_[^"]+)"/g)].map(([, id = '']) => id);
   const rowOf = (page: string, id: string) => page.split('<tr').find((row) => row.includes(`id="${id}"`)) ?? '';
 
-  test('shows the scopes and the last use of each token, active tokens first, or those of one state', async () => {
+  test('shows the owner, scopes and last use of each token, active tokens first', async () => {
     const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
     const own = visitor.id;
     const show = async (query: string) => (await visitor.get(`/tokens${query}`)).text;
-    expect(await show('?state=expired')).toContain('No token is expired.');
     const token = async (name: string) => (await service.token({ name, scopes: ['sync'], workspaces: ['game'] })).id;
     const [active, expired, revoked] = [await token('active'), await token('old'), await token('lost')];
     await end(service, expired);
@@ -34,46 +32,16 @@ describe('the list of tokens', () => {
 
     const page = await show('');
     expect(listed(page)).toEqual([active, own, expired, revoked]);
-    expect(listed(await show('?state=active'))).toEqual([active, own]);
-    expect(listed(await show('?state=expired'))).toEqual([expired]);
-    expect(listed(await show('?state=revoked'))).toEqual([revoked]);
-    expect(listed(await show('?state=constructor'))).toHaveLength(4);
     expect(rowOf(page, active)).toMatch(/sync.*game.*never.*<time .*Revoke/s);
     expect(rowOf(page, expired)).toContain('not yet');
     expect(page.match(/signed in with it/g)).toHaveLength(1);
     expect(rowOf(page, own)).toContain('signed in with it');
     for (const over of [expired, revoked]) expect(rowOf(page, over)).not.toContain('/revoke');
-    expect(page).toMatch(/<tbody><tr class="group"><th scope="rowgroup"[^>]*>.*?<bdi>lost<\/bdi>.*?1 token</s);
+    expect(rowOf(page, revoked)).toContain('data-label="Owner"><bdi>lost</bdi>');
     for (const notice of ['%3Cb%3Ex', 'constructor', '__proto__']) {
       expect(await show(`?notice=${notice}`)).not.toContain('class="notice"');
     }
   });
-});
-
-test('tokens are listed by owner, owners with active tokens first, and sorted without regard to case', async () => {
-  const service = await startTestService(sqlite);
-  onTestFinished(service.stop);
-  const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
-  const token = async (name: string, owner: string) => (await service.token({ name, owner })).id;
-  const gone = await token('gone', 'bob');
-  await end(service, gone);
-  const ids = [await token('laptop', 'ada'), await token('desk', 'Ada'), await token('pc', 'ada')];
-  // The order of tokens created in the same millisecond is random.
-  for (const [index, id] of ids.entries()) {
-    await changeRows(service.storage, 'tokens', { created_at: Date.now() + index }, { id });
-  }
-  const { text } = await visitor.get('/tokens');
-  const groups = [...text.matchAll(/<tbody>(.*?)<\/tbody>/gs)].map(([, group = '']) => [
-    /<bdi>(.*?)<\/bdi>/.exec(group)?.[1],
-    /\d+ tokens?/.exec(group)?.[0],
-    [...group.matchAll(/ id="(tok_[^"]+)"/g)].map(([, id]) => id),
-  ]);
-  expect(groups).toEqual([
-    ['ada', '2 tokens', [ids[2], ids[0]]],
-    ['Ada', '1 token', [ids[1]]],
-    ['root', '1 token', [visitor.id]],
-    ['bob', '1 token', [gone]],
-  ]);
 });
 
 describe.each(databaseKinds)('revoking a token on $name', (kind) => {

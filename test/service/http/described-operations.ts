@@ -4,6 +4,21 @@ import type { Reply } from '../../support/running-service.ts';
 import { describedApi } from './described-app.ts';
 
 const { definitions } = describedApi().openAPIRegistry;
+const routes = definitions.flatMap((definition) => (definition.type === 'route' ? [definition.route] : []));
+
+/** Expects a response that the document describes, if it has the operation. Returns the response. */
+export function asDescribed(method: string, target: string, response: Reply): Reply {
+  const [address = ''] = target.split('?');
+  const operation = routes.find(
+    (route) => route.method.toUpperCase() === method && patternOf(route.path).test(address),
+  );
+  if (operation !== undefined) expectDescribed(method, operation.path, response);
+  return response;
+}
+
+/** The path of a lock may have slashes. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace('{path}', '.+').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 
 const headerSchema = z.object({ required: z.boolean() });
 
@@ -17,7 +32,6 @@ const responseSchema = z.object({
 const anyRequest = new Set(['400', '405', '408', '431', '500', '503']);
 
 function responsesOf(method: string, path: string) {
-  const routes = definitions.flatMap((definition) => (definition.type === 'route' ? [definition.route] : []));
   const route = routes.find((candidate) => candidate.method.toUpperCase() === method && candidate.path === path);
   return z.record(z.string(), responseSchema).parse(route?.responses);
 }
@@ -70,11 +84,3 @@ export function expectDescribed(method: string, path: string, { status, headers,
   // Parsing drops members that are not described.
   expect(content[type]?.schema.parse(answered), `${type} of ${asked}`).toEqual(answered);
 }
-
-/** The headers that the document describes for the status, but does not require. */
-export const optionalHeaders = (method: string, path: string, status: number): string[] =>
-  describedHeaders(method, path, status).flatMap(({ name, required }) => (required ? [] : [name]));
-
-/** The statuses that the document describes for the operation. */
-export const describedStatuses = (method: string, path: string): number[] =>
-  Object.keys(responsesOf(method, path)).flatMap((status) => (status === 'default' ? [] : [Number(status)]));

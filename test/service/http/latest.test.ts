@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
@@ -151,13 +151,14 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
   });
 
   test('a silent remote is waited for briefly, and the answer says how old the mirror is', async () => {
-    const { repository, take, workspace, check } = await setUp();
+    const { repository, take, check } = await setUp();
     expect((await take('b.umap', 'feature')).status).toBe(409);
-    await service.storage.commit('global', (db) =>
-      db.updateTable('workspaces').set({ remote: 'file:///nowhere/at/all' }).where('id', '=', workspace).execute(),
-    );
+    const expected = newest(repository, 'release/1.4');
+    await rename(repository.path, `${repository.path}-down`);
+    // Asks the remote again, because it does not know the branch.
+    await take('b.umap', 'not-pushed-yet');
     const refused = await take('b.umap', 'feature');
-    expect(refused.body.outdated).toEqual({ path: 'b.umap', ...newest(repository, 'release/1.4') });
+    expect(refused.body.outdated).toEqual({ path: 'b.umap', ...expected });
     expect(refused.body.detail).toContain('This was compared with the mirror as of 20');
     const { as_of } = await check({ paths: ['a.umap'], branch: 'feature' });
     expect(Date.parse(as_of)).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import {
   type RunningServiceOptions,
   startTestService,
 } from '../../support/running-service.ts';
+import { asDescribed } from './described-operations.ts';
 
 export interface SharedService extends RunningService {
   /** The secret of a token with all scopes. */
@@ -20,7 +21,7 @@ export interface SharedService extends RunningService {
 /** Splits text into words: a table of words is easier to read than an array with a line for each. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** One service that all tests of a file share. */
+/** One service that all tests of a file share. Each of its responses must be as the OpenAPI document describes it. */
 export function sharedService(kind: DatabaseKind = sqlite, options: RunningServiceOptions = {}): SharedService {
   // Filled in before the first test runs.
   const shared = {} as SharedService;
@@ -33,7 +34,9 @@ export function sharedService(kind: DatabaseKind = sqlite, options: RunningServi
       const id = await service.workspace();
       return { id, ...locksOf(service, id, secret) };
     }
-    Object.assign(shared, service, { secret, home, newWorkspace });
+    const ask: RunningService['ask'] = async (method, path, given) =>
+      asDescribed(method, path, await service.ask(method, path, given));
+    Object.assign(shared, service, { ask, secret, home, newWorkspace });
   });
   afterAll(() => shared.stop());
   return shared;

@@ -87,12 +87,21 @@ test('a lock is refused if the HEAD of the remote names no branch, until the bra
   expect(await take('main')).toEqual([201, undefined]);
 });
 
-test('a lock is refused if git cannot compare the branches', async () => {
+test('a lock is refused if the mirror lacks a commit that the remote no longer has', async () => {
   const { workspace, take } = await setUp();
   expect(await take('topic')).toEqual([201, undefined]);
-  const main = { workspace_id: workspace, name: 'main' };
-  await changeRows(service.storage, 'synced_branches', { head: 'f'.repeat(40) }, main);
-  expect(await take('topic', 'another')).toEqual([503, refusedBecause('The files could not be compared: git ')]);
+  const gone = {
+    workspace_id: workspace,
+    name: 'main',
+    head: 'f'.repeat(40),
+    synced_at: Date.now() + 3_600_000,
+    received_objects: 0,
+  };
+  await service.storage.commit('global', (db) => db.insertInto('synced_branches').values(gone).execute());
+  expect(await take('topic', 'another')).toEqual([
+    503,
+    refusedBecause('The mirror does not have the branch main yet.'),
+  ]);
 });
 
 test('a lock is refused if the remote has never answered', async () => {
@@ -117,13 +126,14 @@ test('a comparison with many branches ends within five seconds, and the next one
   await taken('third');
 });
 
-test('a token that may not lock or sync does not sync its branch', async () => {
+test('a token that may not lock or sync does not fetch its branch', async () => {
   const { workspace, repository } = await setUp();
   repository.commit({ branch: 'unused', from: 'main', files: {} });
   const reader = await service.token({ scopes: ['locks:read'] });
   const json = { paths: ['Content/Hero.uasset'], branch: 'unused' };
   const checked = await service.ask('POST', `/v1/workspaces/${workspace}/check`, { token: reader.secret, json });
   expect(checked.body).toMatchObject({ outdated: [], as_of: null });
-  const syncs = service.storage.read.selectFrom('syncs').select('branch').where('workspace_id', '=', workspace);
-  expect(await syncs.execute()).toEqual([{ branch: 'main' }]);
+  const writer = await service.token({ scopes: ['locks:write'] });
+  const fetched = await service.ask('POST', `/v1/workspaces/${workspace}/check`, { token: writer.secret, json });
+  expect(fetched.body).not.toHaveProperty('as_of');
 });

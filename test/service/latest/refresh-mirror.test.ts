@@ -17,6 +17,11 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
 
+const completeMirror = {
+  git: { missingCommits: async () => new Set<string>() },
+  pullThrough: { commits: async () => undefined },
+};
+
 const commitOf = (branch: string): string => `commit of ${branch}`;
 
 interface SetUp {
@@ -25,7 +30,7 @@ interface SetUp {
   readonly patterns?: string | null;
 }
 
-/** A remote with these branches, and a mirror with some of them. All syncs fail at once. */
+/** A remote with these branches, of which only some can be fetched. */
 async function setUp(
   names: readonly string[],
   mirrored: readonly string[],
@@ -38,21 +43,22 @@ async function setUp(
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), commitOf(name)]));
-  const times = { askedAt: 1_000, answeredAt: 1_000 };
-  const listing = { branches, defaultBranch: branchNamed('main'), ...times };
+  const listing = { branches, defaultBranch: branchNamed('main'), askedAt: 1_000 };
   const answer = (): AskedRemote => {
     const startedAt = performance.now();
     if (failure === undefined) return { listing: { ...listing }, failure, startedAt };
-    return { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy', ...times }, startedAt };
+    return { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy' }, startedAt };
   };
   let known: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
-  const calls = { looks: 0, asks: 0 };
+  const calls = { pulls: 0, asks: 0 };
+  const lackingOf = (commits: Iterable<string>) => new Set(commits).difference(new Set(mirrored.map(commitOf)));
   const refreshMirror = createRefreshMirror({
     storage,
-    git: {
-      async missingCommits(_workspace, commits) {
-        calls.looks += 1;
-        return new Set(commits).difference(new Set(mirrored.map(commitOf)));
+    git: { missingCommits: async (_workspace, commits) => lackingOf(commits) },
+    pullThrough: {
+      async commits(_workspace, heads) {
+        calls.pulls += 1;
+        return lackingOf(heads.values()).size === 0 ? undefined : 'The remote lacks it.';
       },
     },
     remoteMemory: {
@@ -65,13 +71,6 @@ async function setUp(
       },
     },
   });
-  storage.onQueued(
-    'syncs',
-    () =>
-      void storage.commit({ workspace: id }, (db) =>
-        db.updateTable('syncs').set({ status: 'failed', finished_at: 1 }).where('workspace_id', '=', id).execute(),
-      ),
-  );
   const refresh = (branch: string, maxAgeMs = 60_000) =>
     refreshMirror({ workspace, branch, syncsBranch: true }, maxAgeMs);
   return { refresh, calls, id, workspace };
@@ -89,19 +88,31 @@ test('without a branch of the remote, the comparison has no time', async () => {
   ]);
 });
 
-test('the mirror is read once for all branches', async () => {
+test('all branches are fetched together, once for each answer of the remote', async () => {
   const releases = Array.from({ length: 400 }, (_, index) => `release-${index}`);
   const { refresh, calls } = await setUp(['main', ...releases], ['main', ...releases]);
-  expect((await refresh('main')).compared.size).toBe(401);
-  expect(calls.looks).toBe(1);
+  for (let times = 0; times < 2; times += 1) expect((await refresh('main')).compared.size).toBe(401);
+  expect(calls.pulls).toBe(1);
 });
 
 test('without the default branch of a silent remote, the comparison has no time', async () => {
-  const { refresh, id } = await setUp([], [], { failure: 'silent', patterns: null });
-  const synced = { workspace_id: id, name: 'topic', head: '1', synced_at: 1, received_objects: 1 };
+  const { refresh, id } = await setUp([], ['topic'], { failure: 'silent', patterns: null });
+  const head = commitOf('topic');
+  const synced = { workspace_id: id, name: 'topic', head, synced_at: 1, received_objects: 1 };
   await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
   const { compared, own, gap } = await refresh('topic');
-  expect([compared.size, own, gap?.isLasting]).toEqual([0, '1', false]);
+  expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
+});
+
+test('a synced branch that this instance lacks and cannot fetch leaves a gap', async () => {
+  const { refresh, id } = await setUp([], ['main', 'topic'], { failure: 'silent' });
+  const rows = ['main', 'release-1', 'topic'].map((name) => ({
+    ...{ workspace_id: id, name, head: commitOf(name) },
+    ...{ synced_at: 1, received_objects: 1 },
+  }));
+  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(rows).execute());
+  const { compared, gap } = await refresh('topic');
+  expect([[...compared.keys()], gap?.reason]).toEqual([['main'], expect.stringContaining('release-1')]);
 });
 
 test.each([
@@ -127,8 +138,7 @@ test('a remote for which no process is free is asked again, although its request
   const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
   const remotes = createRemotes({ git: { ...unused, ...hanging }, allowFile: false });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping });
-  const git = { missingCommits: async () => new Set<string>() };
-  const refreshMirror = createRefreshMirror({ storage, git, remoteMemory });
+  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remoteMemory });
   const ask = vi.spyOn(remoteMemory, 'ask');
   for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -151,8 +161,7 @@ async function setUpSlowRemote() {
   const git = { ...unused, branches: () => calls.next().value?.promise ?? Promise.resolve(main) };
   const remotes = createRemotes({ git, allowFile: false });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  const missingCommits = async () => new Set<string>();
-  const refreshMirror = createRefreshMirror({ storage, git: { missingCommits }, remoteMemory });
+  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remoteMemory });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   return {
@@ -192,7 +201,7 @@ test('the answer to an earlier request counts if it comes in time for a later on
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
   const { refresh, calls } = await setUp(['main', 'a'], ['main']);
   const first = refresh('a');
-  await expect.poll(() => calls.looks).toBeGreaterThan(0);
+  await expect.poll(() => calls.pulls).toBeGreaterThan(0);
   await Promise.all([first, refresh('a'), refresh('a')]);
   expect(calls.asks).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listLocks, ownLocks } from '../../../src/service/locks/list.ts';
+import { listLocks } from '../../../src/service/locks/list.ts';
+import { listOwnLocks } from '../../../src/service/locks/list-page.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
@@ -37,11 +38,14 @@ describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) 
 
   test('has the locks that the owner may renew, in the workspaces that the token may see', async () => {
     const placesOf = async (workspaces: readonly string[] | null) =>
-      (await ownLocks(storage, { ...ada, workspaces }, 9)).map(({ workspace_id, path }) => [workspace_id, path]);
+      (await listOwnLocks(storage, { ...ada, workspaces }, 9)).locks.map(({ workspace_id, path }) => [
+        workspace_id,
+        path,
+      ]);
     const inGame = ['a', 'b'].map((path) => ['game', path]);
     expect(await placesOf(null)).toEqual([['film', 'c'], ...inGame]);
     expect(await placesOf(['game'])).toEqual(inGame);
-    expect(await ownLocks(storage, ada, 2)).toHaveLength(2);
+    expect(await listOwnLocks(storage, ada, 2)).toMatchObject({ locks: [{ path: 'c' }, { path: 'a' }], all: 3 });
   });
 
   test.each([
@@ -50,7 +54,7 @@ describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) 
       'on the next page',
       (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 }),
     ],
-    ['in all workspaces', (recorded: Storage) => ownLocks(recorded, ada, 9)],
+    ['in all workspaces', (recorded: Storage) => listOwnLocks(recorded, ada, 9)],
   ])('uses the index of owners %s', async (_, find) => {
     const queries: RecordedQuery[] = [];
     await find({ ...storage, read: recording(storage.read, queries) });

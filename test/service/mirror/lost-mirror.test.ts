@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
@@ -49,23 +49,38 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
     expect(service.log()).toContain('"branches":["old"]');
   });
 
-  test('serves the available branches, and logs once that others are missing', async () => {
+  test('is fetched again when it is asked for, with all branches', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { remote } = mirror;
     remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art', from: 'main', files: { a: '2' } });
     await mirror.sync();
     await mirror.sync('art');
     await removeFolder(mirror);
-    await mirror.sync();
+    // The mirror is as of its syncs.
+    const [main, art] = [remote.head('main'), remote.head('art')];
+    remote.commit({ branch: 'main', files: { a: '3' } });
+    remote.git('update-ref', '-d', 'refs/heads/art');
     const client = await gitClient();
-    for (let times = 0; times < 2; times += 1) {
-      expect(await client.git('ls-remote', '--heads', mirror.url)).toBe(`${remote.head('main')}\trefs/heads/main\n`);
-    }
-    const lines = service.log().split('\n');
-    const lacking = lines.filter((line) => line.includes(mirror.workspace) && line.includes('lacks their commits'));
-    expect(lacking).toHaveLength(1);
-    await mirror.sync('art');
-    expect(await client.git('ls-remote', '--heads', mirror.url)).toContain('refs/heads/art');
+    const heads = `${art}\trefs/heads/art\n${main}\trefs/heads/main\n`;
+    expect(await client.git('ls-remote', '--heads', mirror.url)).toBe(heads);
+    await client.git('clone', '--quiet', mirror.url, 'game');
+  });
+
+  test('is told to come back while the remote is down, and leaves no branch out', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    mirror.remote.commit({ branch: 'main', files: { a: '1' } });
+    await mirror.sync();
+    await removeFolder(mirror);
+    await rename(mirror.remote.path, `${mirror.remote.path}-down`);
+    const query = `${mirror.path}/info/refs?service=git-upload-pack`;
+    const { status, headers, text } = await service.ask('GET', query, { token: service.secret });
+    expect([status, headers.get('retry-after'), text]).toEqual([
+      503,
+      '5',
+      'This instance could not fetch the branch main from the remote. Try again in a minute.\n',
+    ]);
+    await rename(`${mirror.remote.path}-down`, mirror.remote.path);
+    await (await gitClient()).git('clone', '--quiet', mirror.url, 'game');
   });
 
   test('stops serving a branch that the remote deleted if its sync is requested, and reports it', async () => {

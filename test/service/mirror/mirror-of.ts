@@ -79,12 +79,22 @@ export async function mirrored(service: RunningService, folder: string, token: s
     workspace,
     remote,
     path,
-    url: service.baseUrl.replace('http://', `http://x:${token}@`) + path,
-    sync: (branch = 'main') => syncOf(service, workspace, token, branch),
+    url: mirrorUrl(service, workspace, token),
+    sync: (branch = 'main') => syncAt(service, workspace, token, branch),
   };
 }
 
-async function syncOf(service: RunningService, workspace: string, token: string, branch: string): Promise<void> {
+/** The clone URL, with the token as the password. */
+export const mirrorUrl = ({ baseUrl }: Pick<RunningService, 'baseUrl'>, workspace: string, token: string): string =>
+  `${baseUrl.replace('http://', `http://x:${token}@`)}/v1/workspaces/${workspace}/git`;
+
+/** Syncs a branch, and waits for the end of the sync. */
+export async function syncAt(
+  service: Pick<RunningService, 'ask'>,
+  workspace: string,
+  token: string,
+  branch: string,
+): Promise<void> {
   const asked = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch } });
   expect(asked.status, asked.text).toBe(202);
   const sync = async () => (await service.ask('GET', asked.headers.get('location') ?? '', { token })).body;

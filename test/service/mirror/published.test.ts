@@ -156,7 +156,7 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     const lost = 'a'.repeat(40);
     await changeRows(service.storage, 'synced_branches', { head: lost }, { workspace_id: mirror.workspace });
     const client = await gitClient();
-    const reason = `The mirror lacks the commit ${lost} of the branch main. Sync the branch again.`;
+    const reason = `The remote no longer has the commit ${lost} of the branch main. Sync the branch again`;
     expect(await client.refused('clone', mirror.url, 'game')).toContain(`remote: ${reason}`);
     expect((await post(mirror, packets('command=ls-refs', '0000'))).text).toContain(`ERR ${reason}`);
     await mirror.sync();

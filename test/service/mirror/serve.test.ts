@@ -7,6 +7,7 @@ import { startServer } from '../../../src/service/http/server.ts';
 import { createMirrorSlots, defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
 import { createServe } from '../../../src/service/mirror/serve.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
@@ -16,6 +17,7 @@ test('a list of branches that git does not complete is cut off, and not left ope
   const limits = { ...defaultMirrorLimits, parallelClones: 16 };
   const serve = createServe({
     ...{ storage, limits, slots: createMirrorSlots(limits), metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    pullThrough: { commits: async () => undefined },
     git: {
       async serve(_workspace, { onOutput }) {
         await onOutput(Buffer.from('0000'));
@@ -23,12 +25,14 @@ test('a list of branches that git does not complete is cut off, and not left ope
       },
     },
   });
+  const workspace = await findWorkspace(storage.read, 'game');
+  if (workspace === undefined) throw new Error('The workspace was not added.');
   const app: App = new Hono<Environment>();
   app.get('/', (c) => {
     c.set('bearer', { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null });
     c.set('requestId', 'req_1');
     c.set('databaseNow', Date.now);
-    return serve(c, 'game');
+    return serve(c, workspace);
   });
   const { port, close } = await startServer(app, '127.0.0.1', 0);
   onTestFinished(() => close({ idleMs: 0, requestsMs: 0 }));

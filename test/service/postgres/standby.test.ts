@@ -14,7 +14,7 @@ import { runCommand, startServiceProcess } from '../../support/service-process.t
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../../build/workspace-service.mjs', import.meta.url));
 const programs = findPostgresPrograms();
 
 beforeEach((context) => {

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
-import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { findQueued } from '../../../src/service/syncs/queue.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
@@ -25,10 +24,10 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
 
 const storage = sharedStorage(sqlite);
 
-/** Triggers on a remote whose branch lists the test returns, in the order of the requests. The mirror has all commits. */
+/** Triggers on a remote whose branch lists the test returns, in the order of the requests. */
 function withListings() {
   const asked: ((response: RemoteBranches) => void)[] = [];
-  const counts = { looks: 0, estimates: 0 };
+  const counts = { estimates: 0 };
   const remotes: Remotes = {
     branches(_workspace, _limits, onStart) {
       onStart?.();
@@ -40,29 +39,21 @@ function withListings() {
     },
   };
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  const git = {
-    ...createGit({ dataFolder: '', allowFile: false, environment: {} }),
-    setDefaultBranch: async () => undefined,
-    async missingCommits() {
-      counts.looks += 1;
-      return new Set<string>();
-    },
-  };
   /** Waits until all earlier triggers have read the database: each trigger reads it first, one after the other. */
   async function allHaveRead(): Promise<void> {
     await findQueued(storage.read, workspace.id, main);
     await setImmediate();
   }
-  return { prepare: createPrepareSync({ storage, git, remotes, remoteMemory }), asked, counts, allHaveRead };
+  return { prepare: createPrepareSync({ storage, remotes, remoteMemory }), asked, counts, allHaveRead };
 }
 
-test('many triggers list the remote once, and read the mirror once', async () => {
+test('many triggers list the remote once, and estimate once', async () => {
   const { prepare, asked, counts, allHaveRead } = withListings();
   const all = Array.from({ length: 50 }, () => prepare(workspace, main));
   await allHaveRead();
   asked[0]?.(listing(main));
   expect(new Set(await Promise.all(all))).toEqual(new Set([accepted(7)]));
-  expect({ ...counts, listings: asked.length }).toEqual({ looks: 1, estimates: 1, listings: 1 });
+  expect({ ...counts, listings: asked.length }).toEqual({ estimates: 1, listings: 1 });
 });
 
 test('later triggers of an unknown branch share the next listing instead of an earlier one', async () => {

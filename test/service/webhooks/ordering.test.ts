@@ -5,7 +5,7 @@ import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer, SeenRequest } from '../../support/other-servers/other-server.ts';
-import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
+import { nothing } from '../../support/other-servers/responses.ts';
 import { runs } from '../../support/runs.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
@@ -27,23 +27,6 @@ function heardOf(deliveries: readonly SeenRequest[]): Readonly<Record<string, re
   );
 }
 
-/** Paths whose lock each step acquires or releases. */
-const changes = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 25 });
-
-const behaviours = fc.array(
-  fc.oneof(
-    {
-      weight: 20,
-      arbitrary: fc.constantFrom<Answer>(ok, failing, reset, nothing(302, { location: '/' })),
-    },
-    // Rare, because each takes as long as the timeout.
-    { weight: 1, arbitrary: fc.constant<Answer>(silence) },
-  ),
-  { maxLength: 25 },
-);
-
-const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength: 1 }), { maxLength: 15 });
-
 /** Steps that deliveries can go through, at any time and in any order. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('event' as const), path: fc.constantFrom('a', 'b') }) },
@@ -60,21 +43,7 @@ const step = fc.oneof(
 );
 
 describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
-  const { acquire, release, hook, storage, makeDue, clear, settle, deliveries, waiting } = hookedStorage(kind);
-
-  /** Makes the changes one after the other, and returns the events of each path. */
-  async function make(paths: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
-    const happened = new Map<string, string[]>();
-    for (const path of paths) {
-      const before = happened.get(path) ?? [];
-      const held = before.length % 2 === 1;
-      const { fence } = await (held ? release(path) : acquire(path));
-      happened.set(path, [...before, `${held ? 'lock.released' : 'lock.acquired'} ${fence}`]);
-    }
-    return Object.fromEntries(happened);
-  }
-
-  const allDelivered = async (): Promise<boolean> => (await waiting()) === 0;
+  const { acquire, release, hook, storage, makeDue, clear, settle, deliveries } = hookedStorage(kind);
 
   test('delivers only the first event of a path until it succeeds, while other paths and hooks continue', async () => {
     const [target, other] = [await receiver(), await receiver()];
@@ -96,41 +65,6 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
     await makeDue();
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 8 });
     expect(heardOf(target.deliveries)).toEqual(heardOf(other.deliveries));
-  });
-
-  test.each<[string, fc.Arbitrary<string[][]>]>([
-    ['without interleaved repetitions', fc.constant([])],
-    ['without a loss if instances lose their leases', losses],
-  ])('a failing receiver gets the events of each path in order, %s', async (_, lost) => {
-    const options = { timeoutMs: 1_500, renewEveryMs: 20 };
-    const instances = [startDeliveryWorkers(storage, { options }), startDeliveryWorkers(storage, { options })];
-    await fc.assert(
-      fc
-        .asyncProperty(changes, behaviours, lost, async (paths, [first = ok, ...others], losing) => {
-          const target = await receiver();
-          target.behave(first, ...others, ok);
-          await hook(target.url());
-          const happened = await make(paths);
-          for (const [heard, keys] of losing.entries()) {
-            const goesOn = async () => target.deliveries.length > heard || (await allDelivered());
-            await expect.poll(goesOn, { ...patient, interval: 5 }).toBe(true);
-            await storage.commit('global', (db) =>
-              db.updateTable('deliveries').set({ lease_until: 0 }).where('ordering_key', 'in', keys).execute(),
-            );
-          }
-          await expect.poll(allDelivered, patient).toBe(true);
-          expect(heardOf(target.deliveries)).toEqual(happened);
-          if (losing.length > 0) return;
-          // While every lease is kept, attempts at one delivery are not interleaved with others of its path.
-          for (const heard of Map.groupBy(target.deliveries, (delivery) => lockIn(delivery).path).values()) {
-            const ids = heard.map(idOf);
-            expect(ids.filter((id, index) => id !== ids[index - 1])).toEqual([...new Set(ids)]);
-          }
-        })
-        .afterEach(clear),
-      { numRuns: 8 },
-    );
-    for (const { log } of instances) expect(log()).not.toContain('unexpected');
   });
 
   test('only the first event of each path is due, the backlog count is right, and every delivery ends', async () => {

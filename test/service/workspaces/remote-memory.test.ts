@@ -20,7 +20,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
   });
 
   /** Remotes whose answers the test controls, in the order of the queries. */
-  function setUp(database: Pick<Storage, 'read' | 'now'> = storage) {
+  function setUp(database: Pick<Storage, 'read' | 'commit' | 'now'> = storage) {
     const asked: { readonly id: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
     const stopping = new AbortController();
     const memory = createRemoteMemory({
@@ -48,7 +48,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect((await first).listing).toMatchObject({
       ...response('1'),
       askedAt: expect.any(Number),
-      answeredAt: expect.any(Number),
     });
     const second = memory.ask(game);
     await next(2);
@@ -167,21 +166,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     await next(2);
     asked[1]?.reply.resolve(response('1'));
     expect((await second).failure).toBeUndefined();
-  });
-
-  test('queries at most two remotes in the background, but at once for waiting clients', async () => {
-    const { memory, asked, next, stopping } = setUp();
-    for (const id of ['a', 'b', 'c', 'c', 'd']) memory.askSoon({ ...game, id });
-    await next(2);
-    const waited = memory.ask({ ...game, id: 'd' });
-    await next(3);
-    expect(asked.map(({ id }) => id)).toEqual(['a', 'b', 'd']);
-    asked[0]?.reply.resolve(response('1'));
-    await next(4);
-    expect(asked[3]?.id).toBe('c');
-    stopping.abort();
-    await waited;
-    expect(asked).toHaveLength(4);
   });
 
   test('ends all requests when the service stops', async () => {

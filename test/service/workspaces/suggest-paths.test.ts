@@ -1,26 +1,26 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { FolderEntry, FolderQuery } from '../../../src/service/git/list-folder.ts';
 import { createSuggestPaths } from '../../../src/service/workspaces/suggest-paths.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 
 test('suggestions use at most two short git processes per workspace, and further requests get none', async () => {
   const { storage, remove } = await sqlite.open();
   onTestFinished(remove);
-  const workspace = { id: 'game', remote: 'https://git.example.com/r.git' };
   const synced = { workspace_id: 'game', name: 'main', head: 'f'.repeat(40), synced_at: 1, received_objects: 1 };
   await storage.commit('global', async (db) => {
-    await addWorkspace(db, storage.now, workspace);
+    await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' });
     await db.insertInto('synced_branches').values(synced).execute();
   });
+  const workspace = await findWorkspace(storage.read, 'game');
+  if (workspace === undefined) throw new Error('The workspace was not added.');
   const listed = Promise.withResolvers<readonly FolderEntry[]>();
   const queries: FolderQuery[] = [];
   const listFolder = (_: string, query: FolderQuery) => {
     queries.push(query);
     return listed.promise;
   };
-  const remoteMemory = { known: () => ({ listing: undefined, failure: undefined, startedAt: 0 }) };
-  const { suggest } = createSuggestPaths({ storage, git: { listFolder }, remoteMemory });
+  const { suggest } = createSuggestPaths({ storage, git: { listFolder } });
   const all = Array.from({ length: 10 }, () => suggest(workspace, 'a/B'));
   const others = all.slice(2);
   expect(await Promise.all(others)).toEqual(others.map(() => []));

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import { packageVersion } from '../../../built/version.ts';
 import { timeCell } from '../../../interface/format.ts';
 import type { RowCounts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
@@ -14,7 +15,7 @@ import { required } from '../definition/flags.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
 import { parseFileOrPipe } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
-import { exitCodeOf, type ProcessIo, packageVersion } from '../output/process-io.ts';
+import { exitCodeOf, type ProcessIo } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { type OutputBlock, textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
@@ -33,7 +34,7 @@ export const backup = defineStorageCommand({
     const isPiped = file === '-';
     if (isPiped && io.stdout.columns !== undefined)
       throw new CommandError('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
-    const writing = isPiped ? writeBackup(storage, packageVersion(), io.output()) : writeToFile(storage, file, io);
+    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file, io);
     const { header, rows } = await withFileErrors(file, writing);
     const taken_at = asTimestamp(header.taken_at);
     const where = isPiped ? 'stdout' : quoted(file);
@@ -69,7 +70,7 @@ async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promi
     const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
     // An interruption before the first write: writeBackup() rejects.
     output.on('error', () => undefined);
-    const written = await writeBackup(storage, packageVersion(), output);
+    const written = await writeBackup(storage, packageVersion, output);
     // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
     await link(partial, file).catch(() => {
       refuseExisting(file);

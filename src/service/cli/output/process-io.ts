@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { logOutput, type Output } from './log-output.ts';
@@ -45,18 +44,3 @@ export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], l
 
 /** The exit code of a process that the signal ended. */
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
-
-export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;
-
-/** Read from package.json. Its relative path is the same from the sources and from the build. */
-export function packageVersion(): string {
-  const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
-  // Not validated: the file is part of the package.
-  return (JSON.parse(text) as { readonly version: string }).version;
-}
-
-/** Commit of the build, from a file that scripts/compile.ts writes. Undefined if it was unknown at build time. */
-export function revision(): string | undefined {
-  const file = new URL('../../revision', import.meta.url);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-}

@@ -1,3 +1,4 @@
+import { packageVersion } from '../../../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../../../client/access.ts';
 import type { CallLimits, Client, ClientOptions } from '../../../client/client.ts';
 import { steadyClock } from '../../../client/clock.ts';
@@ -20,7 +21,7 @@ import {
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
-import { exitCodeOf, packageVersion } from '../output/process-io.ts';
+import { exitCodeOf } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 
@@ -63,7 +64,7 @@ const baseUrlVariable = 'WORKSPACE_BASE_URL';
  */
 export const variables = [
   [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
-  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" makes one'],
+  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" creates one'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
@@ -119,7 +120,7 @@ export const waitFlags = {
     'DURATION',
     'how long to wait for paths that others hold',
     parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
-    'default not at all',
+    'default no wait',
   ),
   priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
 } as const;
@@ -146,7 +147,7 @@ export async function connectTo(
   const { createClient } = await import('../../../client/client.ts');
   const client = createClient({
     ...connection,
-    userAgent: `workspace-service/${packageVersion()}`,
+    userAgent: `workspace-service/${packageVersion}`,
     ...terms,
     onWarning: report,
     onCompared({ outdated, as_of }) {

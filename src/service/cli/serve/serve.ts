@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { packageVersion, revision, versionText } from '../../../built/version.ts';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { shellWord } from '../../../interface/shell-word.ts';
 import { createGit, type Git } from '../../git/git.ts';
@@ -14,7 +15,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
 import { printJson } from '../output/print.ts';
-import { type ProcessIo, packageVersion, revision, versionText } from '../output/process-io.ts';
+import type { ProcessIo } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
@@ -133,7 +134,7 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
       trustedProxies: trustedProxy,
-      version: packageVersion(),
+      version: packageVersion,
       publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {
@@ -157,7 +158,7 @@ function announce(
     printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build(), sign_in_link, ...dev });
   } else {
     printLines(io.stdout, [
-      `workspace-service ${versionText()} listens on ${base_url}`,
+      `workspace-service ${versionText} listens on ${base_url}`,
       ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined
@@ -182,7 +183,7 @@ async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port
   if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
 }
 
-const build = () => ({ version: packageVersion(), revision: revision() });
+const build = () => ({ version: packageVersion, revision });
 
 /** The command that creates a sign-in link, with the flags that the running service needs. */
 const signInCommand = (data: string, origin: string): string =>

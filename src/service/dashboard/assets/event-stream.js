@@ -13,7 +13,7 @@ const silenceMs = 25_000;
 /**
  * @typedef {object} StreamOptions
  * @property {string} url
- * @property {Readonly<Record<string, (data: unknown) => void>>} on handlers by event name, called with the parsed JSON
+ * @property {() => void} changed called at the start and after each change
  * @property {() => void} lost called when the connection is lost
  * @property {() => void} signedOut called when the session has ended
  * @property {() => void} gone called when the subject no longer exists, or may no longer be seen
@@ -22,12 +22,11 @@ const silenceMs = 25_000;
 /** True for errors that remain if the request is repeated. @param {number} status */
 export const isPermanent = (status) => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** Returns a function that ends the stream. @param {StreamOptions} options @returns {() => void} */
-export function followStream({ url, on, lost, signedOut, gone }) {
+/** @param {StreamOptions} options */
+export function followStream({ url, changed, lost, signedOut, gone }) {
   /** @type {EventSource | undefined} */
   let source;
   let retryTimer = 0;
-  let isEnded = false;
   let silenceTimer = 0;
 
   function close() {
@@ -62,17 +61,14 @@ export function followStream({ url, on, lost, signedOut, gone }) {
 
   function open() {
     close();
-    if (isEnded) return;
     const opened = new EventSource(url);
     source = opened;
     restartSilenceTimer();
     opened.addEventListener('alive', restartSilenceTimer);
-    for (const [name, act] of Object.entries(on)) {
-      opened.addEventListener(name, (event) => {
-        restartSilenceTimer();
-        act(JSON.parse(event.data));
-      });
-    }
+    opened.addEventListener('changed', () => {
+      restartSilenceTimer();
+      changed();
+    });
     opened.addEventListener('error', () => {
       lost();
       if (opened.readyState === EventSource.CLOSED && opened === source) void checkStatus();
@@ -82,7 +78,7 @@ export function followStream({ url, on, lost, signedOut, gone }) {
   // Hidden pages close their connection: over HTTP/1.1, a browser has only six per host for all of its windows.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) open();
-    else if (!isEnded) {
+    else {
       close();
       lost();
     }
@@ -92,8 +88,4 @@ export function followStream({ url, on, lost, signedOut, gone }) {
     if (event.persisted && !document.hidden) open();
   });
   if (!document.hidden) open();
-  return () => {
-    isEnded = true;
-    close();
-  };
 }

@@ -9,35 +9,39 @@ const element = document.querySelector('#live');
 if (!(element instanceof HTMLElement)) throw new Error('The page has no #live.');
 const live = element;
 
-/** Pauses between refreshes limit the load on the service, however often something changes. */
+/** Pauses between refreshes limit the load on the service, and their random part spreads it over all open pages. */
 const minPauseMs = 1_000;
 const pausePerRefresh = 4;
 /** The pause doubles with each failure, up to this. */
 const maxPauseMs = 30_000;
 let failures = 0;
 let hasChanged = false;
-/** @type {unknown} */
-let latestNote;
-/** @type {Promise<void> | undefined} */
-let following;
+let isFollowing = false;
 /** The first refresh shows changes from before the page was connected, which are not highlighted. */
 let isFirst = true;
 
+/** What the viewer should know, also in another window. */
+const notices = () =>
+  [...document.querySelectorAll('[data-notice]')].map((each) => each.getAttribute('data-notice') ?? '');
+
+/** @param {string} text */
+function notify(text) {
+  if (Notification.permission === 'granted') new Notification(text, { tag: text });
+}
+
 const rows = () => [...document.querySelectorAll('[data-key]')];
 
-/** @param {unknown} note the text of the element with data-note, which is not part of the loaded page */
-function follow(note) {
+function follow() {
   hasChanged = true;
-  latestNote = note;
-  following ??= refreshWhileChanged().finally(() => {
-    following = undefined;
-  });
+  if (!isFollowing) void refreshWhileChanged();
 }
 
 async function refreshWhileChanged() {
+  isFollowing = true;
   while (hasChanged) {
     hasChanged = false;
     const before = new Set(rows().map((row) => row.getAttribute('data-key')));
+    const noticed = new Set(notices());
     const began = performance.now();
     const status = await refreshParts();
     const isLoaded = status === 200;
@@ -47,12 +51,14 @@ async function refreshWhileChanged() {
     hasChanged ||= isTransient && connected;
     if (isPermanent(status)) showGone();
     const tookMs = performance.now() - began;
-    const pauseMs = Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh);
+    const pauseMs =
+      Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh) * (1 + Math.random() / 2);
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
+    if (!isFirst) for (const text of notices().filter((text) => !noticed.has(text))) notify(text);
     isFirst &&= !isLoaded;
-    for (const element of document.querySelectorAll('[data-note]')) element.textContent = String(latestNote);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+  isFollowing = false;
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -97,19 +103,22 @@ function showSignedOut() {
   showEnd('Your session has ended, so this page no longer updates. ', link);
 }
 
-const stop = followStream({
+/** Browsers ask for the permission only after a click. */
+function offerNotifications() {
+  const button = document.querySelector('button[data-notifies]');
+  if (!(button instanceof HTMLButtonElement) || !('Notification' in window)) return;
+  button.hidden = Notification.permission !== 'default';
+  button.addEventListener('click', async () => {
+    button.hidden = (await Notification.requestPermission()) !== 'default';
+  });
+}
+
+offerNotifications();
+followStream({
   url: live.dataset['events'] ?? '',
-  on: {
-    changed(note) {
-      showLive();
-      follow(note);
-    },
-    async over() {
-      stop();
-      clearTimeout(lostTimer);
-      await following;
-      live.remove();
-    },
+  changed() {
+    showLive();
+    follow();
   },
   lost: showLost,
   signedOut: showSignedOut,

@@ -56,9 +56,10 @@ function replace(part, other) {
   if (box !== null) other.querySelector('.select')?.replaceWith(box);
   part.replaceChildren(...other.childNodes);
   if (focused === null) return;
-  // Restore the keyboard focus. The checkbox has no href.
-  const href = focused.getAttribute('href');
-  const again = [...part.querySelectorAll('a, .select')].find((control) => control.getAttribute('href') === href);
+  // Restore the keyboard focus.
+  const nameOf = (/** @type {Element} */ control) =>
+    `${control.tagName} ${control.getAttribute('href')} ${control.textContent}`;
+  const again = [...part.querySelectorAll('a, button, .select')].find((control) => nameOf(control) === nameOf(focused));
   if (again instanceof HTMLElement) again.focus();
 }
 

@@ -19,7 +19,7 @@ interface PostForm {
   /** End of the summary. */
   readonly advice?: string;
   readonly button: string;
-  readonly kind?: 'primary' | 'danger';
+  readonly kind?: 'primary' | 'danger' | 'plain';
   readonly autofocus?: boolean;
   /** A link next to the button. */
   readonly cancel?: Markup;

@@ -12,27 +12,17 @@ type Cell = readonly [heading: Markup | string, content: Markup | string, kind?:
 export type Row = readonly (Cell | '')[];
 
 /** A table with at least one row. On narrow screens, its rows are cards. */
-export const htmlTable = (rows: readonly Row[], kind = ''): Markup => groupedTable([{ rows }], kind);
-
-interface RowGroup {
-  readonly title?: Markup;
-  readonly rows: readonly Row[];
-}
-
-export function groupedTable(groups: readonly RowGroup[], kind = ''): Markup {
-  const headings = cellsOf(groups[0]?.rows[0] ?? []);
+export function htmlTable(rows: readonly Row[], kind = ''): Markup {
+  const headings = cellsOf(rows[0] ?? []);
   return html`<table class="cards ${kind}">
     <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
-    ${groups.map(
-      ({ title, rows }) =>
-        html`<tbody>${
-          title === undefined
-            ? ''
-            : html`<tr class="group"><th scope="rowgroup" colspan="${headings.length}">${title}</th></tr>`
-        }${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>`,
-    )}
+    <tbody>${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>
   </table>`;
 }
+
+/** A table with its heading; empty without rows. */
+export const section = (title: string, rows: readonly Row[]): Markup | string =>
+  rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
 
 /** A URL path with the non-empty parameters. */
 export function urlWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
@@ -52,28 +42,6 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
     ({ href, text, current }) =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
-
-export function stateLinks(
-  what: string,
-  path: string,
-  current: string | undefined,
-  states: readonly (readonly [state: string | undefined, text: Markup | string])[],
-): Markup {
-  const links = states.map(([state, text]) => ({ href: urlWith(path, { state }), text, current: state === current }));
-  return html`<nav class="states" aria-label="${what} by state">${navigationLinks(links)}</nav>`;
-}
-
-export function numberedPages(
-  { page, pages }: { readonly page: number; readonly pages: number },
-  urlOf: (page: number) => string,
-): Markup | string {
-  if (pages < 2) return '';
-  return pageLinks(
-    page > 1 ? link(urlOf(page - 1), 'Previous page', 'prev') : '',
-    html`<span>Page ${page} of ${pages}</span>`,
-    page < pages ? link(urlOf(page + 1), 'Next page', 'next') : '',
-  );
-}
 
 /** Start position of a page of a list, from the query. `parse` returns undefined for an invalid one. */
 export function positionIn<Position>(
@@ -110,7 +78,7 @@ export function listPage({ rows, kind, isLater, next, urlOf, none }: ListPage): 
   return isLater ? empty('There are no older entries.', newest) : none;
 }
 
-const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
+export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
   links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
 
 const cellsOf = (row: Row): readonly Cell[] => row.filter((cell) => cell !== '');

@@ -1,100 +1,97 @@
+import { formatNumber, pluralize } from '../../../interface/format.ts';
+import {
+  type LockOrder,
+  type LockPageQuery,
+  type LockPosition,
+  lockOrders,
+  maxCounted,
+} from '../../locks/list-page.ts';
 import type { LockRow } from '../../locks/lock-row.ts';
 import { urlWith } from './list.ts';
 
-/** Filters, order and URL of a list of locks. */
-
-/** Sort keys, in the order of the columns. */
-export const sortKeys = ['path', 'holder', 'run', 'since', 'left'] as const;
-
-export type SortKey = (typeof sortKeys)[number];
-
-interface Sort {
-  readonly by: SortKey;
-  readonly descending: boolean;
-}
-
-export interface ListQuery extends Sort {
+/** Filters, order and URLs of the list of locks. */
+export interface ListQuery {
   readonly search: string;
+  /** Only the locks of this owner, by path. */
+  readonly holder: string;
   /** Only the lock on this path: for links from messages about a locked file. */
   readonly path: string;
-  /** Starts at 1. */
-  readonly page: number;
+  readonly by: LockOrder;
+  readonly descending: boolean;
+  /** The position after which the page begins; empty for the first page. */
+  readonly after: string;
 }
 
-export type ListedLock = Pick<LockRow, 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'>;
+export const queryNames = ['search', 'holder', 'path', 'sort', 'after'] as const;
 
-/** Locks with every word of the search in their path, holder, note or run. Case-insensitive. */
-export function matching<L extends ListedLock>(
-  locks: readonly L[],
-  { search, path }: Pick<ListQuery, 'search' | 'path'>,
-): readonly L[] {
-  const words = search.normalize('NFC').toLowerCase().split(/\s+/);
-  const textOf = ({ path, owner, origin, note }: L): string =>
-    `${path}\n${owner}\n${origin ?? ''}\n${note ?? ''}`.toLowerCase();
-  return locks.filter(
-    (lock) =>
-      (path === '' || lock.path === path) && (search === '' || words.every((word) => textOf(lock).includes(word))),
-  );
-}
-
-const sortValue: Readonly<Record<SortKey, (lock: ListedLock) => string | number>> = {
-  path: ({ path }) => path,
-  holder: ({ owner }) => owner,
-  run: ({ origin }) => origin ?? '',
-  since: ({ acquired_at }) => acquired_at,
-  left: ({ expires_at }) => expires_at,
-};
-
-export function sorted<L extends ListedLock>(
-  locks: readonly L[],
-  { by, descending }: Pick<ListQuery, 'by' | 'descending'>,
-): readonly L[] {
-  const value = sortValue[by];
-  const direction = descending ? -1 : 1;
-  return locks.toSorted((one, other) => compare(value(one), value(other)) * direction || compare(one.path, other.path));
-}
-
-const compare = (one: string | number, other: string | number): number => (one < other ? -1 : one > other ? 1 : 0);
-
-export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
-
-export const sortText = ({ by, descending }: Sort): string => `${descending ? '-' : ''}${by}`;
-
-/** Limits the cost of a search: each word is compared with each lock. */
 const maxSearchLength = 256;
-
-export const queryNames = ['search', 'sort', 'path', 'page'] as const;
+const maxWords = 8;
 
 /** Ignores invalid parameters, because people also type and shorten URLs. */
 export function parseListQuery(parameters: URLSearchParams): ListQuery {
-  const text = (name: (typeof queryNames)[number]): string => parameters.get(name) ?? '';
+  // PostgreSQL refuses texts with this character.
+  const text = (name: (typeof queryNames)[number]): string => (parameters.get(name) ?? '').replaceAll('\0', '');
+  const holder = text('holder');
+  const order = holder === '' ? text('sort') : '';
+  const descending = order.startsWith('-');
+  const by = lockOrders.find((key) => key === order.slice(descending ? 1 : 0));
   return {
     search: text('search').slice(0, maxSearchLength).trim(),
-    ...parseSort(text('sort')),
+    holder,
     path: text('path'),
-    page: /^[1-9]\d{0,5}$/.test(text('page')) ? Number(text('page')) : 1,
+    ...(by === undefined ? { by: 'path', descending: false } : { by, descending }),
+    after: text('after'),
   };
 }
 
-/** Parses `left`, or `-left` for the reverse order. */
-function parseSort(text: string): Sort {
-  const descending = text.startsWith('-');
-  const by = sortKeys.find((key) => key === text.slice(descending ? 1 : 0));
-  return by === undefined ? { by: 'path', descending: false } : { by, descending };
+/** The URL of a list, with only the parameters that differ from the default. */
+export const listUrl = (workspace: string, query: Partial<ListQuery> = {}): string =>
+  `/workspaces/${workspace}/locks${listSearch(query)}`;
+
+export const listEventsUrl = (workspace: string, query: ListQuery): string =>
+  `/workspaces/${workspace}/locks/events${listSearch(query)}`;
+
+function listSearch({ by = 'path', descending = false, ...texts }: Partial<ListQuery>): string {
+  const sort = sortText({ by, descending });
+  return urlWith('', { ...texts, sort: sort === 'path' ? '' : sort });
 }
 
-/** The URL of a list, with only the parameters that differ from the default. */
-export function listUrl(
+export const sortText = ({ by, descending }: Pick<ListQuery, 'by' | 'descending'>): string =>
+  `${descending ? '-' : ''}${by}`;
+
+export const pageQueryOf = (
   workspace: string,
-  { search = '', by = 'path', descending = false, path = '', page = 1 }: Partial<ListQuery> = {},
-): string {
-  return urlWith(`/workspaces/${workspace}/locks`, {
-    search: search.trim(),
-    sort: by === 'path' && !descending ? '' : sortText({ by, descending }),
-    path,
-    page: page > 1 ? String(page) : '',
-  });
+  { search, holder, path, after, ...order }: ListQuery,
+): Omit<LockPageQuery, 'limit'> => ({
+  workspace,
+  words: search
+    .normalize('NFC')
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .slice(0, maxWords),
+  path: path === '' ? undefined : path,
+  owner: holder === '' ? undefined : holder,
+  ...order,
+  after: after === '' ? undefined : parsePosition(order.by, after),
+});
+
+export const positionText = ([value, path]: LockPosition, by: LockOrder): string =>
+  by === 'left' ? `${value} ${path}` : String(value);
+
+function parsePosition(by: LockOrder, text: string): LockPosition | undefined {
+  if (by !== 'left') return [text, text];
+  const [, time, path] = /^(\d{1,15}) (.*)$/s.exec(text) ?? [];
+  return time === undefined || path === undefined ? undefined : [Number(time), path];
 }
+
+/** "500 of 4,956 locks"; large numbers are not counted. */
+export const countText = (shown: number, all: number): string =>
+  shown >= all ? pluralize(shown, 'lock') : `${formatNumber(shown)} of ${totalText(all)}`;
+
+export const totalText = (all: number): string =>
+  all > maxCounted ? `more than ${pluralize(maxCounted, 'lock')}` : pluralize(all, 'lock');
+
+export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 /** The URL of the page of a path. As in the API, the path is one segment. */
 export const pathUrl = (workspace: string, path: string): string =>

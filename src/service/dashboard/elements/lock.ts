@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
+import { runName } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
@@ -7,7 +8,7 @@ import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { type FormField, textInput } from './fields.ts';
 import { type Row, urlWith } from './list.ts';
-import { folderOf, pathUrl } from './lock-list.ts';
+import { folderOf, listUrl, pathUrl } from './lock-list.ts';
 import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 export const newLockUrl = (workspace: string, path = ''): string =>
@@ -33,14 +34,20 @@ export const changeRow = (change: RecordedLockChange, now: number, workspace?: s
   workspace === undefined ? '' : ['Path', pathLink(workspace, change.path), 'head'],
   ['What', changeText(change)],
   ['Holder', holderCell(change)],
-  ['From run', originLink(change.origin, 'short')],
 ];
 
-export const holderCell = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): Markup =>
-  html`${userText(owner)}${note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`}`;
+/** Who holds a lock, from which run, and why. With a workspace, the name leads to all locks of the holder. */
+export function holderCell(
+  { owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>,
+  workspace?: string,
+): Markup {
+  const name = userText(owner);
+  return html`${workspace === undefined ? name : html`<a class="holder" href="${listUrl(workspace, { holder: owner })}">${name}</a>`}${
+    origin === null ? '' : html` <span class="faint">from ${originLink(origin, 'short')}</span>`
+  }${note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`}`;
+}
 
-export const lockCells = ({ origin, acquired_at, expires_at }: Lock, now: number): Row => [
-  ['From run', originLink(origin, 'short')],
+export const lockCells = ({ acquired_at, expires_at }: Lock, now: number): Row => [
   ['Since', time(acquired_at, now)],
   ['Time left', countdown(expires_at, now), 'nowrap'],
 ];
@@ -51,9 +58,11 @@ export const durationField = (title: string): FormField =>
     attributes: html` required`,
   });
 
-/** Link to those who wait for the lock on a path; empty if nobody does. */
-export const waitingLink = (workspace: string, path: string, count = 0): Markup | string =>
-  count === 0 ? '' : html`<a class="waiting" href="${pathUrl(workspace, path)}">${count} waiting</a>`;
+/** Link to those who wait for the lock on a path; empty if nobody does. The holder is notified of it. */
+export const waitingLink = (workspace: string, path: string, count: number, isOwn: boolean): Markup | string =>
+  count === 0
+    ? ''
+    : html`<a class="waiting" href="${pathUrl(workspace, path)}"${isOwn ? html` data-notice="${count} waiting for ${safeText(path)}"` : ''}>${count} waiting</a>`;
 
 /** Link to a path, whose end stays visible if it is too long. */
 export const pathLink = (workspace: string, path: string): Markup => {
@@ -64,7 +73,7 @@ export const pathLink = (workspace: string, path: string): Markup => {
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
   if (origin === null || short === undefined) return faint(origin === null ? 'by hand' : 'unknown');
-  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? short : origin)}</a>`;
+  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? (runName(origin) ?? short) : origin)}</a>`;
 }
 
 /** Enough segments for `runs/1234567890/attempts/1`. */

@@ -35,7 +35,7 @@ export const pointInTime = (timestamp: Timestamp): Markup =>
 
 /** The time of the page. Where scripts run, live.js follows these events, and shows whether the page is live. */
 export const liveState = (events: string, now: number): Markup =>
-  html`<p class="faint" id="live" role="status" data-events="${events}">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></p>`;
+  html`<p class="live"><button type="button" class="quiet" data-notifies hidden>Notify me</button> <span class="faint" id="live" role="status" data-events="${events}">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>

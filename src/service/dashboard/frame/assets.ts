@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Refusal } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
+import { assetFiles } from './asset-files.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -10,13 +10,8 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const folder = new URL('../assets/', import.meta.url);
-
 const assets: ReadonlyMap<string, Buffer<ArrayBuffer>> = new Map(
-  readdirSync(folder)
-    .filter((name) => extname(name) in types)
-    .sort()
-    .map((name) => [name, readFileSync(new URL(name, folder))]),
+  Object.entries(assetFiles).map(([name, text]) => [name, Buffer.from(text)]),
 );
 
 /** Changes when any asset changes, so that browsers may cache assets forever, and assets may import each other. */

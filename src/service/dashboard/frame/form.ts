@@ -1,17 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'hono';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { isForm, readText } from '../../http/body.ts';
-import type { Environment } from '../../http/context.ts';
 import { decodeUrlencoded } from '../../http/urlencoded.ts';
-import { sealed, unsealed } from '../../sessions/sealed.ts';
 import type { FieldValues } from '../elements/fields.ts';
-
-interface InSession {
-  readonly c: Context<Environment>;
-}
 
 export interface Form extends FieldValues {
   /** The value of a field, or an empty string. Several values are an error. */
@@ -24,15 +16,6 @@ export const filledIn = (values: Readonly<Record<string, string | readonly strin
     const value = values[name];
     return value === undefined ? (others?.all(name) ?? []) : [value].flat();
   });
-
-/** Distinguishes a form sent twice from two forms. */
-export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);
-
-export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {
-  const id = unsealed(form.text('form_id'), c.get('session').secret);
-  if (id === undefined) throw unknownForm();
-  return id;
-}
 
 export const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');

@@ -82,7 +82,7 @@ const sections: readonly Entry[] = [
 ];
 
 const tabs: readonly Entry[] = [
-  { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths', 'pools', 'git-lfs'] },
+  { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths', 'pools'] },
   { text: 'Syncs', path: 'syncs', needs: 'sync' },
   { text: 'Webhooks', path: 'hooks', needs: 'hooks:write' },
 ];

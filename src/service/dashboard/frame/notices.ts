@@ -5,7 +5,6 @@ const notices = {
   'session-revoked': 'The token you signed in with was revoked, so your session has ended.',
 
   taken: 'The lock is yours.',
-  'sent-twice': 'The form was sent twice. The second time changed nothing.',
   extended: 'The lock was extended.',
   released: 'The lock was released.',
   'released-all': 'The selected locks were released.',

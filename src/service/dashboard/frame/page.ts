@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiParts } from '../../api/parts.ts';
@@ -6,20 +5,17 @@ import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, bearerOf, type Environment, requestedWorkspace, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
-import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, formIdOf, readForm } from './form.ts';
+import { type Form, readForm } from './form.ts';
 import { type Notice, noticeText, withNotice } from './notices.ts';
 import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts
-  extends AccessControl,
-    Pick<ApiParts, 'idempotent' | 'locks' | 'remoteMemory' | 'publicUrl'> {
+export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempotent' | 'locks' | 'publicUrl'> {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly suggestPaths: SuggestPaths;
@@ -31,7 +27,7 @@ export interface DashboardParts
 export interface Site extends DashboardParts {
   readonly app: App;
   /** Reserves a slot for a live page, and returns a function that frees it. Refuses the page if none is free. */
-  readonly takeLivePage: (page: { readonly token: string; readonly workspace: string }) => () => void;
+  readonly takeLivePage: (token: string) => () => void;
   /** A complete page. Without a call, nobody is signed in. */
   readonly showPage: (call: PageCall | undefined, view: View) => Promise<ApiResponse>;
 }
@@ -133,13 +129,6 @@ export function queryOf<Name extends string>(
   const given = readQuery(c.env.incoming.url ?? '', names);
   // The cast is safe: the object has exactly these names.
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
-}
-
-/** Idempotency key of a form with this content, so that sending it again, such as by a reload, changes nothing. */
-export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
-  const content = JSON.stringify([formIdOf(call), entered]);
-  const key = `form-${createHash('sha256').update(content).digest('hex')}`;
-  return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
 
 const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });

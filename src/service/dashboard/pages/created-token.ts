@@ -4,12 +4,10 @@ import { isLoopback } from '../../../interface/loopback.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
-import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
-import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/new-token.ts';
+import { workflowStep } from '../../tokens/first-steps.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { commaSeparated, copyable, type Markup, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
-import { gitLfsUrl } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
@@ -30,7 +28,7 @@ interface CreatedToken {
   readonly origin: URL;
   /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
-  /** Preset from the form. Ignored if the token lacks one of its scopes. */
+  /** Preset from the form. Ignored if the token lacks its scopes. */
   readonly preset?: string;
   readonly now: number;
 }
@@ -59,19 +57,6 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
     Each of them can renew and release the locks of the others.</p>`;
 }
 
-const byPreset: Readonly<Record<TokenPresetName, (created: CreatedToken) => Markup>> = {
-  artist: forArtist,
-  ci: inWorkflow,
-  'read-only': (created) =>
-    inShell(
-      created,
-      curlLine.replace('/branches"', '/locks"'),
-      'lists locks',
-      'It can read locks and the mirror, and change nothing.',
-    ),
-  metrics: forPrometheus,
-};
-
 const adminText = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
   a different one for workflows.</p>`;
 
@@ -80,13 +65,10 @@ const placeholder = 'your-workspace';
 const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
   TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
 
-const tokenFile = '/etc/prometheus/workspace-service.token';
-
 function nextSteps(created: CreatedToken): Markup {
   const { token, preset = '' } = created;
-  if (token.scopes.includes('admin')) return html`${adminText}${inShell(created, curlLine, 'lists branches')}`;
-  const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
-  return fits ? byPreset[preset](created) : html`${inWorkflow(created)}${inShell(created, curlLine, 'lists branches')}`;
+  if (token.scopes.includes('admin')) return adminText;
+  return preset === 'artist' && grants(token.scopes, 'locks:write') ? forArtist(created) : inWorkflow(created);
 }
 
 function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: CreatedToken): Markup {
@@ -97,42 +79,12 @@ function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: Crea
     ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
 }
 
-function inShell({ origin, workspace = placeholder }: CreatedToken, line: string, what: string, before = ''): Markup {
-  const commands = [
-    `export WORKSPACE_BASE_URL=${origin.origin}/v1 WORKSPACE_ID=${workspace}`,
-    // On one line, because `read` would use a second pasted line as the secret.
-    `read -rs WORKSPACE_TOKEN && ${line}`,
-  ].join('\n');
-  return html`<h2>In a shell</h2>
-    <p>${before} The second line reads the secret without leaving it in the history, then ${what}:</p>
-    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
-}
-
 function forArtist({ origin, workspace }: CreatedToken): Markup {
   const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
   const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
-  const others =
-    workspace === undefined
-      ? ''
-      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsUrl(workspace)}">Git LFS setup</a> compares both ways.`;
   return html`<h2>Hand it over</h2>
     <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>
     <h2>With git</h2>
-    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.${others}</p>
+    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
-}
-
-function forPrometheus({ origin }: CreatedToken): Markup {
-  const scrape = [
-    'scrape_configs:',
-    '  - job_name: workspace-service',
-    `    scheme: ${origin.protocol.slice(0, -1)}`,
-    '    authorization:',
-    `      credentials_file: ${tokenFile}`,
-    '    static_configs:',
-    `      - targets: ['${origin.host}']`,
-  ].join('\n');
-  return html`<h2>In Prometheus</h2>
-    <p>Save the secret as <code>${tokenFile}</code>, readable only by Prometheus, and add a job. With several instances, scrape each of them.</p>
-    ${copyable('scrape', 'the configuration', html`<pre id="scrape">${scrape}</pre>`)}`;
 }

@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
-import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
+import type { LockOrder } from '../../locks/list-page.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { hiddenHeading } from '../elements/list.ts';
-import { holderCell, originLink, pathLink, waitingLink } from '../elements/lock.ts';
-import { extendUrl, type ListQuery, listUrl, releaseUrl, type SortKey, sortKeys } from '../elements/lock-list.ts';
+import { askUrl, holderCell, pathLink, waitingLink } from '../elements/lock.ts';
+import { extendUrl, type ListQuery, listUrl, releaseUrl } from '../elements/lock-list.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
-import type { WorkspaceCall } from '../frame/page.ts';
+import type { PageCall, WorkspaceCall } from '../frame/page.ts';
 
-export const lockPageSize = 200;
+export const lockPageSize = 100;
 
 interface TableRows {
   readonly locks: readonly LockRow[];
@@ -20,19 +20,19 @@ interface TableRows {
 }
 
 /** The script keeps rows with the same key. */
-export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, waiting }: TableRows): Markup {
-  const { id } = call.workspace;
-  const rows = locks.map((lock) => lockRow(call, lock, waiting.get(lock.id)));
-  return html`<table class="cards clipped locks" aria-label="Locks">
+export const lockTableHtml = (call: WorkspaceCall, query: ListQuery, { locks, waiting }: TableRows): Markup =>
+  html`<table class="cards clipped locks" aria-label="Locks">
     <thead data-part="headings"><tr>
-      ${sortKeys.map((by) => columnHeading(id, query, by))}
+      ${columnHeading(call, query, 'path')}
+      <th scope="col">Holder</th>
+      ${columnHeading(call, query, 'since')}
+      ${columnHeading(call, query, 'left')}
       ${mayLock(call) ? html`<th scope="col">${hiddenHeading('Options')}</th>` : ''}
     </tr></thead>
-    <tbody data-part="rows">${rows}</tbody>
+    <tbody data-part="rows">${locks.map((lock) => lockRow(call, lock, waiting.get(lock.id)))}</tbody>
   </table>`;
-}
 
-export const mayLock = ({ bearer }: WorkspaceCall): boolean => grants(bearer.scopes, 'locks:write');
+export const mayLock = ({ bearer }: PageCall): boolean => grants(bearer.scopes, 'locks:write');
 
 type ReleaseWay = 'own' | 'force' | 'none';
 
@@ -42,49 +42,46 @@ export function releaseWay(bearer: Bearer, lock: LockRow): ReleaseWay {
   return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-export const columnNames: Readonly<Record<SortKey, string>> = {
-  path: 'Path',
-  holder: 'Holder',
-  run: 'From run',
-  since: 'Since',
-  left: 'Time left',
-};
+export const columnNames: Readonly<Record<LockOrder, string>> = { path: 'Path', since: 'Since', left: 'Time left' };
 
-/** The first click on a column sorts it ascending, the next one descending. */
-function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
-  const current = query.by === by;
+/** The first click on a column sorts it ascending, the next one descending. The locks of one holder have one order. */
+function columnHeading({ workspace: { id } }: WorkspaceCall, query: ListQuery, by: LockOrder): Markup {
+  if (query.holder !== '') return html`<th scope="col">${columnNames[by]}</th>`;
+  const isCurrent = query.by === by;
   const direction = query.descending ? 'descending' : 'ascending';
-  const descending = current && !query.descending;
-  const href = listUrl(workspace, { ...query, by, descending, page: 1 });
-  return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
+  const href = listUrl(id, { ...query, by, descending: isCurrent && !query.descending, after: '' });
+  return html`<th scope="col"${isCurrent ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(call: WorkspaceCall, row: LockRow, waiting?: number): Markup {
+function lockRow(call: WorkspaceCall, row: LockRow, waiting = 0): Markup {
   const { now } = call;
   const workspace = call.workspace.id;
   const lock = toLock(row);
-  const { id, path, origin, acquired_at, expires_at } = lock;
-  const way = releaseWay(call.bearer, row);
+  const { id, path, acquired_at, expires_at } = lock;
+  const isSelectable = releaseWay(call.bearer, row) !== 'none';
   return html`<tr data-key="${id}">
-    <th scope="row"><div class="lock-path">${way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path)}${waitingLink(workspace, path, waiting)}</div></th>
-    <td data-label="${columnNames.holder}">${holderCell(lock)}</td>
-    <td data-label="${columnNames.run}">${originLink(origin, 'short')}</td>
+    <th scope="row"><div class="lock-path">${isSelectable ? selection(row) : ''}${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, isOwnLock(row, call.bearer))}</div></th>
+    <td data-label="Holder">${holderCell(lock, workspace)}</td>
     <td data-label="${columnNames.since}">${time(acquired_at, now)}</td>
     <td data-label="${columnNames.left}">${countdown(expires_at, now)}</td>
-    ${mayLock(call) ? html`<td>${changeLinks(workspace, lock, way)}</td>` : ''}
+    ${mayLock(call) ? html`<td>${lockLinks(call, row)}</td>` : ''}
   </tr>`;
 }
 
 export const selectionForm = 'release-selected';
 
-const selection = ({ id, path }: Lock): Markup =>
+const selection = ({ id, path }: LockRow): Markup =>
   html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
 
-function changeLinks(workspace: string, lock: Lock, way: ReleaseWay): Markup {
-  const link = (text: string, href: string) =>
-    html`<a href="${href}" aria-label="${text} ${safeText(lock.path)}">${text}</a>`;
-  return html`${way === 'own' ? link('Extend', extendUrl(workspace, lock)) : ''}
-    ${way === 'none' ? '' : link(releaseTexts[way], releaseUrl(workspace, lock))}`;
+/** What the viewer can do about a lock. */
+export function lockLinks({ bearer }: PageCall, row: LockRow, { kind = '', isWaiting = false } = {}): Markup {
+  const { workspace_id: workspace, path } = row;
+  const action = (text: string, href: string) =>
+    html`<a class="${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
+  const way = releaseWay(bearer, row);
+  if (way === 'own')
+    return html`${action('Extend', extendUrl(workspace, row))} ${action(releaseTexts.own, releaseUrl(workspace, row))}`;
+  return html`${isWaiting ? '' : action('Ask', askUrl(workspace, path))} ${way === 'force' ? action(releaseTexts.force, releaseUrl(workspace, row)) : ''}`;
 }
 
 export const releaseTexts = { own: 'Release', force: 'Force release' } as const;

@@ -18,11 +18,10 @@ import { choices, type FormField, group, postForm, textInput } from '../elements
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { allValues, type FieldErrors, type Form, filledIn, newFormId } from '../frame/form.ts';
+import { allValues, type FieldErrors, type Form, filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
-  keyOfForm,
   queryOf,
   type Site,
   type View,
@@ -66,7 +65,7 @@ export function addNewLockPages(site: Site): void {
       return lockView(site, call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
     try {
       requireFreeDisk(site);
-      const acquisition = await locks.acquire(keyOfForm(call, read.value), {
+      const acquisition = await locks.acquire(undefined, {
         workspace,
         path,
         type: 'exclusive',
@@ -79,10 +78,9 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       acquiredLock({ path }, acquisition);
-      return { to: listUrl(workspace, { path }), notice: acquisition.replayed ? 'sent-twice' : 'taken' };
+      return { to: listUrl(workspace, { path }), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.problem === 'request-in-progress') return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
       return lockView(site, call, call.form, rejectionOf(call, path, error));
     }
   });
@@ -110,17 +108,14 @@ async function doubtAbout(
 
 /** The form to lock a file. */
 async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
-  const { suggestPaths, remoteMemory } = site;
+  const { suggestPaths } = site;
   const { workspace } = call;
   const { errors = {}, isDoubtful = false, refusal = '', status = 200 } = rejection;
   const isMirrored = await suggestPaths.isMirrored(workspace);
-  // Suggestions come from the default branch, whose name is known only after the remote was asked.
-  if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
   const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace.id}/locks/paths"` : '';
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
     values,
-    hidden: { form_id: newFormId(call) },
     fields: [
       textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,

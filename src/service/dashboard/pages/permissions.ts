@@ -1,13 +1,11 @@
 import { html } from 'hono/html';
-import { pluralize } from '../../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { choices, type FormField, group } from '../elements/fields.ts';
-import { groupedTable, type Row } from '../elements/list.ts';
-import { faint, literals, type Markup, userText } from '../elements/text.ts';
+import { faint, literals, type Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
 /** The scopes of a token or a job. `above` precedes the choices. */
@@ -33,19 +31,6 @@ export function workspacesField(ids: readonly string[], onlyThese: string): Form
       }`,
   );
 }
-
-/** A table with a group for the tokens or rules of each owner. */
-export const ownerTable = <Item extends { readonly owner: string }>(
-  [title, what]: readonly [title: string, what: string],
-  items: readonly Item[],
-  row: (item: Item) => Row,
-): Markup =>
-  groupedTable(
-    [...Map.groupBy(items, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
-      title: html`<span class="faint">${title}</span> ${userText(owner)} <span class="faint">${pluralize(ofOwner.length, what)}</span>`,
-      rows: ofOwner.map(row),
-    })),
-  );
 
 export function readScopes(form: Form): Parsed<readonly Scope[]> {
   const texts = form.all('scope');

@@ -8,7 +8,8 @@ import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { holderCell, lockCells, newLockUrl, pathLink } from '../elements/lock.ts';
 import { empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
+import { livePage } from '../frame/live-page.ts';
+import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 export const poolsUrl = (workspace: string): string => `/workspaces/${workspace}/pools`;
 
@@ -34,21 +35,36 @@ export function addPoolPages(site: Site): void {
     return { title: 'Pools', main: rows.length === 0 ? none : htmlTable(rows) };
   });
 
-  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read' }, async (call) => {
+  const readPool = async (call: WorkspaceCall) => {
     const pool = await poolWithName(storage.read, call.workspace.id, call.c.req.param('name') ?? '');
     const [seats, queue] = await Promise.all([
       seatsOf(locks, pool, call.bearer),
       locks.queue({ workspace: pool.workspace }),
     ]);
+    const paths = new Set(pool.items.map(({ path }) => path));
+    return { pool, seats, queue: queue.filter(({ path }) => paths.has(path)) };
+  };
+
+  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read' }, async (call) => {
+    const { pool, seats, queue } = await readPool(call);
     const lines = Map.groupBy(queue, ({ path }) => path);
     const rows = seats.map((seat) => seatRow(call, pool, seat, lines.get(seat.item.path) ?? []));
     return {
       title: pool.name,
       script: 'live.js',
-      main: html`${liveState(`/workspaces/${pool.workspace}/locks/events`, call.now)}
+      main: html`${liveState(`${poolsUrl(pool.workspace)}/${pool.name}/events`, call.now)}
         <section data-part="seats">${htmlTable(rows)}</section>`,
     };
   });
+
+  const see = async (call: WorkspaceCall) => {
+    const { pool } = await readPool(call);
+    return {
+      key: JSON.stringify([poolsUrl(pool.workspace), pool.name, call.bearer.id]),
+      read: async () => JSON.stringify(await readPool(call)),
+    };
+  };
+  addWorkspacePage(site, { path: '/pools/:name/events', access: 'locks:read' }, livePage(site, see));
 }
 
 function seatRow(
@@ -67,9 +83,9 @@ function seatRow(
   return [
     ['Item', pathLink(workspace, path), 'head'],
     ['Properties', html`${texts.map((text) => html`${userText(text)}<br>`)}`],
-    ['Holder', lock === undefined ? html`${faint('free')} ${lockIt}` : holderCell(lock)],
+    ['Holder', lock === undefined ? html`${faint('free')} ${lockIt}` : holderCell(lock, workspace)],
     ...(lock === undefined
-      ? (['From run', 'Since', 'Time left'] as const).map((name) => [name, ''] as const)
+      ? (['Since', 'Time left'] as const).map((name) => [name, ''] as const)
       : lockCells(lock, now)),
     ['Waiting', waitingText(line, now)],
   ];

@@ -4,7 +4,7 @@ import { actorOf } from '../../http/context.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
-import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
+import { pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
 import { createdTokenView, serviceOrigin } from './created-token.ts';
@@ -91,7 +91,7 @@ const keepField = group('keep', 'The old secret stays valid', (values, wrong) =>
   }),
 );
 
-function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
+function warnings({ bearer, now }: PageCall, { id, expires_at }: Token) {
   return html`
     ${id === bearer.id ? html`<p class="warning">You are signed in with this token. <strong>Your session ends with the old secret.</strong> Copy the new one, and sign in with it.</p>` : ''}
     ${expires_at === null ? '' : html`<p>The old secret expires ${time(expires_at, now)} by itself, and is valid no longer than that.</p>`}`;

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import { formatElapsed, formatNumber, pluralize } from '../../../interface/format.ts';
-import { byteSize, createPace } from '../../../interface/transfer.ts';
+import { byteSize } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { Sync } from '../../contract/schemas.ts';
 import { safeText } from '../../platform/safe-text.ts';
@@ -11,7 +10,7 @@ import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
 import { listPage, positionIn, type Row, urlWith } from '../elements/list.ts';
 import { empty, literal, liveState, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { addLivePage } from '../frame/live-page.ts';
+import { livePage } from '../frame/live-page.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 const pageSize = 50;
@@ -92,9 +91,6 @@ function noSyncs(branch: string): Markup {
   );
 }
 
-/** The instance that runs the sync writes its row each second. */
-const pollMs = 1_000;
-
 export function addOneSyncPage(site: Site): void {
   const { storage } = site;
 
@@ -116,23 +112,12 @@ export function addOneSyncPage(site: Site): void {
     };
   });
 
-  addLivePage(site, { path: '/syncs/:sync/events', access: 'sync' }, async (call) => {
+  const see = async (call: WorkspaceCall) => {
     const { sync_id } = await addressed(call);
-    return async ({ send, gone }) => {
-      const paceOf = createPace();
-      for (let known = ''; ; ) {
-        const sync = await findRecordedSync(storage, call.workspace.id, sync_id);
-        // The workspace was removed. The page reconnects, and then receives the error.
-        if (sync === undefined) return;
-        const pace = paceOf({ bytes: sync.received_bytes, total: sync.total_bytes ?? 0 }, performance.now());
-        const seen = JSON.stringify(sync);
-        if (seen !== known) await send('changed', pace);
-        if (sync.finished_at !== null) return send('over');
-        known = seen;
-        await sleep(pollMs, undefined, { signal: gone });
-      }
-    };
-  });
+    const read = async () => JSON.stringify((await findRecordedSync(storage, call.workspace.id, sync_id)) ?? null);
+    return { key: sync_id, read };
+  };
+  addWorkspacePage(site, { path: '/syncs/:sync/events', access: 'sync' }, livePage(site, see));
 }
 
 const show = ({ now }: PageCall, workspace: string, sync: RecordedSync): Markup => html`
@@ -147,7 +132,7 @@ const show = ({ now }: PageCall, workspace: string, sync: RecordedSync): Markup 
     ${sync.missing_objects === 0 ? '' : html`<div class="warning">${missingText(sync)}</div>`}
     ${sync.error === null ? '' : html`<div class="warning">${safeLines(sync.error)}</div>`}
   </div>
-  ${sync.finished_at === null ? liveState(`/workspaces/${workspace}/syncs/${sync.sync_id}/events`, now) : ''}`;
+  ${sync.finished_at === null ? liveState(`${syncsUrl(workspace)}/${sync.sync_id}/events`, now) : ''}`;
 
 function changingFacts(sync: RecordedSync, now: number): Markup {
   const { started_at: started, finished_at: finished, head } = sync;
@@ -158,7 +143,7 @@ function changingFacts(sync: RecordedSync, now: number): Markup {
     ${finished === null ? '' : html`<dt>Finished</dt><dd>${time(finished, now)}</dd>`}
     ${took === undefined ? '' : html`<dt>Took</dt><dd>${formatElapsed(took)}</dd>`}
     <dt>Objects received</dt><dd>${objects(sync)}</dd>
-    ${bytes === '' ? '' : html`<dt>LFS objects</dt><dd>${bytes}${finished === null ? html` <span data-note></span>` : ''}</dd>`}
+    ${bytes === '' ? '' : html`<dt>LFS objects</dt><dd>${bytes}</dd>`}
     ${head === null ? '' : html`<dt>Commit</dt><dd>${literal(head)}</dd>`}`;
 }
 

@@ -9,10 +9,10 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { hiddenHeading, type Row, stateLinks } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
-import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { ownerTable, scopeList, workspaceList } from './permissions.ts';
+import { hiddenHeading, htmlTable, type Row } from '../elements/list.ts';
+import { faint, literal, type Markup, time, userText } from '../elements/text.ts';
+import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
+import { scopeList, workspaceList } from './permissions.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -23,19 +23,9 @@ export function addTokenPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, { path: '/tokens', access: 'admin' }, async (call) => {
-    const query = queryOf(call, 'state');
-    const current = states.find((state) => state === query.state);
     const tokens = (await listTokens(storage)).toReversed();
-    const matching = states
-      .filter((state) => current === undefined || state === current)
-      .flatMap((state) => tokens.filter((token) => token.state === state));
-    const main = html`
-      ${filters(tokens, current)}
-      ${
-        matching.length === 0
-          ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
-          : ownerTable(['Owner', 'token'], matching, (token) => row(call, token))
-      }`;
+    const ordered = states.flatMap((state) => tokens.filter((token) => token.state === state));
+    const main = htmlTable(ordered.map((token) => row(call, token)));
     const actions = html`<a class="button primary" href="/tokens/new">New token</a>`;
     return { title: 'Tokens', actions, main };
   });
@@ -61,21 +51,6 @@ export function tokenIdOf({ c }: PageCall): string {
   return id;
 }
 
-function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
-  const counted = (text: string, { length }: readonly Token[]) => html`${text} <span class="faint">${length}</span>`;
-  const ofState = (state: TokenState) => {
-    const text = `${state[0]?.toUpperCase()}${state.slice(1)}`;
-    return [
-      state,
-      counted(
-        text,
-        tokens.filter((token) => token.state === state),
-      ),
-    ] as const;
-  };
-  return stateLinks('Tokens', '/tokens', current, [[undefined, counted('All', tokens)], ...states.map(ofState)]);
-}
-
 function row({ bearer, now }: PageCall, token: Token): Row {
   const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
   const own = id === bearer.id ? html` <span class="faint">(signed in with it)</span>` : '';
@@ -86,6 +61,7 @@ function row({ bearer, now }: PageCall, token: Token): Row {
   const rotated = replaced_by === null ? '' : html` <a href="/tokens#${replaced_by}">rotated</a>`;
   return [
     ['Name', html`${userText(name)}${own}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
+    ['Owner', userText(token.owner)],
     ['State', html`<span class="state ${state}">${state}</span>${rotated}`, 'nowrap'],
     ['Scopes', scopeList(scopes)],
     ['Workspaces', workspaceList(workspaces)],

@@ -19,7 +19,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   await takeLock(service, workspace, bob.secret, path, { note: 'Rigging' });
   const page = await openPage();
   await signIn(page, service, ada.secret, `/workspaces/${workspace}/locks`);
-  await page.getByRole('link', { name: 'Hero #1' }).click();
+  await page.getByRole('link', { name: path, exact: true }).click();
   await page.waitForURL(service.baseUrl + pathUrl(workspace, path));
   await page.getByRole('heading', { name: path, level: 1 }).waitFor();
   await page.locator('#live').getByText('Live').waitFor();
@@ -39,12 +39,12 @@ test('the page of a path shows changes as they happen, and its history can be do
   await locksOf(service, workspace, bob.secret).release(path);
   const { status, headers } = await asked;
   expect(status).toBe(201);
-  await waiting.getByText('Nobody waits for this lock').waitFor();
+  await waiting.getByText('No one is waiting.').waitFor();
   await asAda.release(path, { 'if-match': headers.get('etag') ?? '' });
   await facts.getByText('Nobody holds a lock on this path.').waitFor();
   await page.getByRole('link', { name: 'Lock it' }).waitFor();
   expect((await asAda.take(path)).status).toBe(201);
-  await page.getByRole('link', { name: 'Release' }).waitFor();
+  await page.getByRole('link', { name: `Release ${path}` }).waitFor();
   await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(5);
   expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');
   await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
@@ -81,7 +81,32 @@ test('the focus stays on the withdrawal while others join the line', async ({ op
   await page.getByRole('cell', { name: 'eve' }).waitFor();
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Withdraw');
   await withdraw.press('Enter');
-  await page.getByRole('link', { name: 'Ask for it' }).waitFor();
+  await page.getByRole('link', { name: 'Ask a' }).waitFor();
   await locksOf(service, workspace, bob.secret).release('a');
   expect((await asked).status).toBe(201);
+});
+
+test('a holder is notified of those who wait, and those of their turn, on any page with their locks', async ({
+  openPage,
+}) => {
+  const workspace = await service.workspace();
+  const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
+  await takeLock(service, workspace, bob.secret, 'a');
+  const [own, other] = [await openPage(), await openPage()];
+  for (const page of [own, other]) {
+    await page.addInitScript(`globalThis.notified = [];
+      globalThis.Notification = class { static permission = 'granted'; constructor(text) { notified.push(text); } };`);
+  }
+  await signIn(own, service, bob.secret);
+  await signIn(other, service, eve.secret, '/my-locks');
+  for (const page of [own, other]) await page.locator('#live').getByText('Live').waitFor();
+  const { ask } = service;
+  const wait = { token: eve.secret, json: { path: 'a' } };
+  expect((await ask('POST', `/v1/workspaces/${workspace}/queue`, wait)).status).toBeLessThan(300);
+  await expect.poll(() => own.evaluate('notified')).toEqual(['eve waits for a']);
+  await other.getByRole('button', { name: 'Withdraw' }).waitFor();
+  await expectAccessible(other);
+  await locksOf(service, workspace, bob.secret).release('a');
+  await expect.poll(() => other.evaluate('notified'), { timeout: 10_000 }).toEqual(['a is kept for you']);
+  await other.getByRole('link', { name: 'Lock it' }).waitFor();
 });

@@ -175,8 +175,9 @@ describe('the locks page', () => {
     await live(page);
     await page.keyboard.press('/');
     await page.keyboard.type('HERO');
+    await page.keyboard.press('Enter');
     await gone(page, 'Maps/Town.umap');
-    await page.waitForURL(/\?search=HERO$/);
+    await page.waitForURL(/\?search=HERO&sort=path$/);
 
     await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
     await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
@@ -262,38 +263,33 @@ describe('the locks page', () => {
     }
   });
 
-  test('searches, sorts and groups 10,000 locks without leaving the page', async ({ openPage }) => {
+  test('searches and sorts 10,000 locks, page by page', async ({ openPage }) => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 10_000);
     const page = await openPage();
     await signIn(page, service, (await service.token()).secret, locksOf(workspace));
     await live(page);
-    expect(await rows(page).count()).toBe(200);
+    expect(await rows(page).count()).toBe(100);
     await page.getByRole('link', { name: 'Next page' }).click();
-    await page.getByText('Page 2 of 50').waitFor();
-    await page.waitForURL(/\?page=2$/);
-    expect(await rows(page).first().locator('.path').getAttribute('title')).toBe('Content/Level00/Asset00200.uasset');
+    await rowOf(page, 'Content/Level00/Asset00100.uasset').waitFor();
     await page.getByRole('columnheader', { name: 'Since' }).getByRole('link').click();
     await page.waitForURL(/\?sort=since$/);
+    await page.getByLabel('Sort by').selectOption('-left');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.waitForURL(/sort=-left$/);
     await rowOf(page, 'Content/Level09/Asset09999.uasset').waitFor();
+    await page.getByLabel('Search').fill('team-3 asset0999');
+    await page.getByLabel('Search').press('Enter');
+    await page.locator('#lock-count').getByText('2 of 10,000 locks').waitFor();
     await live(page);
-
-    await page.evaluate('document.documentElement.dataset.loaded = "once"');
-    await page.getByLabel('Sort by').selectOption('-since');
-    await page.waitForURL(/\?sort=-since$/);
-    await page.getByLabel('Sort by').selectOption('since');
-    await page.getByLabel('Search').fill('team-3 asset0044');
-    await page.locator('#lock-count').getByText('1 of 10,000 locks').waitFor();
-    expect(await rows(page).count()).toBe(1);
-    expect(await page.getByLabel('Search').evaluate('document.activeElement.id')).toBe('search');
-    await page.getByLabel('Search').fill('');
+    await takeLock(service, workspace, (await service.token({ name: 'team-3' })).secret, 'asset0999');
+    await page.getByRole('link', { name: 'Next page' }).waitFor();
     await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.dataset.loaded')).toBe('once');
   });
 
   test('keeps the focus, the checked boxes and the scroll position when locks come and go', async ({ openPage }) => {
     const workspace = await service.workspace();
-    await seedManyLocks(service, workspace, 150);
+    await seedManyLocks(service, workspace, 90);
     const bot = await service.token();
     const page = await openPage();
     await signIn(page, service, bot.secret, locksOf(workspace));
@@ -309,16 +305,6 @@ describe('the locks page', () => {
     expect(await place()).toBeCloseTo(before ?? Number.NaN, 0);
     expect(await page.evaluate('document.activeElement.title')).toBe(path);
     expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
-    const since = page.getByRole('columnheader', { name: 'Since' });
-    for (const [order, value] of [
-      ['ascending', 'since'],
-      ['descending', '-since'],
-    ]) {
-      await since.getByRole('link').press('Enter');
-      await since.and(page.locator(`[aria-sort="${order}"]`)).waitFor();
-      expect(await page.getByLabel('Sort by').inputValue()).toBe(value);
-      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Since');
-    }
     await page.getByRole('button', { name: 'Release selected (1)' }).waitFor();
     expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
     await link.focus();
@@ -428,24 +414,6 @@ describe('the locks page', () => {
       ]);
     },
   );
-
-  test('selects all locks that the page shows', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    await seedManyLocks(service, workspace, 300);
-    const page = await openPage();
-    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
-    await live(page);
-    await page.getByLabel('Search').fill('team-3');
-    await page.locator('#lock-count').getByText('43 of 300 locks').waitFor();
-    await page.getByRole('button', { name: 'Select all shown' }).click();
-    await page.getByRole('button', { name: 'Release selected (43)' }).waitFor();
-    await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'Content/Level00/Asset00003.uasset' });
-    await page.getByRole('button', { name: 'Release selected (42)' }).click();
-    await page.getByRole('button', { name: 'Force release 42 locks' }).waitFor();
-    await page.keyboard.press('Escape');
-    await live(page);
-    expect(await page.getByRole('button', { name: 'Release selected' }).isDisabled()).toBe(true);
-  });
 
   test('shows times in the time zone of the reader, and in UTC on hover or without JavaScript', async ({
     openPage,

@@ -1,0 +1,168 @@
+import { html } from 'hono/html';
+import { parseHeldPath } from '../../../interface/lock-path.ts';
+import { listOwnLocks, ownLocksEndingWithin, waitsForOwnLocks, waitsOfOwner } from '../../locks/list-page.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
+import { countWaiting, queuePositionOf } from '../../locks/queue.ts';
+import { safeText } from '../../platform/safe-text.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
+import { postForm } from '../elements/fields.ts';
+import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
+import { holderCell, lockCells, newLockUrl, pathLink, waitingLink } from '../elements/lock.ts';
+import { countText, extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
+import { countdown, empty, liveState, type Markup, time, userText } from '../elements/text.ts';
+import { livePage } from '../frame/live-page.ts';
+import { addPage, type PageCall, type Site } from '../frame/page.ts';
+import { lockLinks, mayLock } from './lock-table.ts';
+
+/** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
+const maxShown = 200;
+const maxWaits = 20;
+const endsSoonMs = 10 * 60_000;
+
+const eventsUrl = `${ownLocksUrl}/events`;
+
+export function addOwnLocksPage(site: Site): void {
+  addPage(site, { path: ownLocksUrl, access: 'locks:read' }, async (call) => ({
+    title: 'My locks',
+    script: 'live.js',
+    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
+      ${ownLive(call)}
+      ${await waitSections(site, call)}
+      <section data-part="own">${await ownLocksSection(site, call)}</section>`,
+  }));
+
+  addPage(
+    site,
+    { path: eventsUrl, access: 'locks:read' },
+    livePage(site, async ({ bearer }) => ({
+      key: JSON.stringify([eventsUrl, bearer.owner, bearer.workspaces]),
+      read: async () => {
+        const [{ locks, all }, others, own] = await Promise.all([
+          listOwnLocks(site.storage, bearer, maxShown),
+          waitsForOwnLocks(site.storage, bearer, maxWaits),
+          waitsWithPlaces(site, bearer),
+        ]);
+        return JSON.stringify([locks.map(({ id, expires_at }) => [id, expires_at]), all, others, own]);
+      },
+    })),
+  );
+}
+
+export const ownLive = ({ now }: PageCall): Markup => liveState(eventsUrl, now);
+
+/** Who waits for the viewer, and what the viewer waits for: each in its part, which is empty if there is nothing. */
+export async function waitSections(site: Site, call: PageCall): Promise<Markup> {
+  const { bearer, now } = call;
+  const [others, own] = await Promise.all([
+    waitsForOwnLocks(site.storage, bearer, maxWaits),
+    waitsWithPlaces(site, bearer),
+  ]);
+  return html`<div data-part="others-wait">${section(
+    'Others wait for you',
+    others.map((wait) => otherRow(wait, now)),
+  )}</div>
+    <div data-part="own-waits">${section(
+      'You wait for',
+      own.map((wait) => ownWaitRow(site, call, wait)),
+    )}</div>`;
+}
+
+/** The locks of the viewer that end soon, and may be needed for longer. */
+export async function endingSection({ storage }: Site, { bearer, now }: PageCall): Promise<Markup | string> {
+  const ending = await ownLocksEndingWithin(storage, bearer, endsSoonMs, maxWaits);
+  const rows = ending.map(
+    (row): Row => [
+      ['Path', pathLink(row.workspace_id, row.path), 'head'],
+      ['Time left', countdown(asTimestamp(row.expires_at), now), 'nowrap'],
+      [hiddenHeading('Extend'), link('Extend', row.path, extendUrl(row.workspace_id, row)), 'nowrap'],
+    ],
+  );
+  return section('Your locks that end soon', rows);
+}
+
+type OtherWait = Awaited<ReturnType<typeof waitsForOwnLocks>>[number];
+
+const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row => [
+  [
+    'Path',
+    html`<span data-notice="${safeText(`${wait.owner} waits for ${path}`)}">${pathLink(workspace, path)}</span>`,
+    'head',
+  ],
+  ['Who waits', holderCell(wait)],
+  ['Since', time(asTimestamp(wait.since), now)],
+  [hiddenHeading('Release'), link('Release', path, releaseUrl(workspace, { path, id })), 'nowrap'],
+];
+
+type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
+
+const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['bearer']) =>
+  Promise.all(
+    (await waitsOfOwner(storage, bearer, maxWaits)).map(async ({ line, ...wait }) => {
+      const { workspace, path, waitId } = wait;
+      const [place, found] = await Promise.all([
+        queuePositionOf(storage, { workspace, path: line, waitId }),
+        locks.find({ workspace, path }),
+      ]);
+      return { ...wait, place, holder: found?.isActive ? toLock(found) : undefined };
+    }),
+  );
+
+function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder, ...wait }: OwnWait): Row {
+  const { bearer, now } = call;
+  const path = parseHeldPath(wait.path);
+  const isOfToken = path.ok && locks.waitIdOf({ workspace, path: path.value, bearer }) === waitId;
+  const withdraw = isOfToken && mayLock(call) ? withdrawal(workspace, wait.path) : '';
+  const kept = wait.keptUntil === null ? undefined : asTimestamp(wait.keptUntil);
+  const notice = kept === undefined ? '' : html` data-notice="${safeText(wait.path)} is kept for you"`;
+  return [
+    ['Path', html`<span${notice}>${pathLink(workspace, wait.path)}</span>`, 'head'],
+    ['Place', `${wait.place.position} of ${wait.place.length}`],
+    ['Holder', holder === undefined ? 'nobody' : holderCell(holder)],
+    [
+      'Since',
+      kept === undefined
+        ? time(asTimestamp(wait.since), now)
+        : html`kept for you until ${time(kept, now)} <a class="button primary" href="${newLockUrl(workspace, wait.path)}">Lock it</a>`,
+    ],
+    [hiddenHeading('Withdraw'), withdraw, 'nowrap'],
+  ];
+}
+
+export const withdrawal = (workspace: string, path: string): Markup =>
+  postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw', kind: 'plain' });
+
+const link = (text: string, path: string, href: string): Markup =>
+  html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
+
+async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Markup> {
+  const { locks, all } = await listOwnLocks(storage, call.bearer, maxShown);
+  if (locks.length === 0) {
+    return empty(
+      'You hold no locks.',
+      html`To lock a file, open its <a href="/">workspace</a>. Locks that you take with git or in an editor appear here too.`,
+    );
+  }
+  const waiting = await countWaiting(storage, locks);
+  const workspaces = [...new Set(locks.map((lock) => lock.workspace_id))];
+  const lists = workspaces.map(
+    (id) => html` <a href="${listUrl(id, { holder: call.bearer.owner })}">All in ${userText(id)}</a>`,
+  );
+  return html`<p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
+    ${htmlTable(locks.map((lock) => ownLockRow(call, lock, waiting.get(lock.id) ?? 0)))}`;
+}
+
+function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
+  const { workspace_id: workspace, path } = row;
+  const lock = toLock(row);
+  return [
+    [
+      'Path',
+      html`<div class="lock-path">${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, false)}</div>`,
+      'head',
+    ],
+    ['Workspace', html`<a href="${listUrl(workspace)}">${userText(workspace)}</a>`],
+    ['Taken', lock.origin === null && lock.note === null ? 'by hand' : holderCell(lock)],
+    ...lockCells(lock, call.now),
+    [hiddenHeading('Extend or release'), mayLock(call) ? lockLinks(call, row) : '', 'nowrap'],
+  ];
+}

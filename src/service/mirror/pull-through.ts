@@ -1,0 +1,177 @@
+import type { Logger } from 'pino';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { withinMs } from '../../interface/timers.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import { createOnce } from '../runtime/once.ts';
+import { remember } from '../runtime/remember.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type FetchObjects, LfsError } from '../syncs/lfs-objects.ts';
+import { remoteOf } from '../workspaces/remotes.ts';
+import { syncedBranches } from '../workspaces/synced-branches.ts';
+import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';
+
+interface PullThroughParts {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly git: Pick<Git, 'missingCommits' | 'fetchCommits'>;
+  readonly fetchObjects: FetchObjects;
+  readonly allowFileRemotes: boolean;
+  readonly syncTimeout: Duration;
+  readonly parallelSyncs: number;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  readonly stopping: AbortSignal;
+  readonly log: Logger;
+  readonly scheduleMaintenance: (workspace: string) => void;
+}
+
+export type PullThrough = ReturnType<typeof createPullThrough>;
+
+type Heads = ReadonlyMap<BranchName, string>;
+
+/** Together with the wait for a slot, less than the minute after which proxies close a silent connection. */
+const maxWaitMs = 10_000;
+
+export const retryPullAfterSeconds = 5;
+
+const stillFetching = 'The service is still fetching this from the remote. Try again in a few seconds.';
+
+/**
+ * The database decides what is mirrored. What this instance lacks of it, because another instance ran the sync or its
+ * disk was lost, is fetched from the remote when it is first asked for: once for all who ask, with the limits of a sync.
+ * The results are reasons for clients why something is not here; undefined if all is.
+ */
+export function createPullThrough(parts: PullThroughParts) {
+  const { git } = parts;
+  const runs = createRuns(parts.parallelSyncs);
+
+  async function lackingOf({ id }: StoredWorkspace, heads: Heads): Promise<Heads> {
+    const missing = await git.missingCommits(id, heads.values());
+    return new Map([...heads].filter(([, head]) => missing.has(head)));
+  }
+
+  /** Rejects with a GitError if the remote cannot be asked. */
+  const pullCommits = (workspace: StoredWorkspace, heads: Heads): Promise<void> =>
+    runs.join([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
+      const lacking = await lackingOf(workspace, heads);
+      if (lacking.size > 0) await fetchLacking(parts, workspace, lacking);
+    });
+
+  async function commits(workspace: StoredWorkspace, heads: Heads, waitMs = maxWaitMs): Promise<string | undefined> {
+    const lacking = await lackingOf(workspace, heads);
+    if (lacking.size === 0) return undefined;
+    const pull = pullCommits(workspace, lacking).then(
+      () => 'ended' as const,
+      (error: unknown) => {
+        logFailure(parts, workspace, error);
+        return 'failed' as const;
+      },
+    );
+    const outcome = await withinMs(pull, waitMs, 'running' as const);
+    if (outcome === 'running') return stillFetching;
+    const [first] = outcome === 'failed' ? lacking : await lackingOf(workspace, lacking);
+    if (first === undefined) return undefined;
+    const [branch, head] = first;
+    return outcome === 'failed'
+      ? `This instance could not fetch the branch ${branch} from the remote. Try again in a minute.`
+      : `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
+  }
+
+  const pullObjectsUntil = createPullObjects(parts, runs, pullCommits);
+
+  return {
+    /** The commits of these branches. */
+    commits,
+    /** The LFS objects of synced branches, until those that a client wants are here, or none is left to fetch. */
+    objects: (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<string | undefined> =>
+      withinMs(
+        pullObjectsUntil(workspace, areHere).then(() => undefined),
+        maxWaitMs,
+        stillFetching,
+      ),
+    /** Waits for the processes that the signal ends. */
+    async stop(): Promise<void> {
+      await runs.ended();
+    },
+  };
+}
+
+/** Work that all who ask share, and that does not end with the request that began it. */
+function createRuns(parallelSyncs: number) {
+  // One at a time of a workspace: the next one may then find that nothing is missing. Twice as many as syncs, because
+  // some remotes may be silent.
+  const limitRuns = limitParallel({ max: 2 * parallelSyncs, maxPerKey: 1 });
+  const once = createOnce<void>();
+  const running = new Set<Promise<void>>();
+  return {
+    join(key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> {
+      const run = once(JSON.stringify(key), () => limitRuns(slot, work));
+      const noted = run.catch(() => undefined).finally(() => running.delete(noted));
+      running.add(noted);
+      return run;
+    },
+    ended: () => Promise.all(running),
+  };
+}
+
+async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace, lacking: Heads): Promise<void> {
+  const { git, freeDisk, stopping, log } = parts;
+  if (freeDisk.isLow()) {
+    throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} are free.`);
+  }
+  const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
+  await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
+  log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
+  parts.scheduleMaintenance(workspace.id);
+}
+
+const maxSettled = 10_000;
+const retryFailedAfterMs = 60_000;
+
+function createPullObjects(
+  parts: PullThroughParts,
+  runs: ReturnType<typeof createRuns>,
+  pullCommits: (workspace: StoredWorkspace, heads: Heads) => Promise<void>,
+) {
+  const { storage, fetchObjects, stopping } = parts;
+  const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
+  /** By workspace and head: until when its objects are not looked for again. */
+  const settled = new Map<string, number>();
+
+  async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
+    const key = JSON.stringify([workspace.id, head]);
+    if ((settled.get(key) ?? 0) > performance.now()) return;
+    let until = Number.POSITIVE_INFINITY;
+    try {
+      await pullCommits(workspace, new Map([[branch, head]]));
+      await runs.join(['objects', key], `objects ${workspace.id}`, async () => {
+        const remote = remoteOf(workspace, parts.allowFileRemotes);
+        const wanted = { workspace: workspace.id, branch, head, remote, settings: workspace };
+        await fetchObjects(wanted, limits, () => undefined);
+      });
+    } catch (error) {
+      logFailure(parts, workspace, error);
+      until = performance.now() + retryFailedAfterMs;
+    }
+    remember(settled, key, until, maxSettled);
+  }
+
+  return async (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<void> => {
+    const synced = await syncedBranches(storage, workspace.id);
+    // Jobs mostly ask for objects of the branch that was synced last.
+    for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+      const branch = parseBranchName(name);
+      if (branch.ok) await pullObjects(workspace, branch.value, head);
+      if (await areHere()) return;
+    }
+  };
+}
+
+/** Rethrows what is not a failure of the remote. */
+function logFailure({ log, stopping }: PullThroughParts, { id }: StoredWorkspace, error: unknown): void {
+  if (stopping.aborted) return;
+  if (!(error instanceof GitError || error instanceof LfsError)) throw error;
+  log.warn({ workspace: id, error: error.message }, 'could not fetch what this instance lacks of a mirror');
+}

@@ -1,0 +1,129 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  countLocks,
+  type LockPageQuery,
+  listLockPage,
+  listOwnLocks,
+  lockOrders,
+  maxCounted,
+  maxSearched,
+} from '../../../src/service/locks/list-page.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+
+const later = Date.now() + 3_600_000;
+const many = 12_000;
+const first: Omit<LockPageQuery, 'workspace'> = {
+  words: [],
+  path: undefined,
+  owner: undefined,
+  by: 'path',
+  descending: false,
+  after: undefined,
+  limit: 2,
+};
+
+describe.each(databaseKinds)('a page of locks on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    await storage.commit('global', async (db) => {
+      for (const id of ['small', 'game']) {
+        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
+      }
+    });
+    const small = { workspace_id: 'small', owner: 'bob' };
+    const rows = Array.from({ length: many }, (_, index) => ({
+      workspace_id: 'game',
+      path: `many/${String(index).padStart(5, '0')}`,
+      id: `lock_${String(index).padStart(5, '0')}`,
+      owner: `bot ${index % 3}`,
+      expires_at: later + index,
+    }));
+    await storeLocks(
+      storage,
+      { ...small, path: 'b/1', id: '1', owner: 'ada', expires_at: later + 9 },
+      { ...small, path: 'a/2', id: '3', origin: 'https://x.example/2', expires_at: later + 7 },
+      { ...small, path: 'c', id: '2', note: 'Hull_100%', expires_at: later + 7 },
+      { ...small, path: 'over', id: '4', expires_at: 1 },
+    );
+    for (let from = 0; from < many; from += 1_000) await storeLocks(storage, ...rows.slice(from, from + 1_000));
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
+  });
+  afterAll(() => database.remove());
+
+  /** The paths of all pages. */
+  async function pathsOf(query: Partial<LockPageQuery>): Promise<readonly (readonly string[])[]> {
+    const pages: string[][] = [];
+    for (let after: LockPageQuery['after']; ; ) {
+      const { locks, next } = await listLockPage(storage, { ...first, workspace: 'small', ...query, after });
+      pages.push(locks.map(({ path }) => path));
+      if (next === undefined) return pages;
+      after = next;
+    }
+  }
+
+  test.each([
+    ['path', [['a/2', 'b/1'], ['c']], [['c', 'b/1'], ['a/2']]],
+    ['since', [['b/1', 'c'], ['a/2']], [['a/2', 'c'], ['b/1']]],
+    ['left', [['a/2', 'c'], ['b/1']], [['b/1', 'c'], ['a/2']]],
+  ] as const)('continues the order by %s on the next page, in both directions', async (by, up, down) => {
+    expect([await pathsOf({ by }), await pathsOf({ by, descending: true })]).toEqual([up, down]);
+  });
+
+  test.each([
+    [['BOB'], ['a/2', 'c']],
+    [['example/2', 'A/'], ['a/2']],
+    [['a/2', 'ada'], []],
+    [['bob', 'l_1', '0%'], ['c']],
+    [['_'], ['c']],
+  ])('has the locks with all of the words %j in path, holder, note or run', async (words, paths) => {
+    expect(await pathsOf({ words })).toEqual([paths]);
+  });
+
+  test('has only the lock on a path, or those of an owner', async () => {
+    expect(await pathsOf({ path: 'c' })).toEqual([['c']]);
+    expect(await pathsOf({ owner: 'ada' })).toEqual([['b/1']]);
+  });
+
+  test('searches on where the search of the page before ended', async () => {
+    const last = `many/${many - 1}`;
+    const pages = await pathsOf({ workspace: 'game', words: [last] });
+    expect(pages).toEqual([...Array.from({ length: many / maxSearched - 1 }, () => []), [last], []]);
+  });
+
+  test('reads a limited number of rows, in the order of an index', async () => {
+    const queries: RecordedQuery[] = [];
+    const recorded = { ...storage, read: recording(storage.read, queries) };
+    const orders = lockOrders.flatMap((by) => [false, true].map((descending) => ({ by, descending })));
+    // PostgreSQL would sort these 12,000 locks for a search, as it costs it less than the index.
+    const search = storage.dialect === 'sqlite' ? [{ words: ['nothing'] }] : [];
+    for (const more of [...orders, { owner: 'bot 1' }, ...search]) {
+      const { next } = await listLockPage(recorded, { ...first, workspace: 'game', ...more });
+      await listLockPage(recorded, { ...first, workspace: 'game', ...more, after: next });
+    }
+    await listOwnLocks(recorded, { id: 't', name: 't', owner: 'bot 1', scopes: [], workspaces: null }, 9);
+    await countLocks(recorded);
+    expect(queries.length).toBeGreaterThan(2 * orders.length);
+    for (const query of queries) {
+      expect(query.text).toMatch(/limit/);
+      const plan = await planOf(storage, query, {});
+      expect(plan).not.toMatch(/SCAN locks\b(?! USING INDEX expiring)|TEMP B-TREE FOR ORDER BY|-> +Sort\b|^Sort\b/m);
+    }
+  });
+
+  test('counts the locks of each workspace, up to a limit', async () => {
+    expect([...(await countLocks(storage))].sort()).toEqual([
+      ['game', maxCounted + 1],
+      ['small', 3],
+    ]);
+    expect(await countLocks(storage, 'small')).toEqual(new Map([['small', 3]]));
+  });
+});
