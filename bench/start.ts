@@ -8,7 +8,7 @@ import { atMost, type Bench, type Benchmark, type Figure, figure, inTurns, media
 import { run } from './process.ts';
 import { medianOf, percentileOf } from './statistics.ts';
 
-const full = { rounds: 25 };
+const full = { rounds: 60 };
 const small = { rounds: 2 };
 
 /** A program that is started repeatedly with this version of Node. */

@@ -202,8 +202,8 @@ async function renewOneFirst(
 
 const refusalOf = ({ reason, request }: ServiceError) => ({ reason, request });
 
-/** Little memory: the process works for a few seconds per third of a `ttl`, next to a job that may need the rest. */
-const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
+/** Little memory, and no optimizing compiler: the process works for moments, next to a job that may need the rest. */
+const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '--lite-mode'];
 
 /** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
 async function startProcess() {
