@@ -33,7 +33,7 @@ interface Text {
   readonly start: number;
 }
 
-/** The literals below a node, and the text between tags of HTML. Types, module names and SQL are no messages. */
+/** The literals below a node, and the text between tags of HTML. Leaves out types, module names and SQL. */
 function textsIn(node: unknown): readonly Text[] {
   if (Array.isArray(node)) return node.flatMap(textsIn);
   if (!isNode(node)) return [];
