@@ -73,7 +73,7 @@ test('nothing is fetched onto a disk that is nearly full', async () => {
   expect(fetches).toEqual([]);
 });
 
-test('a store that cannot be used is not asked again within a minute', async () => {
+test('a store that cannot be used is not asked again within a minute, but another one is', async () => {
   const { pull, present, objectRuns } = setUp();
   const head = 'c'.repeat(40);
   present.add(head);
@@ -83,4 +83,6 @@ test('a store that cannot be used is not asked again within a minute', async () 
     expect(await pull.objects(await game(), async () => false)).toBeUndefined();
   }
   expect(objectRuns()).toBe(1);
+  await pull.objects({ ...(await game()), lfs_url: 'https://lfs.example.com' }, async () => false);
+  expect(objectRuns()).toBe(2);
 });

@@ -44,8 +44,11 @@ export function holderCell(
   const name = userText(owner);
   return html`${workspace === undefined ? name : html`<a class="holder" href="${listUrl(workspace, { holder: owner })}">${name}</a>`}${
     origin === null ? '' : html` <span class="faint">from ${originLink(origin, 'short')}</span>`
-  }${note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`}`;
+  }${noteLine({ note })}`;
 }
+
+export const noteLine = ({ note }: Pick<Lock, 'note'>): Markup | string =>
+  note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`;
 
 export const lockCells = ({ acquired_at, expires_at }: Lock, now: number): Row => [
   ['Since', time(acquired_at, now)],

@@ -53,7 +53,7 @@ export function addLockPathPage(site: Site): void {
         none: html`<p>${faint('This path has no history. Old entries are removed.')}</p>`,
       })}</section>`;
     const actions = html`<button type="button" value="${path}" data-copies hidden>Copy path</button>
-      <span class="actions" data-part="action">${pathActions(call, path, lock, isWaiting)}</span>`;
+      <span class="bare" data-part="action">${pathActions(call, path, lock, isWaiting)}</span>`;
     return { title: path, actions, main, script: 'live.js' };
   });
 

@@ -7,7 +7,7 @@ import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
-import { holderCell, lockCells, newLockUrl, pathLink, waitingLink } from '../elements/lock.ts';
+import { holderCell, lockCells, newLockUrl, noteLine, originLink, pathLink, waitingLink } from '../elements/lock.ts';
 import { countText, extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
 import { countdown, empty, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { livePage } from '../frame/live-page.ts';
@@ -122,7 +122,7 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
       'Since',
       kept === undefined
         ? time(asTimestamp(wait.since), now)
-        : html`kept for you until ${time(kept, now)} <a class="button primary" href="${newLockUrl(workspace, wait.path)}">Lock it</a>`,
+        : html`kept for you, ${countdown(kept, now)} left <a class="button primary" href="${newLockUrl(workspace, wait.path)}">Lock it</a>`,
     ],
     [hiddenHeading('Withdraw'), withdraw, 'nowrap'],
   ];
@@ -147,7 +147,7 @@ async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Marku
   const lists = workspaces.map(
     (id) => html` <a href="${listUrl(id, { holder: call.bearer.owner })}">All in ${userText(id)}</a>`,
   );
-  return html`<p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
+  return html`<h2>You hold</h2><p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
     ${htmlTable(locks.map((lock) => ownLockRow(call, lock, waiting.get(lock.id) ?? 0)))}`;
 }
 
@@ -161,7 +161,7 @@ function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
       'head',
     ],
     ['Workspace', html`<a href="${listUrl(workspace)}">${userText(workspace)}</a>`],
-    ['Taken', lock.origin === null && lock.note === null ? 'by hand' : holderCell(lock)],
+    ['From run', html`${originLink(lock.origin, 'short')}${noteLine(lock)}`],
     ...lockCells(lock, call.now),
     [hiddenHeading('Extend or release'), mayLock(call) ? lockLinks(call, row) : '', 'nowrap'],
   ];
