@@ -123,7 +123,9 @@ export function createLockSession(context: SessionContext) {
           const waitedMs = Math.round(clock() - (pathRequestedAt.get(path) ?? clock()));
           const isCompared = acquisition.isCompared || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
-          grantedAt.set(key, clock());
+          // A repeated request may return a lock that was granted to the first one.
+          const waits = line !== undefined && line.seconds > 0;
+          grantedAt.set(key, waits ? clock() : (keyUsedAt.get(key) ?? clock()));
           record(grant);
           serviceAnswered = true;
           return { kind: 'acquired', grant };

@@ -198,6 +198,19 @@ const slowHappenings = [
         world.away(takes, one),
       ),
     ),
+  job.map((one) =>
+    happening(`the renewal process of job ${one} is stopped until its locks have expired`, (world) =>
+      world.blockRenewers(one),
+    ),
+  ),
+  fc
+    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
+    .map(({ job: one, taking: wanted, at }) =>
+      happening(
+        `job ${one} is stopped for longer than a short ttl at request ${at} for ${takingText(wanted)}`,
+        (world) => world.wedged(one, wanted, at),
+      ),
+    ),
   job.map((one) => happening(`job ${one} ends while the service is away`, (world) => world.endWhileAway(one))),
   job.map((one) =>
     happening(`the renewal process of job ${one} is killed, and its locks expire`, async (world) => {

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 import { type Book, type Counted, conclusionsOfPost, pathsToTell } from './book.ts';
 import type { Network } from './network.ts';
 import type { Player, Players } from './players.ts';
-import { refusedRenewals, type ShortLocks } from './short-locks.ts';
+import { refusedRenewals, type ShortLocks, toldInLedger } from './short-locks.ts';
 
 interface Scene {
   readonly stage: Stage;
@@ -31,14 +31,16 @@ export interface Ends {
   loseMachine(player: Player): Promise<void>;
   /** Kills the renewal processes of the job, or of another job if it has none. */
   killRenewers(player: Player): Promise<void>;
+  /** Stops such processes until their locks have expired. They must notice that when they continue. */
+  blockRenewers(player: Player): Promise<void>;
   deleteLedger(player: Player): Promise<void>;
   /** Returns locks of ended jobs that should not exist. */
   leftBy(locks: readonly Lock[]): readonly Lock[];
 }
 
-function kill(pid: number): void {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // The process has just ended by itself.
   }
@@ -53,6 +55,12 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
 
   const locksOf = async ({ origin }: Player): Promise<readonly Lock[]> =>
     (await stage.locks()).filter((lock) => lock.origin === origin);
+
+  /** The player, or another one with renewed locks if it has none. */
+  function renewingOr(wanted: Player): Player {
+    const renews = ({ counted }: Player): boolean => counted.some(({ id, renewed }) => renewed && short.isKept(id));
+    return renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
+  }
 
   /** Runs the post-steps, and returns their annotations. */
   async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
@@ -132,12 +140,26 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
     },
     async killRenewers(wanted) {
       await short.look();
-      const renews = ({ counted }: Player): boolean => counted.some(({ id, renewed }) => renewed && short.isKept(id));
-      const player = renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
+      const player = renewingOr(wanted);
       const pids = player.job.leftProcesses();
-      for (const pid of pids) kill(pid);
+      for (const pid of pids) signal(pid, 'SIGKILL');
       // If processes cannot be listed, the locks are still renewed.
       if (pids.length > 0) short.endSoon(await locksOf(player));
+    },
+    async blockRenewers(wanted) {
+      await short.look();
+      const player = renewingOr(wanted);
+      const pids = player.job.leftProcesses();
+      if (pids.length === 0) return;
+      const renewed = player.counted.filter((lock) => lock.renewed && short.isKept(lock.id));
+      for (const pid of pids) signal(pid, 'SIGSTOP');
+      short.endSoon(await locksOf(player));
+      await short.ended();
+      for (const pid of pids) signal(pid, 'SIGCONT');
+      await toldInLedger(
+        player.job,
+        renewed.map(({ id }) => id),
+      );
     },
     async deleteLedger(player) {
       if (!existsSync(ledgerOf(player.job))) return;

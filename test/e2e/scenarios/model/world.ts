@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
@@ -13,7 +14,7 @@ import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { type Outside, openOutside } from './outside.ts';
 import { openPlayers, type Player } from './players.ts';
-import { faster, refusedRenewals, shortTtl, watchShortLocks } from './short-locks.ts';
+import { faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
 /** Inputs of a lock step in the model. */
@@ -58,6 +59,10 @@ export interface World extends Omit<Outside, 'awayWhile'> {
   waitFor(player: number, other: number, how: { readonly renew: boolean; readonly isCanceled: boolean }): Promise<void>;
   /** Kills the renewal process of the job. */
   killRenewers(player: number): Promise<void>;
+  /** Stops the renewal process of the job until its locks have expired. */
+  blockRenewers(player: number): Promise<void>;
+  /** Stops the step at that request for longer than a short ttl, while everything else goes on. */
+  wedged(player: number, taking: Taking, atRequest: number): Promise<void>;
   deleteLedger(player: number): Promise<void>;
   /** Kills the job, without any post-step. */
   loseMachine(player: number): Promise<void>;
@@ -228,6 +233,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       stopped({ player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } }, (step) =>
         step.cancel(),
       ),
+    wedged: (number, taking, atRequest) =>
+      stopped(
+        { player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } },
+        async ({ pid, finished }) => {
+          process.kill(pid, 'SIGSTOP');
+          await sleep(shortTtlMs + 1_000);
+          process.kill(pid, 'SIGCONT');
+          return finished;
+        },
+      ),
     async survives(number, taking, atRequest) {
       const player = playerOf(number);
       const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
@@ -283,6 +298,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await believe(waiting, began, result, taking);
     },
     killRenewers: (number) => ends.killRenewers(playerOf(number)),
+    blockRenewers: (number) => ends.blockRenewers(playerOf(number)),
     deleteLedger: (number) => ends.deleteLedger(playerOf(number)),
     loseMachine: (number) => ends.loseMachine(playerOf(number)),
     endWhileAway: (number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
