@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
-import { soakReporter } from './test/soak/reporter.ts';
 import { testTimeoutMs, waitTimeoutMs } from './test/support/limits.ts';
 import { excludedHere } from './test/support/windows.ts';
 
@@ -96,12 +95,11 @@ const all = [
   'test/fire/*.test.ts',
 ];
 
-/** The long forms, with a table of what they measured. */
+/** The long forms, which print what they measured. */
 const soak = (): TestOptions => ({
   ...everyday,
   // The projects add theirs.
   include: [],
-  reporters: ['default', soakReporter()],
   projects: [
     {
       extends: true,

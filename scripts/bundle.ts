@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { minifySync } from 'rolldown/utils';
 import { proveBundle } from '../test/bundle/prove-bundle.ts';
@@ -54,15 +55,23 @@ async function copyHttpClient(): Promise<void> {
 }
 
 /**
- * `npm run bench -- start` asks for three changes. Its package.json says what is true of it, that loading a module does nothing: so the bundler leaves out what the
+ * `npm run bench -- start` asks for four changes. Its package.json says what is true of it, that loading a module does nothing: so the bundler leaves out what the
  * action never calls, child processes and a second HTTP client. It takes its delimiters from `scripts/stubs/crypto`, because
- * loading Node's crypto takes a third as long as Node itself. And it writes the summary without `fs.promises`, which
- * loads a part of Node of its own.
+ * loading Node's crypto takes a third as long as Node itself. It writes to stdout without a stream, which takes as long.
+ * And it writes the summary without `fs.promises`, which loads a part of Node of its own.
  */
 async function copyToolkit(): Promise<void> {
   const { copy, edit } = await copyPackage('@actions/core');
   await cp(join(root, 'scripts/stubs/crypto/index.js'), join(copy, 'lib/crypto.js'));
+  await cp(join(root, 'scripts/stubs/stdout/index.js'), join(copy, 'lib/stdout.js'));
   await edit('package.json', (text) => JSON.stringify({ ...JSON.parse(text), sideEffects: false }));
+  for (const file of ['lib/command.js', 'lib/core.js']) {
+    await edit(file, (text) => {
+      if (!text.includes('process.stdout.write(')) throw new Error(`The toolkit has changed: ${file}`);
+      const written = text.replaceAll('process.stdout.write(', 'writeOut(');
+      return `import { writeOut } from './stdout.js';\n${written}`;
+    });
+  }
   await edit('lib/file-command.js', (text) => replaceOnce(text, "from 'crypto';", "from './crypto.js';"));
   await edit('lib/summary.js', (text) =>
     replaceOnce(
@@ -111,10 +120,22 @@ async function minifyFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.endsWith('.js')) continue;
     const file = join(folder, name);
-    const { code, errors } = minifySync(name, await readFile(file, 'utf8'), { module: true });
+    const { code, errors } = minifySync(name, withoutRequire(await readFile(file, 'utf8')), { module: true });
     if (errors.length > 0) throw new AggregateError(errors, `${name} could not be minified.`);
     await writeFile(file, code);
   }
+}
+
+/** `npm run bench -- start` asks for it: the bundler loads Node's module loader to load parts of Node. */
+function withoutRequire(code: string): string {
+  const required = code.replaceAll(
+    /__WEBPACK_EXTERNAL_createRequire\(import\.meta\.url\)\("([\w:/]+)"\)/g,
+    (_, name) => {
+      if (!isBuiltin(name)) throw new Error(`${name} is not a part of Node.`);
+      return `process.getBuiltinModule("${name}")`;
+    },
+  );
+  return required.replace('import { createRequire as __WEBPACK_EXTERNAL_createRequire } from "module";', '');
 }
 
 await rm(join(root, 'build/bundle'), { recursive: true, force: true });

@@ -93,8 +93,11 @@ describe.each(aboutTheService)('$name', (page) => {
   });
 });
 
-test('the README has at most 1,200 words, as `wc -w` counts them', () => {
-  expect(readme.text.trim().split(/\s+/).length).toBeLessThanOrEqual(1_200);
+test('the README has at most 1,200 words, and it and docs/ at most 15,000, as `wc -w` counts them', () => {
+  const words = ({ text }: Page): number => text.trim().split(/\s+/).length;
+  const inDocs = pages.filter(({ url }) => url.href.startsWith(`${rootUrl}docs/`));
+  expect(words(readme)).toBeLessThanOrEqual(1_200);
+  expect([readme, ...inDocs].map(words).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(15_000);
 });
 
 // The Marketplace and npm show the README, but no other file.

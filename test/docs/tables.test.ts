@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { withTables } from '../../scripts/write-tables.ts';
+import { withLists } from '../../scripts/write-lists.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { actionPage, codeIn, docs, readPage, section, tableRows } from './pages.ts';
@@ -14,21 +14,23 @@ const action: {
   readonly outputs: Readonly<Record<string, { readonly description: string }>>;
 } = parse(actionYml);
 
-describe('the tables of inputs and outputs', () => {
+/** The names of a list, each with the operations that it is about. */
+const entriesOf = (title: string) =>
+  [...section(actionPage, title).text.matchAll(/^- \*\*`([\w-]+)`\*\* \(([^;)]*)/gm)].map(
+    ([, name = '', who = '']) => [name, who] as const,
+  );
+
+describe('the lists of inputs and outputs', () => {
   test('match action.yml; otherwise, run `npm run docs`', () => {
-    expect(actionPage.text).toBe(withTables(actionPage.text, actionYml));
-    const told = tableRows(section(actionPage, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
-    expect(told).toEqual(Object.keys(action.outputs));
+    expect(actionPage.text).toBe(withLists(actionPage.text, actionYml));
+    expect(entriesOf('Outputs').map(([name]) => name)).toEqual(Object.keys(action.outputs));
   });
 
   test('name the operations that use each input', () => {
-    const shown = tableRows(section(actionPage, 'Inputs'), 'Input').map(([name = '', who = '']) => {
-      if (who === 'all') return [codeIn(name)[0], 'all'];
+    const shown = entriesOf('Inputs').map(([name, who]) => {
+      if (who === 'all') return [name, 'all'];
       const named = codeIn(who);
-      return [
-        codeIn(name)[0],
-        who.startsWith('all but') ? operations.filter((operation) => !named.includes(operation)) : named,
-      ];
+      return [name, who.startsWith('all but') ? operations.filter((operation) => !named.includes(operation)) : named];
     });
     const used = Object.entries(inputTable).map(([name, { usedBy }]) => [name, usedBy]);
     // The order of the operations follows the description.

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { inputNames, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
-import { triedFromSeed } from '../soak/tried.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed } from '../support/seed.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -62,8 +63,7 @@ const asEnvironment = (inputs: Readonly<Record<string, string | undefined>>): Re
 test('reads any inputs, or reports each invalid one in a sentence', {
   timeout: 3_600_000,
 }, async () => {
-  await triedFromSeed(
-    'arbitrary inputs, parsed',
+  await fc.assert(
     fc.asyncProperty(given, async (inputs) => {
       const getInput = (name: string): string => (inputs[name] ?? '').trim();
       const raw = readRawInputs(getInput, {});
@@ -77,6 +77,11 @@ test('reads any inputs, or reports each invalid one in a sentence', {
         expect(problem.length).toBeLessThan(2_000);
       }
     }),
+    {
+      numRuns: runs(50, 10_000),
+      seed: printedSeed('arbitrary inputs, parsed'),
+      endOnFailure: process.env['SOAK'] === '1',
+    },
   );
 });
 
@@ -86,8 +91,7 @@ const isAddress = (address: string): boolean => URL.canParse(address) && /^https
 test('ends a step with any inputs with a reason, and a harmless log', {
   timeout: 3_600_000,
 }, async () => {
-  await triedFromSeed(
-    'arbitrary inputs of a step',
+  await fc.assert(
     fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
       // A step that rejects one input does not show what it would do with the others.
       const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };
@@ -101,5 +105,10 @@ test('ends a step with any inputs with a reason, and a harmless log', {
       expectHarmless(await steps.run({ stage: 'main', env }), 'main');
       expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post');
     }),
+    {
+      numRuns: runs(20, 3_000),
+      seed: printedSeed('arbitrary inputs of a step'),
+      endOnFailure: process.env['SOAK'] === '1',
+    },
   );
 });

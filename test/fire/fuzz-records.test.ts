@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { triedFromSeed } from '../soak/tried.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed } from '../support/seed.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -128,8 +129,7 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
       { INPUT_OPERATION: 'check' },
     ),
   });
-  await triedFromSeed(
-    'arbitrary ledgers and states',
+  await fc.assert(
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
       steps.answerWith(sent);
       const files = {
@@ -144,6 +144,11 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
       const goesOn = operation !== undefined;
       expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
     }),
+    {
+      numRuns: runs(25, 5_000),
+      seed: printedSeed('arbitrary ledgers and states'),
+      endOnFailure: process.env['SOAK'] === '1',
+    },
   );
 });
 
@@ -156,8 +161,7 @@ test('unlock and check end with a reason, and do no harm, for any `locks` and `l
     { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
   );
   const operation = fc.constantFrom('unlock', 'check');
-  await triedFromSeed(
-    'arbitrary `locks` and `locks-file`',
+  await fc.assert(
     fc.asyncProperty(handed, answers, fc.boolean(), operation, async (locks, sent, asFile, name) => {
       steps.answerWith(sent);
       const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
@@ -168,5 +172,10 @@ test('unlock and check end with a reason, and do no harm, for any `locks` and `l
       });
       expectHarmless(result, 'main');
     }),
+    {
+      numRuns: runs(12, 2_000),
+      seed: printedSeed('arbitrary `locks` and `locks-file`'),
+      endOnFailure: process.env['SOAK'] === '1',
+    },
   );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { FigureName } from '../soak/figures.ts';
-import { triedFromSeed } from '../soak/tried.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed } from '../support/seed.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -25,12 +25,11 @@ const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
     maxLength: 5,
   });
 
-type As<Name> = Name extends `arbitrary responses as ${infer What}` ? What : never;
 type Inputs = Readonly<Record<string, string>>;
 
 const list: Inputs = { INPUT_OPERATION: 'list-locks' };
 
-const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
+const readers: readonly (readonly [as: string, inputs: readonly Inputs[], responses: fc.Arbitrary<string[]>])[] = [
   [
     'lists',
     [
@@ -95,8 +94,7 @@ test.each(readers)(
   'a step ends with a reason and a harmless log for any response (%s)',
   { timeout: 3_600_000 },
   async (as, inputs, answers) => {
-    await triedFromSeed(
-      `arbitrary responses as ${as}`,
+    await fc.assert(
       fc.asyncProperty(fc.constantFrom(...inputs), answers, async (given, sent) => {
         steps.answerWith(sent);
         const env = {
@@ -109,6 +107,11 @@ test.each(readers)(
         expectHarmless(await steps.run({ stage: 'main', env }), 'main', [hostile.token]);
         expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [hostile.token]);
       }),
+      {
+        numRuns: runs(20, 2_000),
+        seed: printedSeed(`arbitrary responses as ${as}`),
+        endOnFailure: process.env['SOAK'] === '1',
+      },
     );
   },
 );

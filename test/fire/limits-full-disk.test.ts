@@ -3,16 +3,16 @@ import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { figureOf } from '../soak/figures.ts';
-import { measured } from '../soak/measured.ts';
 import { createRepository } from '../support/git-repository.ts';
+import { measured } from '../support/measured.ts';
+import { runs } from '../support/runs.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 import { memoryDisk, type SmallDisk } from './small-disk.ts';
 
 const refusals = 'writes rejected by a full disk';
-const enough = figureOf(refusals).limit.value;
+const enough = runs(8, 100);
 
 /** Otherwise, the service would consider a disk as small as this one full from the start. */
 const nothingKeptFree = ['--min-free-disk', '0'];
@@ -72,9 +72,9 @@ test('refuses writes without partial results on a full disk, still serves reads,
     }
     disk.fill();
   }
-  measured(refusals, refused.length);
+  measured(refusals, refused.length, { exactly: runs(8, 100) });
   const wrong = 'locks lost or partially stored on a full disk';
-  measured(wrong, new Set(await held()).symmetricDifference(new Set(granted)).size);
+  measured(wrong, new Set(await held()).symmetricDifference(new Set(granted)).size, { exactly: 0 });
   expect(await held()).toEqual(granted.toSorted());
   expect((await release('before')).status).toBe(503);
   expect(await held()).toContain('before');
@@ -117,7 +117,7 @@ test('refuses writes without partial results on a full disk, still serves reads,
   const third = await startServiceProcess({ folder, through: disk.through, args: nothingKeptFree });
   const inTheEnd = [...granted, ...refused].filter((path) => path !== 'before');
   const there = await callsTo(third).held();
-  measured(wrong, new Set(there).symmetricDifference(new Set(inTheEnd)).size);
+  measured(wrong, new Set(there).symmetricDifference(new Set(inTheEnd)).size, { exactly: 0 });
   expect(there).toEqual(inTheEnd.toSorted());
   expect(await third.stop()).toBe(0);
 });

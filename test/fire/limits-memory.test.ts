@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { medianOf } from '../../bench/statistics.ts';
-import { measured } from '../soak/measured.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { measured } from '../support/measured.ts';
 import { collectingGarbage } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
@@ -84,13 +84,15 @@ test('memory stays within bounds under a long mixed load', {
   }
   for (const stop of loads) await stop();
 
-  measured('time under load', seconds);
-  measured('peak resident memory', megabytes(Math.max(...resident)));
+  measured('time under load (s)', seconds, { atLeast: runs(1, 600) });
+  measured('peak resident memory (MB)', megabytes(Math.max(...resident)), { atMost: 400 });
   // In a short run the service is still warming up.
   if (seconds >= 60) {
-    measured('growth of the heap from the second third to the last', growth(heap));
-    measured('growth of resident memory from the second third to the last', growth(resident));
-    measured('growth of the number of open files', medianOf(third(files, 2)) - medianOf(third(files, 1)));
+    measured('growth of the heap from the second third to the last (MB)', growth(heap), { atMost: 5 });
+    measured('growth of resident memory from the second third to the last (MB)', growth(resident), { atMost: 30 });
+    measured('growth of the number of open files', medianOf(third(files, 2)) - medianOf(third(files, 1)), {
+      atMost: 20,
+    });
   }
   expect(service.command.stderr()).not.toContain('"level":"error"');
   expect(await service.stop()).toBe(0);

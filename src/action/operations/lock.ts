@@ -22,12 +22,13 @@ import { identifyProcess } from '../renewal/processes.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { formatSavedState } from '../step/saved-state.ts';
+import { randomUuid } from '../step/uuid.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const step = crypto.randomUUID();
+  const step = randomUuid();
   const end = watchEndOfStep(given, step, task.onLost.kind);
   try {
     const record: Recorder = (entry) => end.recordAll([entry]);

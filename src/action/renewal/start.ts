@@ -12,6 +12,7 @@ import { lossOf } from '../../locks/renewal/renew-locks.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
 import { isWorkerGone } from '../step/runner.ts';
+import { randomUuid } from '../step/uuid.ts';
 import { cancelRun, findRun } from './cancel-run.ts';
 import { identifyProcess } from './processes.ts';
 import { createRenewalTask, environmentOfRenewal, type RenewalTask, type StepToRenew } from './task.ts';
@@ -172,7 +173,7 @@ async function renewOneFirst(
 ): Promise<Omit<FirstRenewal, 'renewed'> & { readonly grant: Grant }> {
   const { path, workspace, lock } = grant;
   if (!hasIdentity(lock)) return { grant, reason: 'its locks have neither ids nor ETags' };
-  const idempotencyKey = crypto.randomUUID();
+  const idempotencyKey = randomUuid();
   const renewal = await client.renewLock(
     { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock },
     limits,
@@ -201,8 +202,8 @@ async function renewOneFirst(
 
 const refusalOf = ({ reason, request }: ServiceError) => ({ reason, request });
 
-/** Little memory: the process works for a few seconds per third of a `ttl`, next to a job that may need the rest. */
-const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
+/** Little memory, and no optimizing compiler: the process works for moments, next to a job that may need the rest. */
+const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '--lite-mode'];
 
 /** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
 async function startProcess() {

@@ -13,7 +13,7 @@ export function createJobTokens(identity: JobIdentity, exchange: ExchangeContext
     messages: {
       unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
       unsupported: 'Set the input `token` to an API token, from a secret.',
-      untrusted: `The log of the service says why: perhaps no trust rule matches this job. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`,
+      untrusted: `The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`,
     },
   });
 }

@@ -54,7 +54,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/check',
     access: 'locks:read',
     body: requestSchema,
-    responses: { 200: jsonResponse('What holds for the paths.', checkedSchema) },
+    responses: { 200: jsonResponse('The locks on the paths, and newer versions of their files.', checkedSchema) },
     async handle({ c, workspace, body: { paths, branch, versions } }) {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');

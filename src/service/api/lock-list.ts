@@ -22,7 +22,7 @@ const querySchema = z.object({
     .optional()
     .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
-  owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case counts.', example: 'ada' }),
+  owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z
     .string()
     .regex(/^\d{1,4}$/, `It must be a whole number from 1 to ${maxPageSize}.`)

@@ -105,7 +105,7 @@ export function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
         case 'refused':
           return errorResponse(
             'invalid_request',
-            'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why.',
+            'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why. Its operator adds a rule with: workspace-service trust add',
           );
         case 'invalid-scope':
           return errorResponse(

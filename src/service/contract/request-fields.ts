@@ -29,7 +29,7 @@ export const describedLockPath = {
   minLength: 1,
   maxLength: maxLockPathBytes,
   not: { pattern: forbiddenInLockPath },
-  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case counts.`,
+  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case-sensitive.`,
   example: 'Content/Hero.uasset',
 } as const;
 

@@ -29,6 +29,9 @@ export function parseBranchName(text: string): Parsed<BranchName> {
   return reason === undefined ? accepted(text as BranchName) : refused(reason);
 }
 
+/** The head of each branch. */
+export type BranchHeads = ReadonlyMap<BranchName, string>;
+
 /** The brand exists only at compile time. */
 export const mainBranch = 'main' as BranchName;
 

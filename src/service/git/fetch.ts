@@ -3,7 +3,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { createBorrowingRepository, ensureRepository, type Mirror } from './bare-repository.ts';
-import { type BranchName, branchRef } from './branch-name.ts';
+import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
 import { GitError } from './git-error.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import { ageOf, withScratchFolder } from './scratch.ts';
@@ -79,7 +79,7 @@ export async function fetchBranch(transfer: BranchTransfer, { onReceived, onActi
  * Fetches commits that were the heads of these branches, as far as the remote still has them: by their ids, or where the
  * remote refuses one of these, with their branches.
  */
-export async function fetchCommits(transfer: Transfer, heads: ReadonlyMap<BranchName, string>): Promise<void> {
+export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Promise<void> {
   const { git, mirror, remote, limits } = transfer;
   const { repository } = mirror;
   await ensureRepository(mirror);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { isRepository, type Mirror } from './bare-repository.ts';
-import type { BranchName } from './branch-name.ts';
+import type { BranchHeads, BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch, fetchCommits } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
@@ -96,7 +96,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, events)),
       ),
     /** Some may still be missing afterwards: the remote may have dropped them. */
-    fetchCommits: (workspace: string, remote: Remote, heads: ReadonlyMap<BranchName, string>, limits: Limits) =>
+    fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
       asGitErrors(`fetch branches of ${remote.address}`, () =>
         writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
       ),

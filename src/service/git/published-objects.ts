@@ -1,8 +1,8 @@
 import { isRepository, type Mirror } from './bare-repository.ts';
+import type { BranchHeads } from './branch-name.ts';
 import type { GitCommand, GitTask } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
-import type { PublishedBranches } from './published-view.ts';
 import type { Limits } from './run-git.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
@@ -15,7 +15,7 @@ interface Search {
 /** A request of a client, and what it may see of the mirror. */
 export interface ClientTask extends Search {
   /** The mirror has all their heads. */
-  readonly branches: PublishedBranches;
+  readonly branches: BranchHeads;
   /** Commits that are served too, although a sync has moved their branches since then. */
   readonly formerHeads: () => Promise<readonly string[]>;
   /** Undefined for the capabilities of the service. */
@@ -30,7 +30,12 @@ export async function checkWants(task: ClientTask): Promise<void> {
   const { wants = [] } = task.request ?? {};
   const heads = new Set(task.branches.values());
   if (wants.every((id) => heads.has(id))) return;
-  if (await arePublished(task, wants, [...heads, ...(await task.formerHeads())])) return;
+  const former = await task.formerHeads();
+  if (await arePublished(task, wants, [...heads, ...former])) return;
+  const moved = new Set(former).intersection(new Set(wants));
+  if ((await missingCommits(task, moved)).size > 0) {
+    throw new GitError('incomplete', 'A branch was replaced while it was being cloned. Try again.');
+  }
   const [one = ''] = wants;
   const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);

@@ -1,6 +1,9 @@
-import type { BranchName } from './branch-name.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createBorrowingRepository } from './bare-repository.ts';
+import { type BranchName, branchRef } from './branch-name.ts';
 import { type ClientTask, checkWants } from './published-objects.ts';
-import { withPublishedView } from './published-view.ts';
+import { withScratchFolder } from './scratch.ts';
 import { serviceHeader } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
@@ -19,11 +22,11 @@ export interface ServeTask extends ClientTask {
  * request, sends the capabilities of the service and, in earlier versions of the protocol, the branches.
  */
 export async function serveMirror(task: ServeTask): Promise<void> {
-  const { git, mirror, limits, request, branches, defaultBranch, protocol, onOutput } = task;
+  const { git, limits, request, protocol, onOutput } = task;
   await checkWants(task);
   let header = request === undefined && protocol !== 'version=2' ? serviceHeader : undefined;
   const args = request === undefined ? ['--http-backend-info-refs'] : [];
-  await withPublishedView(mirror, { branches, defaultBranch }, (view) =>
+  await withPublishedView(task, (view) =>
     git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
       purpose: 'serve the mirror',
       limits,
@@ -40,6 +43,16 @@ export async function serveMirror(task: ServeTask): Promise<void> {
     }),
   );
 }
+
+/** A temporary repository with the objects of the mirror and exactly the branches of the task, even during syncs. */
+const withPublishedView = ({ mirror, branches, defaultBranch }: ServeTask, use: (view: string) => Promise<unknown>) =>
+  withScratchFolder(mirror.scratch, async (folder) => {
+    const view = join(folder, 'published.git');
+    await createBorrowingRepository(view, mirror, defaultBranch);
+    const refs = [...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`);
+    await writeFile(join(view, 'packed-refs'), refs.join(''));
+    await use(view);
+  });
 
 /** See git-config(1). git uses one thread per clone, so that clones leave time for other work. */
 const uploadPackSettings: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
@@ -29,8 +29,6 @@ interface PullThroughParts {
 
 export type PullThrough = ReturnType<typeof createPullThrough>;
 
-type Heads = ReadonlyMap<BranchName, string>;
-
 /** Together with the wait for a slot, less than the minute after which proxies close a silent connection. */
 const maxWaitMs = 10_000;
 
@@ -47,19 +45,23 @@ export function createPullThrough(parts: PullThroughParts) {
   const { git } = parts;
   const runs = createRuns(parts.parallelSyncs);
 
-  async function lackingOf({ id }: StoredWorkspace, heads: Heads): Promise<Heads> {
+  async function lackingOf({ id }: StoredWorkspace, heads: BranchHeads): Promise<BranchHeads> {
     const missing = await git.missingCommits(id, heads.values());
     return new Map([...heads].filter(([, head]) => missing.has(head)));
   }
 
   /** Rejects with a GitError if the remote cannot be asked. */
-  const pullCommits = (workspace: StoredWorkspace, heads: Heads): Promise<void> =>
+  const pullCommits = (workspace: StoredWorkspace, heads: BranchHeads): Promise<void> =>
     runs.join([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
       const lacking = await lackingOf(workspace, heads);
       if (lacking.size > 0) await fetchLacking(parts, workspace, lacking);
     });
 
-  async function commits(workspace: StoredWorkspace, heads: Heads, waitMs = maxWaitMs): Promise<string | undefined> {
+  async function commits(
+    workspace: StoredWorkspace,
+    heads: BranchHeads,
+    waitMs = maxWaitMs,
+  ): Promise<string | undefined> {
     const lacking = await lackingOf(workspace, heads);
     if (lacking.size === 0) return undefined;
     const pull = pullCommits(workspace, lacking).then(
@@ -116,7 +118,7 @@ function createRuns(parallelSyncs: number) {
   };
 }
 
-async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace, lacking: Heads): Promise<void> {
+async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace, lacking: BranchHeads): Promise<void> {
   const { git, freeDisk, stopping, log } = parts;
   if (freeDisk.isLow()) {
     throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} are free.`);
@@ -133,15 +135,16 @@ const retryFailedAfterMs = 60_000;
 function createPullObjects(
   parts: PullThroughParts,
   runs: ReturnType<typeof createRuns>,
-  pullCommits: (workspace: StoredWorkspace, heads: Heads) => Promise<void>,
+  pullCommits: (workspace: StoredWorkspace, heads: BranchHeads) => Promise<void>,
 ) {
   const { storage, fetchObjects, stopping } = parts;
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
-  /** By workspace and head: until when its objects are not looked for again. */
+  /** By head and settings: until when its objects are not looked for again. */
   const settled = new Map<string, number>();
 
   async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
-    const key = JSON.stringify([workspace.id, head]);
+    const { remote: address, lfs_url, lfs_mode } = workspace;
+    const key = JSON.stringify([workspace.id, head, address, lfs_url, lfs_mode]);
     if ((settled.get(key) ?? 0) > performance.now()) return;
     let until = Number.POSITIVE_INFINITY;
     try {

@@ -2,10 +2,9 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { unavailable } from '../contract/problem.ts';
-import { type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
+import { type BranchHeads, type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { PublishedBranches } from '../git/published-view.ts';
 import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
@@ -50,7 +49,7 @@ export function createServe(parts: ServeParts) {
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
-    async function run(branches: PublishedBranches): Promise<void> {
+    async function run(branches: BranchHeads): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
       const stopChecks = startChecks(parts, bearer, response);

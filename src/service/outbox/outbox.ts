@@ -44,7 +44,7 @@ const maxInsertedAtOnce = 1_000;
  */
 export async function recordEvents(db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const subscribers = await subscribersOf(db, [...new Set(events.map(({ workspace }) => workspace))]);
+  const subscribers = await subscribersOf(db, now, new Set(events.map(({ workspace }) => workspace)));
   if (subscribers.length === 0) return;
   const deliveries: object[] = [];
   const keys = new Set<string>();
@@ -101,15 +101,22 @@ interface Subscriber {
   dropped: number;
 }
 
-async function subscribersOf(db: Database, workspaces: readonly string[]): Promise<Subscriber[]> {
-  const rows = await db
-    .selectFrom('hooks')
+const selectHooks = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('hooks', (join) => join.on('hooks.workspace_id', '=', textOf('workspace')))
     .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
     // Without headers, which may be long: every change of a lock reads these rows.
     .select(['hooks.id', 'workspace_id', 'events', 'branches', 'waiting'])
-    .where('workspace_id', 'in', workspaces)
-    .where('active', '=', 1)
-    .execute();
+    .where('active', '=', 1),
+);
+
+async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<string>): Promise<Subscriber[]> {
+  const rows = await selectHooks(
+    db,
+    now,
+    [...workspaces].map((workspace) => ({ workspace })),
+  );
   return rows.map(({ waiting, ...hook }) => ({
     hook,
     capacity: maxWaitingDeliveries - (waiting ?? 0),

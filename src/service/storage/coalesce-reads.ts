@@ -8,7 +8,7 @@ interface Waiting<Key, Result> {
 
 /**
  * For data that almost every request needs: requests that arrive at the same time share one query. It runs after all of
- * them have arrived, so each gets current data. Nothing is cached.
+ * them have arrived, so each gets current data.
  */
 export function coalesceReads<Key, Result>(
   query: (db: Database, now: Now, keys: readonly Key[]) => Promise<readonly Result[]>,
@@ -45,4 +45,27 @@ export function coalesceReads<Key, Result>(
       arrived.set(storage.read, [one]);
       setImmediate(queryAll, storage);
     });
+}
+
+/** More than are in use at the same time. */
+const maxRemembered = 1_000;
+
+/** Like coalesceReads(), for tokens and workspaces: those that were found are remembered until any may have changed. */
+export function rememberReads<Row>(
+  query: (db: Database, now: Now, keys: readonly string[]) => Promise<readonly (Row | undefined)[]>,
+): (storage: Pick<Storage, 'read' | 'now' | 'accessVersion'>, key: string) => Promise<Row | undefined> {
+  const read = coalesceReads(query);
+  const remembered = new WeakMap<Database, { readonly version: unknown; readonly rows: Map<string, Row> }>();
+
+  return async (storage, key) => {
+    // Before the query: what it finds is at least as new.
+    const version = storage.accessVersion?.();
+    if (version === undefined) return read(storage, key);
+    const known = remembered.get(storage.read);
+    const rows = known?.version === version && known.rows.size < maxRemembered ? known.rows : new Map<string, Row>();
+    if (rows !== known?.rows) remembered.set(storage.read, { version, rows });
+    const row = rows.get(key) ?? (await read(storage, key));
+    if (row !== undefined) rows.set(key, row);
+    return row;
+  };
 }

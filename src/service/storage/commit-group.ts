@@ -22,6 +22,8 @@ interface PendingChange {
 /** Changes that are made by one call of `make`. */
 interface Unit {
   readonly make: Make;
+  /** Made by batchCommits(): not of tokens or workspaces. */
+  readonly isBatch: boolean;
   readonly changes: PendingChange[];
 }
 
@@ -44,13 +46,14 @@ interface Queue {
 export function groupCommits(
   db: Kysely<Tables>,
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
-): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> {
+): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> & { readonly otherCommits: () => number } {
   const workers: { readonly work: Work; readonly wake: () => void }[] = [];
   const queues = new Map<string, Queue>();
   /** Idle queues with pending changes, oldest first. */
   const ready: Queue[] = [];
   let running = 0;
   let lastGroupSize = 1;
+  let otherCommits = 0;
 
   async function commitGroup(queue: Queue): Promise<void> {
     let group: readonly Unit[] = [];
@@ -68,6 +71,7 @@ export function groupCommits(
         outcomes.push(...(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit))));
       }
       await transaction.commit().execute();
+      if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
       onCommit(changes);
       for (const { settle, queued } of outcomes) {
         settle();
@@ -114,21 +118,22 @@ export function groupCommits(
     return queue;
   }
 
-  const enqueue = (scope: CommitScope, make: Make, change: unknown): Promise<unknown> =>
+  const enqueue = (scope: CommitScope, make: Make, change: unknown, isBatch: boolean): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const { waiting } = queueFor(scope);
       const pending: PendingChange = { change, resolve, reject };
       const last = waiting.at(-1);
       if (last?.make === make && last.changes.length < maxGroupSize) last.changes.push(pending);
-      else waiting.push({ make, changes: [pending] });
+      else waiting.push({ make, isBatch, changes: [pending] });
     });
 
   return {
     // The casts hold because a unit passes its changes only to its own `make`, and returns the results of that.
-    batchCommits: (scopeOf, make) => (change) => enqueue(scopeOf(change), make as Make, change) as Promise<never>,
+    batchCommits: (scopeOf, make) => (change) => enqueue(scopeOf(change), make as Make, change, true) as Promise<never>,
     commit: (scope, change) =>
-      enqueue(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
+      enqueue(scope, async (transaction) => [await change(transaction)], undefined, false) as Promise<never>,
     onQueued: (work, wake) => void workers.push({ work, wake }),
+    otherCommits: () => otherCommits,
   };
 }
 

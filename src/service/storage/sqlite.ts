@@ -49,7 +49,7 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
   const reader = openKysely(reading, onDamage);
 
   // SQLite has one writer: changes of all scopes share its groups, and SQLite itself excludes other processes.
-  const grouped = groupCommits(writer, {
+  const { otherCommits, ...grouped } = groupCommits(writer, {
     queueOf: () => '',
     maxParallel: 1,
     begin: async () => undefined,
@@ -63,6 +63,7 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     rebuild: (change) => grouped.commit('global', change),
     claim: (work) => grouped.commit('global', work),
     broadcast: broadcastOf(writing),
+    accessVersion: accessVersionOf(writing, otherCommits),
     async check() {
       if (damage !== undefined) throw damage;
       await checkNewestRows(reader);
@@ -129,9 +130,23 @@ const clampInteger = (value: unknown): unknown =>
 const pollMs = 100;
 
 /**
- * With SQLite, only short commands run at the same time as the single instance. `data_version` of the writing
- * connection shows their changes: own changes do not affect it, and reading it touches no table
- * (https://www.sqlite.org/pragma.html#pragma_data_version).
+ * `data_version` of the writing connection shows the changes of other processes: own changes do not affect it, and
+ * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version).
+ */
+function accessVersionOf(writing: DatabaseSync, otherCommits: () => number): () => unknown {
+  const statement = writing.prepare('pragma data_version');
+  return () => {
+    try {
+      return `${statement.get()?.['data_version']} ${otherCommits()}`;
+    } catch {
+      // As on a failing disk: the query will tell.
+      return {};
+    }
+  };
+}
+
+/**
+ * With SQLite, only short commands run at the same time as the single instance. `data_version` shows their changes.
  */
 function broadcastOf(writing: DatabaseSync): Broadcast {
   const statement = writing.prepare('pragma data_version');

@@ -39,7 +39,7 @@ export interface Storage {
   commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
   /**
    * For frequent changes of one kind: waiting changes, also of several scopes, are made in one call, each with its own
-   * result. If the call throws, it is undone and repeated for each change alone.
+   * result. If the call throws, it is undone and repeated for each change alone. It must not change tokens or workspaces.
    */
   batchCommits<Change, Result>(
     scopeOf: (change: Change) => CommitScope,
@@ -52,6 +52,11 @@ export interface Storage {
   /** A transaction for claiming work. It does not wait for other changes if the database permits that. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   readonly broadcast: Broadcast;
+  /**
+   * A value that is another one after each change of tokens or workspaces, also by other processes. PostgreSQL has none:
+   * there, only a query can tell.
+   */
+  readonly accessVersion?: () => unknown;
   /** Rejects if data that requests need cannot be read, or if any statement has found the database damaged. */
   check(): Promise<void>;
   close(): Promise<void>;

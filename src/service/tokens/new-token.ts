@@ -16,14 +16,14 @@ export const tokenFields = {
   name: {
     title: 'Name',
     placeholder: 'NAME',
-    hint: 'the user of the token, such as "dragon ci"',
+    hint: 'a name for the token, such as "dragon ci"',
     otherwise: 'required',
     parse: parseTokenName,
   },
   owner: {
     title: 'Owner',
     placeholder: 'OWNER',
-    hint: 'the owner of its locks; case counts',
+    hint: 'the owner of its locks; case-sensitive',
     otherwise: 'default the name of the token',
     parse: parseTokenOwner,
   },

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
-import { coalesceReads } from '../storage/coalesce-reads.ts';
+import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -105,13 +105,14 @@ const selectTokens = batchQuery((db, members, now) =>
     .select([inputIndex.as('index'), now.as('now')]),
 );
 
-const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => {
+const tokenOfHash = rememberReads(async (db, now, hashes) => {
   const rows = await selectTokens(
     db,
     now,
     hashes.map((hash) => ({ hash })),
   );
-  return inInputOrder(hashes, rows);
+  const readAt = performance.now();
+  return inInputOrder(hashes, rows).map((row) => row && { ...row, readAt });
 });
 
 /** Checked for every request, so that expiry and revocation take effect at once. */
@@ -119,7 +120,8 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash)) return { kind: 'refused', reason: 'Unknown API token.' };
-  return checkToken(row);
+  // By the clock of the database, which goes on after the token was read.
+  return checkToken({ ...row, now: row.now + performance.now() - row.readAt });
 }
 
 export const maySee = (bearer: Bearer, workspace: string): boolean =>

@@ -85,7 +85,7 @@ export const workspaceFields = {
     title: 'Branches that locks are compared with',
     placeholder: 'NAMES',
     hint: 'the branches that locks are compared with, separated by commas; * stands for any characters except /',
-    otherwise: 'default the default branch',
+    otherwise: "default the remote's default branch",
     parse: parseBranchPatterns,
   },
   release_on: {
@@ -96,14 +96,14 @@ export const workspaceFields = {
     parse: parseBranchName,
   },
   push_locks: {
-    title: 'Locks that refuse a push',
+    title: 'Which locks block a push',
     placeholder: 'WHICH',
-    hint: 'the locks of others that refuse a push: all, or those of the pushed branch and those without one (branch)',
+    hint: 'which locks of others block a push: all, or (branch) those taken for that branch or for none',
     otherwise: `default ${defaultPushLockMode}`,
     parse: parsePushLockMode,
     meanings: {
-      all: 'A push is refused by any lock of someone else.',
-      branch: 'A push is refused by locks of others for its branch, or without one.',
+      all: 'Any lock of someone else blocks a push.',
+      branch: 'Locks of others block a push if they were taken for its branch or for none.',
     } satisfies Record<PushLockMode, string>,
   },
 } satisfies Readonly<Record<string, Field<unknown> & { readonly meanings?: object }>>;

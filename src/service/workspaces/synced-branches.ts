@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {
@@ -28,10 +28,7 @@ export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promis
  * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
  * the one that was synced later is served.
  */
-export async function publishedBranches(
-  storage: Pick<Storage, 'read'>,
-  workspace: string,
-): Promise<ReadonlyMap<BranchName, string>> {
+export async function publishedBranches(storage: Pick<Storage, 'read'>, workspace: string): Promise<BranchHeads> {
   const synced = await syncedBranches(storage, workspace);
   const published = new Map<BranchName, string>();
   const names = new Set<string>();

@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Workspace } from '../contract/schemas.ts';
 import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
-import { coalesceReads } from '../storage/coalesce-reads.ts';
+import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -33,7 +33,7 @@ const selectWorkspaces = batchQuery((db, members) =>
     .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', ...settingNames]),
 );
 
-export const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
+export const workspaceWithId = rememberReads(async (db, now, ids) => {
   const asked = ids.map((id) => ({ id }));
   return inInputOrder(ids, await selectWorkspaces(db, now, asked));
 });

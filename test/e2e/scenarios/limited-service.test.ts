@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { measured } from '../../soak/measured.ts';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import { measured } from '../../support/measured.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { runs } from '../../support/runs.ts';
@@ -79,7 +79,7 @@ describe('with the default settings of the service', () => {
       const seconds = (performance.now() - began) / 1_000;
       await expectAllServed(place, ended, paths);
       for (const { lock, post } of ended) expect(`${lock.log}\n${post?.log}`).not.toMatch(refused);
-      measured('concurrent jobs with many paths and one token took', seconds);
+      measured('concurrent jobs with many paths and one token took (s)', seconds, { atMost: 120 });
     },
   );
 });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { measured } from '../../soak/measured.ts';
 import { isLocking } from '../../support/fault-proxy.ts';
+import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import { everyForm, runs } from '../../support/runs.ts';
 import { locking, soak } from './place.ts';
@@ -64,9 +64,11 @@ test(`${jobCount} jobs that lock overlapping sets, ${rounds} times each, all fin
     }),
   );
   const seconds = ((performance.now() - began) / 1_000) * times;
-  measured('overlapping sets locked', locked);
-  measured('paths held concurrently, or with a lower fence', shared.length, shared);
-  measured('lock requests per job and second', proxy.passed.filter(isLocking).length / (jobCount * seconds));
+  measured('overlapping sets locked', locked, { exactly: runs(everyForm ? 12 : 8, 160) });
+  measured('paths held concurrently, or with a lower fence', shared.length, { exactly: 0 }, shared);
+  measured('lock requests per job and second', proxy.passed.filter(isLocking).length / (jobCount * seconds), {
+    atMost: runs(20, 2),
+  });
   expect(await stage.locks()).toEqual([]);
 });
 

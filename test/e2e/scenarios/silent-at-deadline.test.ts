@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { measured } from '../../soak/measured.ts';
 import { isLocking, type Passing, pathByPath } from '../../support/fault-proxy.ts';
+import { measured } from '../../support/measured.ts';
 import { locking, type Place, soak } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -44,7 +44,9 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
 }
 
 const measuredEnd = (seconds: number): void =>
-  measured('time beyond the wait of a step if the service stops responding', Math.max(0, seconds - waitSeconds));
+  measured('time beyond the wait of a step if the service stops responding (s)', Math.max(0, seconds - waitSeconds), {
+    atMost: 20,
+  });
 
 test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', async () => {
   const place = await shipped.workspace();

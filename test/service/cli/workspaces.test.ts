@@ -102,7 +102,7 @@ describe('workspace update', () => {
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head. Locks are not compared with other branches. Merges release no locks. A push is refused by any lock of someone else.\n`,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head. Locks are not compared with other branches. Merges release no locks. Any lock of someone else blocks a push.\n`,
     });
     expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({ lfs_url: store, lfs: 'none' });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
 import { codeUnits } from '../../interface/texts.ts';
-import { tried } from '../../soak/tried.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
+import { runs } from '../../support/runs.ts';
 import { forgeOf, pushDelivery, senders } from '../syncs/push-delivery.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
@@ -80,13 +80,13 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
   test.each(['locks', 'sync', 'hooks'] as const)(
     'any JSON that is sent to %s succeeds or gets a client error',
     async (to) => {
-      await tried(
-        `arbitrary JSON sent to ${to}`,
+      await fc.assert(
         fc.asyncProperty(body, async (json) => {
           const response = await service.ask('POST', at(to), { token: service.secret, json });
           expectSuccessOrProblem(response);
           expectDescribed('POST', `/v1/workspaces/{id}/${to}`, response);
         }),
+        { numRuns: runs(40, 1_500) },
       );
     },
   );
@@ -102,8 +102,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
       },
       { requiredKeys: [] },
     );
-    await tried(
-      'arbitrary push events',
+    await fc.assert(
       fc.asyncProperty(fc.constantFrom(...senders), pushed, async (sender, some) => {
         const { headers, raw } = pushDelivery(sender, secret, some);
         const response = await service.ask('POST', at(`push/${forgeOf(sender)}`), { headers, raw });
@@ -111,36 +110,36 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         expect([202, 204, 422]).toContain(response.status);
         expectDescribed('POST', '/v1/workspaces/{id}/push/{forge}', response);
       }),
+      { numRuns: runs(40, 1_500) },
     );
   });
 
   test('any bytes as a body succeed or get a client error', async () => {
-    await tried(
-      'arbitrary bytes as a body',
+    await fc.assert(
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         const headers = { 'content-type': 'application/json' };
         const body = { token: service.secret, raw: new Uint8Array(bytes), headers };
         expectSuccessOrProblem(await service.ask('POST', at('locks'), body));
       }),
+      { numRuns: runs(15, 500) },
     );
   });
 
   test('any request target succeeds or gets a client error', async () => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
-    await tried(
-      'arbitrary URLs',
+    await fc.assert(
       fc.asyncProperty(method, target, async (method, text) => {
         const target = text.replace('W', service.home);
         expectSuccessOrProblem(await requestRaw(service.port, { method, target, token: service.secret }));
       }),
+      { numRuns: runs(100, 4_000) },
     );
   });
 
   test('no URL below the locks reaches anything but a lock', async () => {
     const token = service.secret;
     await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
-    await tried(
-      'arbitrary URLs of a lock',
+    await fc.assert(
       fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
         const path = rest.join('').replaceAll(/[?#]/g, '');
         fc.pre(path !== '');
@@ -151,6 +150,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         expectProblem(posted, 'method-not-allowed');
         expect(posted.headers.get('allow')).toBe('DELETE');
       }),
+      { numRuns: runs(40, 1_500) },
     );
   });
 });

@@ -104,6 +104,17 @@ test('without the default branch of a silent remote, the comparison has no time'
   expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
 });
 
+test('a synced branch that this instance lacks and cannot fetch leaves a gap', async () => {
+  const { refresh, id } = await setUp([], ['main', 'topic'], { failure: 'silent' });
+  const rows = ['main', 'release-1', 'topic'].map((name) => ({
+    ...{ workspace_id: id, name, head: commitOf(name) },
+    ...{ synced_at: 1, received_objects: 1 },
+  }));
+  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(rows).execute());
+  const { compared, gap } = await refresh('topic');
+  expect([[...compared.keys()], gap?.reason]).toEqual([['main'], expect.stringContaining('release-1')]);
+});
+
 test.each([
   { remote: 'a silent remote is asked once for all branches', failure: 'silent', asks: 1 },
   { remote: 'a remote for which no process was free is asked again', failure: 'busy', asks: 5 },

@@ -32,7 +32,7 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     const { honest, guest, lease, waiting } = await withGuest();
     await honest.take('wanted');
     await guest.take('own');
-    void lease(['wanted', 'own'], 'wait=30');
+    const leaseWait = lease(['wanted', 'own'], 'wait=30');
     await waiting(1);
     const honestWait = honest.take('wanted', { prefer: 'wait=30' });
     await waiting(2);
@@ -41,6 +41,8 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     await honest.release('wanted');
     expect((await honest.take('wanted')).status).toBe(201);
     await guest.release('own');
+    await honest.release('wanted');
+    expect((await leaseWait).status).toBe(201);
   });
 
   test('does not overtake those who wait by releasing a lock and asking for it again, however old the key', async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeUnits } from '../../interface/texts.ts';
-import { tried } from '../../soak/tried.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
+import { runs } from '../../support/runs.ts';
 import { locksOf, sharedService, words } from '../http/shared-service.ts';
 import { lfsMediaType } from './lfs-of.ts';
 
@@ -94,8 +94,7 @@ describe.each(databaseKinds)('garbage on $name', (kind) => {
 
   test('no LFS endpoint responds 404 or 501, and every error has a message', async () => {
     const seen = new Set<number>();
-    await tried(
-      'garbage requests to the Git LFS endpoints',
+    await fc.assert(
       fc.asyncProperty(request, async ({ method, workspace, end, query, headers, signedIn, body }) => {
         const target = `/v1/workspaces/${workspace.replace(/^W/, service.home)}/lfs${end}${query}`.replace(
           /[^\x21-\x7e]/g,
@@ -115,7 +114,7 @@ describe.each(databaseKinds)('garbage on $name', (kind) => {
         expect(response.headers.get('content-type'), `${method} ${target}: ${response.text}`).toBe(lfsMediaType);
         expect(response.body.message).toMatch(/\S/);
       }),
-      { examples: [[letIn]] },
+      { numRuns: runs(150, 3_000), examples: [[letIn]] },
     );
     expect([...seen]).toEqual(expect.arrayContaining([200, 401, 403, 405]));
     expect((await locksOf(service, service.home, service.secret).list()).status).toBe(200);

@@ -12,7 +12,7 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 import { whyNoClient } from '../lfs/desk.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { gitClient, mirrored, mirrorUrl, syncAt } from '../mirror/mirror-of.ts';
+import { fetchOf, gitClient, mirrored, mirrorUrl, syncAt, uploadPackType } from '../mirror/mirror-of.ts';
 
 describe.skipIf(postgresServer === undefined)('two instances with a disk each (needs TEST_DATABASE_URL)', () => {
   let [one, other]: RunningService[] = [];
@@ -82,6 +82,23 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     );
     expect(lacking).toHaveLength(2);
     for (const instance of both()) expect(fetchesOf(instance, mirror.workspace)).toBeLessThanOrEqual(1);
+  });
+
+  test('a clone that began before a forced push continues at either, or is told to begin again', async () => {
+    const mirror = await mirrored(both()[0], folder, token);
+    const { remote, path } = mirror;
+    remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'main', files: { a: '2' } });
+    await mirror.sync();
+    const before = remote.head('main');
+    remote.commit({ branch: 'main', from: `${before}~1`, files: { a: '3' } });
+    await mirror.sync();
+    for (const instance of both()) {
+      const { text } = await instance.ask('POST', `${path}/git-upload-pack`, {
+        ...{ token, raw: fetchOf(before) },
+        headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
+      });
+      expect(text).toMatch(/PACK|ERR A branch was replaced while it was being cloned. Try again./);
+    }
   });
 
   test('an outdated file is refused by either', async () => {

@@ -1,7 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { coalesceReads } from '../../../src/service/storage/coalesce-reads.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { operatorActor } from '../../../src/service/cli/storage/storage-command.ts';
+import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { sqlite } from '../../support/databases.ts';
+import { addWorkspace, updateWorkspaceAudited, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
+import { sqlite, temporaryDataFolder } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
 const storage = sharedStorage(sqlite);
@@ -73,4 +76,78 @@ test('tokens looked up together are each recognized, and one that was just revok
   await storage.commit('global', (db) => revokeToken(db, storage.now, bob));
   const revoked = 'The API token "bob" has been revoked.';
   expect(await bearers()).toEqual(['ada', revoked, 'cyd', 'ada', revoked, 'cyd', unknown]);
+});
+
+describe('reads of tokens and workspaces on SQLite', () => {
+  const open = async () => {
+    const { folder, remove } = await temporaryDataFolder();
+    const [service, command] = [await openSqlite({ folder }), await openSqlite({ folder })];
+    onTestFinished(async () => {
+      await service.close();
+      await command.close();
+      await remove();
+    });
+    return { service, command };
+  };
+  const token = { name: 'ada', scopes: [], workspaces: null };
+
+  test('are remembered until a change, other than those of locks, by this process or another one', async () => {
+    const { service, command } = await open();
+    let queries = 0;
+    const read = rememberReads(async (_db, _now, keys) => {
+      queries += 1;
+      return keys.map((key) => ({ key }));
+    });
+    const queriesAfter = async (change: () => Promise<unknown>) => {
+      await change();
+      await Promise.all([read(service, 'a'), read(service, 'a')]);
+      await read(service, 'a');
+      return queries;
+    };
+    const lock = service.batchCommits(
+      () => ({ workspace: 'game' }),
+      async (_db, changes: readonly string[]) => changes,
+    );
+    expect(await queriesAfter(async () => undefined)).toBe(1);
+    expect(await queriesAfter(() => lock('a'))).toBe(1);
+    expect(await queriesAfter(() => service.commit({ workspace: 'game' }, async () => undefined))).toBe(2);
+    const add = { id: 'game', remote: 'https://git.example.com/game.git' };
+    expect(await queriesAfter(() => command.commit('global', (db) => addWorkspace(db, command.now, add)))).toBe(3);
+  });
+
+  test('find a token that another process has revoked, and a workspace that it has changed', async () => {
+    const { service, command } = await open();
+    const add = { id: 'game', remote: 'https://git.example.com/game.git' };
+    const { token: made, secret } = await service.commit('global', async (db) => {
+      await addWorkspace(db, service.now, add);
+      return createToken(db, service.now, { ...token, lifetime: null });
+    });
+    expect((await authenticate(service, secret)).kind).toBe('known');
+    expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: null });
+    await command.commit('tokens', (db) => revokeToken(db, command.now, made.id));
+    expect((await authenticate(service, secret)).kind).toBe('refused');
+    const change = { id: 'game', latest: 'refuse' };
+    await command.commit({ workspace: 'game' }, (db) =>
+      updateWorkspaceAudited(db, command.now, operatorActor(), change),
+    );
+    expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: 'refuse' });
+  });
+
+  test('do not keep a token beyond its end', async () => {
+    const { service } = await open();
+    const { secret } = await service.commit('global', (db) =>
+      createToken(db, service.now, { ...token, lifetime: { seconds: 1 } }),
+    );
+    expect((await authenticate(service, secret)).kind).toBe('known');
+    await expect.poll(async () => (await authenticate(service, secret)).kind, { timeout: 10_000 }).toBe('refused');
+  });
+
+  test('look again for what was not found', async () => {
+    const { service } = await open();
+    let exists = false;
+    const read = rememberReads<string>(async (_db, _now, keys) => keys.map((key) => (exists ? key : undefined)));
+    expect(await read(service, 'a')).toBeUndefined();
+    exists = true;
+    expect(await read(service, 'a')).toBe('a');
+  });
 });

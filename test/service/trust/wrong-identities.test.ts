@@ -96,7 +96,7 @@ describe('the token exchange', () => {
       {
         error: 'invalid_request',
         error_description:
-          'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why.',
+          'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why. Its operator adds a rule with: workspace-service trust add',
       },
     ]);
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -16,6 +16,8 @@ export interface FakeGh {
   readonly environment: Readonly<Record<string, string>>;
   readonly bin: string;
   releases(): Readonly<Record<string, Release>>;
+  /** As a person does on the page of the draft. */
+  publishByHand(tag: string): void;
   /** The tag of the latest release; null if there is none. */
   latest(): string | null;
   asset(tag: string, name: string): Buffer;
@@ -47,6 +49,10 @@ export function fakeGh(folder: string): FakeGh {
     environment: { FAKE_GH: state },
     releases: () =>
       Object.fromEntries((existsSync(releases) ? readdirSync(releases) : []).map((tag) => [tag, release(tag)])),
+    publishByHand(tag) {
+      write(`releases/${tag}/draft`, 'false');
+      write(`releases/${tag}/immutable`, read('immutable-releases'));
+    },
     latest: () => (existsSync(join(state, 'latest')) ? read('latest') : null),
     asset: (tag, name) => readFileSync(join(releases, tag, 'assets', name)),
     replaceAsset: (tag, name, content) => writeFileSync(join(releases, tag, 'assets', name), content),

@@ -65,6 +65,24 @@ test('the latest release is the highest version, and never a prerelease', async 
   expect(scene.gh.latest()).toBe('v1.10.0');
 });
 
+test('with RELEASE_BY_HAND, a person publishes the complete draft, and the repeated run checks it', async () => {
+  const scene = await releaseScene();
+  scene.prepare({ version: '1.0.0' });
+  scene.tag('v1.0.0');
+  const byHand = { RELEASE_BY_HAND: 'true' };
+  const first = await scene.publish('v1.0.0', byHand);
+  expect(first.result, first.log).toBe('success');
+  expect(first.annotations).toMatchObject([{ level: 'notice', message: expect.stringContaining('v1.0.0') }]);
+  expect(scene.gh.releases()['v1.0.0']).toMatchObject({ draft: true, immutable: false, assets: [archive('1.0.0')] });
+
+  scene.gh.publishByHand('v1.0.0');
+  expect((await scene.publish('v1.0.0', byHand)).result).toBe('success');
+  scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync('something else'));
+  const changed = await scene.publish('v1.0.0', byHand);
+  expect(changed.result).toBe('failure');
+  expect(changed.log).toContain('was already published with a different');
+});
+
 test('a partial release is resumed, wherever it stopped', async () => {
   const scene = await releaseScene();
   await release(scene, '0.1.0');

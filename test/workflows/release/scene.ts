@@ -44,7 +44,7 @@ export interface ReleaseScene {
   /** The content of the registry: how each digest was built, and the digest of each tag. */
   images(): { readonly built: Readonly<Record<string, string>>; readonly tags: Readonly<Record<string, string>> };
   /** Runs the jobs `image` and `publish`. */
-  publish(tag: string): Promise<WorkflowJobResult>;
+  publish(tag: string, vars?: Readonly<Record<string, string>>): Promise<WorkflowJobResult>;
 }
 
 /** A remote with the scripts of this repository, a clone to work in, and a `gh` without releases. */
@@ -91,7 +91,12 @@ export async function releaseScene(): Promise<ReleaseScene> {
     return undefined;
   };
 
-  const run = (name: string, tag: string, image: WorkflowJobResult['outputs'] = {}): Promise<WorkflowJobResult> => {
+  const run = (
+    name: string,
+    tag: string,
+    image: WorkflowJobResult['outputs'] = {},
+    vars: Readonly<Record<string, string>> = {},
+  ): Promise<WorkflowJobResult> => {
     const definition = workflow.jobs[name];
     if (definition === undefined) throw new Error(`There is no job ${name}.`);
     const steps = definition.steps.filter((step) => step.run === undefined || !leftOut.includes(step.run));
@@ -99,6 +104,7 @@ export async function releaseScene(): Promise<ReleaseScene> {
       workflow: { ...workflow, jobs: { [name]: { ...definition, steps } } },
       event: tagEvent(tag),
       env: environment,
+      vars,
       needs: { compare: { result: 'success' }, image: { result: 'success', outputs: image } },
       uses: { 'actions/checkout': checkout, 'actions/setup-node': async () => undefined, 'actions/attest': attest },
     });
@@ -142,9 +148,9 @@ export async function releaseScene(): Promise<ReleaseScene> {
       };
       return { built: filesIn('digests'), tags: filesIn('tags') };
     },
-    async publish(tag) {
+    async publish(tag, vars) {
       const image = await run('image', tag);
-      return image.result === 'success' ? run('publish', tag, image.outputs) : image;
+      return image.result === 'success' ? run('publish', tag, image.outputs, vars) : image;
     },
   };
 }

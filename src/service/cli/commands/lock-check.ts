@@ -73,6 +73,6 @@ function adviceOn(refused: readonly CheckedPath[]): string {
   const held = refused.some(({ status }) => status === 'theirs');
   return [
     ...(free ? ['Lock the free paths with "workspace-service lock take PATH".'] : []),
-    ...(held ? ['For the others, contact their holders, or wait with "lock take PATH --wait 15m".'] : []),
+    ...(held ? ['Ask the holders of the others, or wait with "lock take PATH --wait 15m".'] : []),
   ].join(' ');
 }

@@ -10,7 +10,7 @@ export const lockList = defineRemoteCommand({
   flags: {
     prefix: optional('TEXT', 'only paths that start with this, such as Content/', parsePrefix, 'default all'),
     owner: optional('OWNER', 'only the locks of this owner; case-sensitive', parseTokenOwner, 'default all'),
-    waiting: toggle('list those who wait for locks instead'),
+    waiting: toggle('list the waiting requests instead of the locks'),
   },
   example: '--prefix Content/',
   async run({ flags: { waiting, ...filter } }, connect) {

@@ -18,7 +18,7 @@ export const lockRelease = defineRemoteCommand({
     reason: optional('TEXT', 'with --force, the reason for the audit log', parseNote),
   },
   check({ force, reason }) {
-    if (force && !reason) return ['--force needs --reason: the audit log has it, for the holder.'];
+    if (force && !reason) return ['--force needs --reason: the audit log records it.'];
     return reason && !force ? ['--reason applies only to forced releases. Add --force, or remove --reason.'] : [];
   },
   example: 'Content/Hero.uasset',

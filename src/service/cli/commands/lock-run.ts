@@ -24,7 +24,7 @@ export const lockRun = defineCommand({
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required without --pool') },
   flags: {
     pool: optional('NAME', 'lock items of this pool instead of paths', parsePoolName),
-    where: repeated('NAME=VALUE', 'only items with this property; repeatable, for all of several', parseNameValue),
+    where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
     any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
     branch: branchFlag,
     ...waitFlags,

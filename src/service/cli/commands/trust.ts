@@ -13,7 +13,7 @@ import { defineStorageCommand, operatorActor } from '../storage/storage-command.
 import { permissionFlags, permissionsText, sharedOwnerLines } from './token.ts';
 
 const flags = {
-  owner: required('OWNER', 'the owner of the locks of these jobs; case counts', parseRuleOwner),
+  owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),
   claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', parseClaim, 'at least one'),
   issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
   ...permissionFlags,

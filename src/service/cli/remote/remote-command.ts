@@ -64,7 +64,7 @@ const baseUrlVariable = 'WORKSPACE_BASE_URL';
  */
 export const variables = [
   [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
-  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" makes one'],
+  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" creates one'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
@@ -120,7 +120,7 @@ export const waitFlags = {
     'DURATION',
     'how long to wait for paths that others hold',
     parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
-    'default not at all',
+    'default no wait',
   ),
   priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
 } as const;

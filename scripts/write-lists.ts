@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { markdownTable, type Row, withText } from './markdown.ts';
+import { withText } from './markdown.ts';
 
-/** Writes the tables of inputs and outputs in docs/action.md from action.yml. */
+/** Writes the lists of inputs and outputs in docs/action.md from action.yml. */
 
 interface Entry {
   readonly description: string;
@@ -32,36 +32,28 @@ function split({ description }: Entry): { readonly who: string; readonly what: s
   return { who: [...meanings].map(([, names = '']) => code(names)).join(', '), what: description };
 }
 
-const table = (head: Row, rows: readonly Row[]): string => markdownTable(head, rows, () => false);
+const listed = (name: string, entry: Entry): string => {
+  const { who, what } = split(entry);
+  const { default: text, required } = entry;
+  const notes = [who, ...(required === true ? ['required'] : []), ...(text === undefined ? [] : [`\`${text}\``])];
+  return `- **\`${name}\`** (${notes.join('; ')}): ${what.trim().replaceAll(/\s+/g, ' ')}`;
+};
 
-const defaultOf = ({ default: text, required }: Entry): string =>
-  required === true ? 'required' : text === undefined ? '' : `\`${text}\``;
+const listOf = (entries: Readonly<Record<string, Entry>>): string =>
+  Object.entries(entries)
+    .map(([name, entry]) => listed(name, entry))
+    .join('\n');
 
-function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> {
-  const inputRows = Object.entries(inputs).map(([name, input]) => {
-    const { who, what } = split(input);
-    return [`\`${name}\``, who, defaultOf(input), what];
-  });
-  const outputRows = Object.entries(outputs).map(([name, output]) => {
-    const { who, what } = split(output);
-    return [`\`${name}\``, who, what];
-  });
-  return new Map([
-    ['inputs', table(['Input', 'Used by', 'Default', 'Meaning'], inputRows)],
-    ['outputs', table(['Output', 'Set by', 'Meaning'], outputRows)],
-  ]);
-}
-
-/** Replaces each table between its two comments. */
-export function withTables(markdown: string, actionYml: string): string {
+/** Replaces each list between its two comments. */
+export function withLists(markdown: string, actionYml: string): string {
   // A test checks this form of action.yml.
   const action = parse(actionYml) as ActionFile;
-  return [...tablesOf(action)].reduce((text, [name, rows]) => withText(text, name, rows), markdown);
+  return withText(withText(markdown, 'inputs', listOf(action.inputs)), 'outputs', listOf(action.outputs));
 }
 
 if (import.meta.main) {
   const root = new URL('../', import.meta.url);
   const page = new URL('docs/action.md', root);
   const markdown = await readFile(page, 'utf8');
-  await writeFile(page, withTables(markdown, await readFile(new URL('action.yml', root), 'utf8')));
+  await writeFile(page, withLists(markdown, await readFile(new URL('action.yml', root), 'utf8')));
 }
