@@ -19,13 +19,16 @@ export type SuggestPaths = ReturnType<typeof createSuggestPaths>;
 
 interface SuggestPathsParts {
   readonly storage: Pick<Storage, 'read'>;
-  readonly git: Pick<Git, 'listFolder'>;
+  readonly git: Pick<Git, 'listFolder' | 'listBlobs'>;
 }
 
 const maxSuggestions = 40;
 
 /** As of the command: in a folder with numbered files, more would be guesses. */
 const maxEdits = 2;
+
+/** The branches that were synced last. */
+const maxBranches = 20;
 
 /** Later suggestions would arrive after the next key press. */
 const limits = { timeoutMs: 2_000 };
@@ -98,6 +101,22 @@ export function createSuggestPaths({ storage, git }: SuggestPathsParts) {
         if (error instanceof GitError) return [];
         throw error;
       }
+    },
+    /** Whether the mirror has branches, and none of the last ones has this file. */
+    async isInNoBranch(workspace: FoundWorkspace, path: LockPath): Promise<boolean> {
+      const synced = [...(await syncedBranches(storage, workspace.id)).values()];
+      const heads = new Set(synced.sort((one, other) => other.syncedAt - one.syncedAt).map(({ head }) => head));
+      try {
+        for (const head of [...heads].slice(0, maxBranches)) {
+          const query = { head, paths: [path], limits };
+          if ((await limitProcesses(workspace.id, () => git.listBlobs(workspace.id, query))).size > 0) return false;
+        }
+      } catch (error) {
+        // The mirror cannot tell now.
+        if (error instanceof GitError) return false;
+        throw error;
+      }
+      return heads.size > 0;
     },
     /**
      * If the mirror cannot tell, because the workspace has none, or git is busy, slow or on another instance: a folder

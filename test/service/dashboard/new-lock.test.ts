@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { pathUrl } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -260,4 +261,17 @@ describe('a path that is probably not meant as written', () => {
     await rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, maxRetries: 10 });
     expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
   });
+});
+
+test('the page of a path marks a lock that a person took on a file that no synced branch has', async () => {
+  const remote = createRepository(temporaryFolder(), 'remote.git');
+  remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'other', from: 'main', files: { 'only/there': '1' } });
+  const workspace = await service.workspace(remote.path);
+  const ada = await signedIn(service, { name: 'marks', scopes: ['locks:write', 'sync'] });
+  for (const branch of ['main', 'other']) await syncBranch(service, workspace, ada.secret, branch);
+  for (const path of ['only/there', 'only/here']) await takeLock(service, workspace, ada.secret, path, { origin: '' });
+  await takeLock(service, workspace, ada.secret, 'of/a/job');
+  const isMarked = async (path: string) =>
+    (await ada.get(pathUrl(workspace, path))).text.includes('No synced branch has this file.');
+  expect(await Promise.all(['only/there', 'only/here', 'of/a/job'].map(isMarked))).toEqual([false, true, false]);
 });

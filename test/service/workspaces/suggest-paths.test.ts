@@ -20,7 +20,7 @@ test('suggestions use at most two short git processes per workspace, and further
     queries.push(query);
     return listed.promise;
   };
-  const { suggest } = createSuggestPaths({ storage, git: { listFolder } });
+  const { suggest } = createSuggestPaths({ storage, git: { listFolder, listBlobs: async () => new Map() } });
   const all = Array.from({ length: 10 }, () => suggest(workspace, 'a/B'));
   const others = all.slice(2);
   expect(await Promise.all(others)).toEqual(others.map(() => []));

@@ -18,6 +18,11 @@ import { lockLinks, mayLock } from './lock-table.ts';
 import { withdrawal } from './own.ts';
 
 const pageSize = 20;
+
+/** Jobs lock other things than files, too. */
+const notInBranches = html`<p class="warning">No synced branch has this file. It may be new, or its path may be misspelled: then
+  the lock protects nothing.</p>`;
+
 const access = 'locks:read';
 
 export function addLockPathPage(site: Site): void {
@@ -32,6 +37,7 @@ export function addLockPathPage(site: Site): void {
       readPath(site, key),
       readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
+    const isInNoBranch = lock?.origin === null && (await site.suggestPaths.isInNoBranch(call.workspace, path));
     const own = locks.waitIdOf({ ...key, bearer: call.bearer });
     const isWaiting = waiting.some(({ waitId }) => waitId === own);
     const { changes, next } = history;
@@ -42,7 +48,7 @@ export function addLockPathPage(site: Site): void {
         : 'It can be locked now.',
     );
     const main = html`${liveState(urlWith(`/workspaces/${workspace}/path/events`, { path }), call.now)}
-      <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}</section>
+      <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}${isInNoBranch ? notInBranches : ''}</section>
       <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(call, waiting)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
       <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyUrl(workspace, { prefix: folderOf(path) })}">History of its folder</a></div></div>
       <section data-part="history">${listPage({
