@@ -72,3 +72,28 @@ test('does not repeat a release that may have been done, if the lock cannot be d
   await expect(release()).resolves.toEqual({ kind: 'ambiguous' });
   expect(events).toEqual(['look', 'send', 'look']);
 });
+
+test('counts the age of a lock from its first request, which may have been granted before a repeated one', async () => {
+  let now = 0;
+  const lock = { ...knownLock('a'), ...grantOf('a').lock };
+  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+    serverNow: () => now,
+    async acquireLock() {
+      now += 90_000;
+      return { kind: 'acquired', lock, isCompared: false };
+    },
+  };
+  const session = createLockSession({
+    // This request uses no other methods.
+    client: client as Client,
+    clock: () => now,
+    sleep: async () => undefined,
+    random: () => 0.5,
+    step: 's',
+    origin: undefined,
+    record: () => undefined,
+  });
+  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
+  const acquired = await session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 });
+  expect(acquired.kind === 'acquired' && session.ageMs(acquired.grant)).toBe(90_000);
+});
