@@ -496,7 +496,7 @@ describe('lock check --staged', () => {
     expect(told).toContain('Content/Ä "Gate".uasset is free.');
     expect(told).not.toContain('Content/Moved.uasset');
     expect(told).toMatch(
-      /You do not hold 3 of 4 paths\. Lock the free paths with "workspace-service lock take PATH"\. For the others,/,
+      /You do not hold 3 of 4 paths\. Lock the free paths with "workspace-service lock take PATH"\. Ask the holders of the others, or wait/,
     );
   });
 
