@@ -1,7 +1,6 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { versionText } from '../../built/version.ts';
 import type { CliContext, Command, TypedArguments } from './definition/command.ts';
-import { variableOf } from './definition/flags.ts';
 import { maskSecrets } from './output/print.ts';
 import { printLines } from './output/table.ts';
 
@@ -14,6 +13,11 @@ export interface ProgramContext extends Pick<CliContext, 'environment' | 'io'> {
  * rethrown.
  */
 export async function runCli(all: readonly string[], context: ProgramContext): Promise<number> {
+  const hint = hintFor(all);
+  if (hint !== undefined) {
+    printLines(context.io.stderr, [`${programName}: ${hint}`, `See: ${programName} --help`]);
+    return 2;
+  }
   const { commands = await commandsFor(all) } = context;
   const { args, childCommand } = splitAtCommand(all, commands);
   let exitCode = 0;
@@ -30,12 +34,17 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
   }
 }
 
+const maxColumns = 100;
+
 export const programName = 'workspace-service';
 
-/** People and pushes wait for these, and loading the other commands takes several times as long as their work. */
+/** People, jobs and pushes wait for these, and loading the service takes several times as long as their work. */
 const loadedAlone: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['lock take', async () => (await import('./commands/lock-take.ts')).lockTake],
+  ['lock extend', async () => (await import('./commands/lock-extend.ts')).lockExtend],
   ['lock ask', async () => (await import('./commands/lock-ask.ts')).lockAsk],
+  ['lock list', async () => (await import('./commands/lock-list.ts')).lockList],
+  ['lock release', async () => (await import('./commands/lock-release.ts')).lockRelease],
   ['lock check', async () => (await import('./commands/lock-check.ts')).lockCheck],
   ['lock run', async () => (await import('./commands/lock-run.ts')).lockRun],
 ]);
@@ -43,6 +52,30 @@ const loadedAlone: ReadonlyMap<string, () => Promise<Command>> = new Map([
 async function commandsFor(words: readonly string[]): Promise<readonly Command[]> {
   const load = loadedAlone.get(words.slice(0, 2).join(' '));
   return load === undefined ? (await import('./commands.ts')).commands : [await load()];
+}
+
+/** Words that other programs have for these commands, and that no likeness of letters finds. */
+const otherWords: Readonly<Record<string, string>> = {
+  '-v': '--version',
+  version: '--version',
+  start: 'serve',
+  status: 'lock list',
+  unlock: 'lock release',
+  'lock acquire': 'lock take',
+  'lock get': 'lock take',
+  'lock unlock': 'lock release',
+  'lock status': 'lock list',
+  'lock renew': 'lock extend',
+  'token add': 'token create',
+  'token delete': 'token revoke',
+  'token remove': 'token revoke',
+  'workspace create': 'workspace add',
+  'workspace delete': 'workspace remove',
+};
+
+function hintFor([first = '', second = '']: readonly string[]): string | undefined {
+  const typed = [first, `${first} ${second}`].find((words) => Object.hasOwn(otherWords, words));
+  return typed && `There is no command "${typed}". Did you mean ${otherWords[typed]}?`;
 }
 
 /** The arguments with `--help` only where `commander` prints the help of a command or a group for it. */
@@ -86,9 +119,8 @@ function createProgram(context: CliContext): Commander {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      // In a pipe, each flag stays on one line, which suits `grep`.
-      getOutHelpWidth: () => io.stdout.columns ?? Number.POSITIVE_INFINITY,
-      getErrHelpWidth: () => io.stderr.columns ?? Number.POSITIVE_INFINITY,
+      getOutHelpWidth: () => Math.min(io.stdout.columns ?? maxColumns, maxColumns),
+      getErrHelpWidth: () => Math.min(io.stderr.columns ?? maxColumns, maxColumns),
       outputError: (text) => {
         const [, own] = /^error: (.*)/s.exec(text) ?? [];
         // `commander` quotes what was typed. Other errors mask it, and name forms of a URL themselves.
@@ -150,13 +182,16 @@ function addCommand(parent: Commander, command: Command, context: CliContext) {
   });
 }
 
-const flagsHelp = 'A flag can also be set by its variable; the command line takes precedence.';
+const flagsHelp = [
+  'A variable can stand for a flag, such as WORKSPACE_SERVICE_DATA for --data.',
+  'The command line comes first. What cannot be undone has to be typed.',
+];
 
 function environmentHelp({ variables = [], flags }: Command): readonly string[] {
   if (Object.keys(flags).length === 0) return [];
   const width = Math.max(...variables.map(([name]) => name.length));
   const lines = variables.map(([name, description]) => `  ${name.padEnd(width)}  ${description}`);
-  return ['', 'Environment:', ...lines, flagsHelp];
+  return ['', 'Environment:', ...lines, ...flagsHelp];
 }
 
 /**
@@ -166,15 +201,19 @@ function environmentHelp({ variables = [], flags }: Command): readonly string[] 
 function collectArguments(commander: Commander, { flags }: Command): () => TypedArguments {
   const texts = new Map<string, readonly string[]>();
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-  for (const [name, { placeholder, description, otherwise, takesWords, typedOnly }] of Object.entries(flags)) {
-    // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
-    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}${takesWords ? '...' : ''}]`;
-    const variable = typedOnly ? '' : `; ${variableOf(name)}`;
-    commander.addOption(new Option(form, `${description} (${otherwise}${variable})`));
-    commander.on(`option:${name}`, (value: string | null | undefined) => {
+  for (const [name, { placeholder, description, otherwise, takesWords, alias }] of Object.entries(flags)) {
+    const take = (value: string | null | undefined): void => {
       if (value !== null) add(name, value ?? 'true');
       else commander.error(`--${name} needs a value: ${description}. Write it as --${name}=${placeholder}.`);
-    });
+    };
+    // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
+    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}${takesWords ? '...' : ''}]`;
+    commander.addOption(new Option(form, `${description} (${otherwise})`));
+    if (alias !== undefined) {
+      commander.addOption(new Option(`--${alias} [${placeholder}]`).hideHelp());
+      commander.on(`option:${alias}`, take);
+    }
+    commander.on(`option:${name}`, take);
   }
   const parseOptions = commander.parseOptions.bind(commander);
   commander.parseOptions = (args) => {

@@ -135,7 +135,7 @@ describe('workspace update', () => {
 
   test('keeps each setting whose flag is omitted, and its help says so', async () => {
     const { stdout } = await run('workspace', 'update', '--help');
-    expect(stdout.match(/\(as it is; /g)).toHaveLength(10);
+    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(10);
   });
 
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {

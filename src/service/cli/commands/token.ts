@@ -6,7 +6,7 @@ import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../definition/command.ts';
-import { list, optionalField, required, requiredField } from '../definition/flags.ts';
+import { list, optionalField, required } from '../definition/flags.ts';
 import { parseScope, parseTokenIdOrName, scopeLine } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
@@ -14,7 +14,7 @@ import { defineStorageCommand, operatorActor, requireWorkspaces } from '../stora
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
-  scopes: list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'),
+  scopes: { ...list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'), alias: 'scope' },
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
 
@@ -26,20 +26,25 @@ export const tokenCreate = defineStorageCommand({
     'Scopes:',
     ...scopes.map((scope) => `  ${scopeLine(scope)}`),
   ],
+  arguments: { named: optionalField({ ...tokenFields.name, otherwise: 'or --name' }) },
   flags: {
-    name: requiredField(tokenFields.name),
+    name: optionalField({ ...tokenFields.name, otherwise: 'or as the argument' }),
     owner: optionalField(tokenFields.owner),
     expires: optionalField(tokenFields.expires),
     ...permissionFlags,
   },
-  example: '--name ci --scopes sync,locks:write --expires 90d',
+  example: 'ci --scopes sync,locks:write --expires 90d',
   mayBeNew: 'in-folder',
-  check({ scopes, workspaces }) {
+  check({ name, scopes, workspaces }, { named }) {
+    if (name === undefined && named === undefined) return [`NAME is missing: ${tokenFields.name.hint}.`];
+    if (name !== undefined && named !== undefined) return ['The name is given twice: leave --name out.'];
     const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
     return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];
   },
-  async run({ flags }, storage) {
-    const { name, owner, expires: lifetime = null } = flags;
+  async run({ flags, arguments: { named } }, storage) {
+    const { owner, expires: lifetime = null } = flags;
+    // check() has found one of them.
+    const name = named ?? flags.name ?? '';
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     await requireWorkspaces(storage, workspaces ?? []);
@@ -83,7 +88,7 @@ export const tokenList = defineStorageCommand({
           EXPIRES: ({ expires_at }) => timeCell(expires_at) || 'never',
           'LAST USED': ({ last_used_at }) => timeCell(last_used_at),
         },
-        'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
+        'There are no tokens yet. Create one with: workspace-service token create NAME --scopes LIST',
       ),
     };
   },

@@ -54,8 +54,8 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly arguments?: A;
   /** It runs the command after `--`. */
   readonly runsCommand?: true;
-  /** Checks combinations of flags. Each flag is valid on its own. */
-  check?(flags: FlagValues<F>): readonly string[];
+  /** Checks combinations of flags and arguments. Each is valid on its own. */
+  check?(flags: FlagValues<F>, values: FlagValues<A>): readonly string[];
   run(context: CommandContext<F, A>): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
         flags: Object.fromEntries(givenFlags) as FlagValues<F>,
         arguments: Object.fromEntries(givenArguments) as FlagValues<A>,
       };
-      if (problems.length === 0) problems.push(...(definition.check?.(values.flags) ?? []));
+      if (problems.length === 0) problems.push(...(definition.check?.(values.flags, values.arguments) ?? []));
       if (problems.length > 0) return refused(problems.join('\n'));
       return accepted(() => definition.run({ ...values, ...context }));
     },
