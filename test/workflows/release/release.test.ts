@@ -5,6 +5,7 @@ import { readWorkflow } from '../../support/workflow/workflow-file.ts';
 import { leftOut, type ReleaseScene, releaseScene } from './scene.ts';
 
 const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
+const oneFile = 'workspace-service.mjs';
 
 /** Publishes a valid version. */
 async function release(scene: ReleaseScene, version: string, branch?: string, from?: string): Promise<void> {
@@ -32,7 +33,7 @@ test('compares, attests and publishes a first release', async () => {
     'v1.0.0': {
       ...{ draft: false, immutable: true, prerelease: false },
       notes: `- What 1.0.0 brings.\n\nThe image of the service: \`${image}\``,
-      assets: [archive('1.0.0')],
+      assets: [archive('1.0.0'), oneFile],
     },
   });
   expect(scene.gh.latest()).toBe('v1.0.0');
@@ -41,7 +42,9 @@ test('compares, attests and publishes a first release', async () => {
     'dist/post/index.js',
     image,
     `release-assets/${archive('1.0.0')}`,
+    `release-assets/${oneFile}`,
   ]);
+  expect(String(scene.gh.asset('v1.0.0', oneFile))).toBe(`The command in ${digest}`);
   const input = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
   const files = execFileSync('tar', ['-tf', '-'], { input, encoding: 'utf8' }).split('\n');
   expect(files).toContain('workspace-automation-1.0.0/dist/index.js');
@@ -73,7 +76,11 @@ test('with RELEASE_BY_HAND, a person publishes the complete draft, and the repea
   const first = await scene.publish('v1.0.0', byHand);
   expect(first.result, first.log).toBe('success');
   expect(first.annotations).toMatchObject([{ level: 'notice', message: expect.stringContaining('v1.0.0') }]);
-  expect(scene.gh.releases()['v1.0.0']).toMatchObject({ draft: true, immutable: false, assets: [archive('1.0.0')] });
+  expect(scene.gh.releases()['v1.0.0']).toMatchObject({
+    draft: true,
+    immutable: false,
+    assets: [archive('1.0.0'), oneFile],
+  });
 
   scene.gh.publishByHand('v1.0.0');
   expect((await scene.publish('v1.0.0', byHand)).result).toBe('success');
@@ -95,7 +102,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     scene.gh.failOnce(place);
     expect((await scene.publish(`v${version}`)).result, place).toBe('failure');
     if (place === 'release edit') {
-      const draft = { draft: true, immutable: false, assets: [archive(version)] };
+      const draft = { draft: true, immutable: false, assets: [archive(version), oneFile] };
       expect(scene.gh.releases()[`v${version}`], 'all files are there before it is published').toMatchObject(draft);
     }
     const { result, log } = await scene.publish(`v${version}`);
@@ -103,7 +110,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     expect(scene.gh.releases()[`v${version}`]).toMatchObject({
       draft: false,
       immutable: true,
-      assets: [archive(version)],
+      assets: [archive(version), oneFile],
     });
   }
 
