@@ -8,7 +8,7 @@ import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import { makeFree, requireFreeDisk } from '../http/access.ts';
+import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../http/access.ts';
 import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import type { LeaseRequest } from '../locks/take-lease.ts';
@@ -182,7 +182,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     async handle({ c }) {
       const id = leaseIdOf(c);
       const { id: workspace } = await requestedWorkspace(c, storage);
-      const ending = await locks.leases.end({ workspace, id }, bearerOf(c));
+      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c));
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);

@@ -56,7 +56,10 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** `charge: 'unless-free'` is for releases: they are never refused, and the handler calls `makeFree` if they are free. */
+/**
+ * `charge: 'unless-free'` is for releases: the handler calls `makeFree` if they are free, and `refuseBeyondLimit` before it
+ * stores anything.
+ */
 export type Charge = 'always' | 'unless-free';
 
 export function requireAccess(
@@ -70,10 +73,12 @@ export function requireAccess(
       admitBearer(c, control, bearer, access);
       return next();
     }
+    const admission = control.rateLimiter.admit(bearer.id);
     identify(c, control, bearer);
+    c.set('admission', admission);
     await next();
-    if (c.get('isFree')) return;
-    control.rateLimiter.admit(bearer.id);
+    if (!c.get('isFree') || admission.kind === 'refused') return;
+    admission.refund();
     for (const [name, value] of Object.entries(control.rateLimiter.headersOf(bearer.id)))
       c.res.headers.set(name, value);
   };
@@ -81,6 +86,11 @@ export function requireAccess(
 
 /** Must be called when a lock of the token's own owner was released. */
 export const makeFree = (c: Context<Environment>): void => c.set('isFree', true);
+
+export function refuseBeyondLimit(c: Context<Environment>): void {
+  const admission = c.get('admission');
+  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+}
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
 export function admitBearer(

@@ -4,6 +4,7 @@ import type { Actor } from '../audit/audit.ts';
 import { noSuchWorkspace } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
+import type { Admission } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
@@ -20,6 +21,8 @@ export interface Environment {
     bearer: Bearer;
     /** Set when a request has released a lock of the token's own owner: it does not count against the rate limit. */
     isFree: boolean;
+    /** Set for releases, which are only refused beyond the rate limit if they would store something. */
+    admission: Admission;
     /** Time spent waiting at the client's request, with Prefer. */
     waitedMs: number;
     /** The body exactly as received. */

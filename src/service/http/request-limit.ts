@@ -43,7 +43,8 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
   return {
     /** Starts the request when there is a slot for it, unless its client has disconnected. */
     async wait(incoming: IncomingMessage, outgoing: ServerResponse, begin: () => void): Promise<void> {
-      const limit = incoming.method === 'GET' ? reads : others;
+      // A HEAD request does the work of a GET.
+      const limit = ['GET', 'HEAD'].includes(incoming.method ?? '') ? reads : others;
       await limit(keyOf(incoming), async () => {
         // Otherwise the requests of one token would follow each other without a turn for others.
         await setImmediate();

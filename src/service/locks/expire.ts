@@ -10,9 +10,9 @@ const maxDeliveriesAtOnce = 500;
 const maxLookedAt = 10_000;
 
 /**
- * Removes expired locks whose paths are open again, and queues their events, in one transaction per workspace, so that a workspace with many does
- * not delay others. It is not urgent: an expired lock blocks nobody. Returns the number of removed locks; if not 0,
- * more may remain.
+ * Removes expired locks whose paths are open again, and queues their events, in one transaction per workspace, so that a
+ * workspace with many does not delay others. It is not urgent: these locks block nobody. Returns the number of removed
+ * locks; if not 0, more may remain.
  */
 export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
   const workspaces = await read

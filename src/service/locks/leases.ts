@@ -205,7 +205,8 @@ export function createLeases(options: LeasesOptions) {
       return renewal;
     },
     /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
-    async end(key: LeaseKey, bearer: Bearer) {
+    /** `onUnknown` is called before an id that nobody has requested is stored, and may throw. */
+    async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
       const ending = await storage.commit(key, async (db) => {
         const row = await findLease(db, key);
         const at = await timeOf(db, now);
@@ -221,6 +222,7 @@ export function createLeases(options: LeasesOptions) {
           return { kind: 'left', end, left } as const;
         }
         if (row === undefined) {
+          onUnknown();
           await storeLease(db, { ...emptyRow({ ...key, bearer }, at), granted: null });
           return { kind: 'absent' } as const;
         }

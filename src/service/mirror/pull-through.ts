@@ -130,7 +130,8 @@ async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace,
 }
 
 const maxSettled = 10_000;
-const retryFailedAfterMs = 60_000;
+/** Also after a success: objects may be evicted from this disk. */
+const settledForMs = 60_000;
 
 function createPullObjects(
   parts: PullThroughParts,
@@ -146,7 +147,6 @@ function createPullObjects(
     const { remote: address, lfs_url, lfs_mode } = workspace;
     const key = JSON.stringify([workspace.id, head, address, lfs_url, lfs_mode]);
     if ((settled.get(key) ?? 0) > performance.now()) return;
-    let until = Number.POSITIVE_INFINITY;
     try {
       await pullCommits(workspace, new Map([[branch, head]]));
       await runs.join(['objects', key], `objects ${workspace.id}`, async () => {
@@ -156,9 +156,8 @@ function createPullObjects(
       });
     } catch (error) {
       logFailure(parts, workspace, error);
-      until = performance.now() + retryFailedAfterMs;
     }
-    remember(settled, key, until, maxSettled);
+    remember(settled, key, performance.now() + settledForMs, maxSettled);
   }
 
   return async (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<void> => {

@@ -182,6 +182,16 @@ describe.each(databaseKinds)('a token that has used up its rate limit, on $name'
     expect((await other.release('others')).status).toBe(204);
   });
 
+  test('is refused to end leases that nobody requested: each of them is stored', async () => {
+    const { secret: token } = await newToken();
+    const end = (id: string) => service.ask('DELETE', `/v1/workspaces/${service.home}/leases/${id}`, { token });
+    for (let ended = 0; ended < 6; ended += 1) expect((await end(randomUUID())).status).toBe(204);
+    const id = randomUUID();
+    expectProblem(await end(id), 'rate-limited');
+    const rows = await service.storage.read.selectFrom('leases').select('id').where('id', '=', id).execute();
+    expect(rows).toEqual([]);
+  });
+
   test('gains no further releases if it lacks the scope for them', async () => {
     const { release } = await ofNewToken('locks:read');
     const statuses: number[] = [];

@@ -13,7 +13,7 @@ const turn = async (): Promise<void> => {
 };
 
 interface Sent {
-  readonly method?: 'GET';
+  readonly method?: 'GET' | 'HEAD';
   readonly credential?: string;
   readonly address?: string;
 }
@@ -63,6 +63,7 @@ test('4 reads of a token run at once, besides its other requests', async () => {
   const send = setUp();
   await send(64, { address: '192.0.2.7' });
   expect(started(await send(6, { method: 'GET', address: '192.0.2.7' }))).toHaveLength(4);
+  expect(started(await send(1, { method: 'HEAD', address: '192.0.2.7' }))).toHaveLength(0);
 });
 
 test('a token is not delayed by the requests of another one, or of strangers at its address', async () => {

@@ -172,6 +172,8 @@ test('a clone ends if the trust rule of its token is removed', async () => {
   );
   const { response } = await stalledClone(revocable, mirror, secret ?? '');
   await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));
+  // Otherwise the rest could be read before the next check of the token.
+  await expect.poll(() => packing(revocable)).toEqual([]);
   await expect(buffer(response).then(({ length }) => length)).rejects.toThrow('aborted');
 });
 
