@@ -59,7 +59,7 @@ export type PutLeaseResult =
   /** `mayBeDone`: there was no response until the time or the retries ran out. */
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
-export type RenewLeaseResult =
+type RenewLeaseResult =
   | { readonly kind: 'renewed'; readonly expiresAt: string; readonly lost: readonly LostLock[] }
   /** It holds nothing any more. */
   | { readonly kind: 'ended'; readonly lost: readonly LostLock[] }

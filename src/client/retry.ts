@@ -115,7 +115,7 @@ const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;
 
 /** Clients that are refused together get the same retry time, and must not all return at once. */
-export const jitterMs = 250;
+const jitterMs = 250;
 
 /** The pause after a number of failed attempts, unless the server sent one. */
 export function backoff(

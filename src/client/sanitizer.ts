@@ -79,7 +79,7 @@ export function plainName(name: string): string {
 }
 
 /** The body text of an HTML page; other texts are unchanged. */
-export function htmlToText(text: string): string {
+function htmlToText(text: string): string {
   if (!/^\s*<(!doctype|html|head|body|!--)/i.test(text)) return text;
   return text.slice(Math.max(0, text.search(/<body\b/i))).replaceAll(/<[^<>]*>/g, ' ');
 }

@@ -4,7 +4,7 @@ import { maxTimerMs } from '../interface/timers.ts';
 /** Schedules work. Returns a function that cancels it. */
 export type StartTimer = (ms: number, work: () => void) => () => void;
 
-export interface TimeLimit {
+interface TimeLimit {
   /** Aborted when the time has passed or an outer signal is aborted. */
   readonly signal: AbortSignal;
   /** Whether the time had passed before any outer signal was aborted. */

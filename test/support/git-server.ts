@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
-export interface PushResult {
+interface PushResult {
   readonly code: number;
   /** What the person who pushes sees, without the prefix of git. */
   readonly seen: string;

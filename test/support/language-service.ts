@@ -14,7 +14,7 @@ const { validate } = await import('@actions/languageservice');
 let checked = 0;
 
 /** A finding of GitHub's language service about a file, with the text that it points to. */
-export interface Finding {
+interface Finding {
   readonly message: string;
   readonly at: string;
 }

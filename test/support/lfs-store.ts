@@ -15,7 +15,7 @@ export interface StoredName {
   readonly size: number;
 }
 
-export interface LfsAction {
+interface LfsAction {
   readonly href: string;
   readonly header?: Readonly<Record<string, string>>;
   readonly expires_in?: number;

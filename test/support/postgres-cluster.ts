@@ -42,7 +42,7 @@ function postgresUser(): number | undefined {
 /** PostgreSQL cannot choose a free port. These are below those that systems use for outgoing connections. */
 const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
-export interface PostgresClusterOptions {
+interface PostgresClusterOptions {
   readonly parent?: string;
   /** Makes the server a standby of this one. */
   readonly primary?: PostgresCluster;

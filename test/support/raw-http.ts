@@ -114,7 +114,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
   };
 }
 
-export interface RawRequest {
+interface RawRequest {
   readonly method?: string;
   /** The request target, byte for byte. */
   readonly target: string;

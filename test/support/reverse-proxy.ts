@@ -85,7 +85,7 @@ function loadModules(...names: readonly string[]): string {
     .join('');
 }
 
-export const apache: Product = {
+const apache: Product = {
   name: 'Apache',
   file: 'apache.conf',
   programs: ['apache2', 'httpd'],
@@ -182,7 +182,7 @@ export interface ReverseProxy {
   stop(): Promise<void>;
 }
 
-export interface ReverseProxyOptions {
+interface ReverseProxyOptions {
   readonly servicePort: number;
   /** The certificate, for a configuration that names it. */
   readonly cert?: string;

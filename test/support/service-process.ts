@@ -11,7 +11,7 @@ export const compileCache = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compiled-modules', import.meta.url)),
 };
 
-export interface CommandOptions {
+interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */
   readonly folder?: string;
   /** The environment of the process in addition to PATH and HOME: nothing else comes from that of the tests. */

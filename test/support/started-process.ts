@@ -5,7 +5,7 @@ import { waitTimeoutMs } from './limits.ts';
 /** The end of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
-export interface StartedProcess {
+interface StartedProcess {
   readonly pid: number;
   readonly stdin: Writable;
   hasEnded(): boolean;
@@ -25,7 +25,7 @@ export interface Output {
   close(): void;
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string | undefined;
   /** Leaves its input open, so that a test can write to it. */

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen.ts';
 
-export interface TcpBalancerOptions {
+interface TcpBalancerOptions {
   readonly targets: () => readonly number[];
   /** Called before a connection receives its response: returns whether it breaks instead. */
   readonly losesAnswer?: () => boolean;

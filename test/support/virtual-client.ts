@@ -9,7 +9,7 @@ import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { createRenewLock } from '../../src/client/renew-lock.ts';
 import type { RawResponse } from '../../src/client/response.ts';
 
-export type VirtualClientOptions = Pick<
+type VirtualClientOptions = Pick<
   CallOptions,
   'baseUrl' | 'send' | 'clock' | 'sleep' | 'startTimer' | 'random' | 'timeoutMs' | 'retries'
 >;

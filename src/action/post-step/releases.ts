@@ -35,7 +35,7 @@ export interface Release {
   readonly failed: (reason: string, request?: string) => readonly CandidateResult[];
 }
 
-export interface FailedRelease {
+interface FailedRelease {
   readonly error: ServiceError;
   /** The service may have released the lock despite the error. */
   readonly mayBeDone: boolean;

@@ -23,10 +23,10 @@ export const byBearerOrPassword: AuthScheme = {
 };
 
 /** The credential in a Bearer header; undefined without such a header, or for another scheme. */
-export const bearerTokenIn = (authorization: string | undefined) => credentialIn(authorization, 'bearer');
+const bearerTokenIn = (authorization: string | undefined) => credentialIn(authorization, 'bearer');
 
 /** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
-export function basicPasswordIn(authorization: string | undefined): string | undefined {
+function basicPasswordIn(authorization: string | undefined): string | undefined {
   const encoded = credentialIn(authorization, 'basic');
   if (encoded === undefined) return undefined;
   const credentials = Buffer.from(encoded, 'base64').toString();

@@ -18,7 +18,7 @@ export const runOriginOf = (c: Context<Environment>): string | null =>
   bearerOf(c).run?.origin ?? refererOrigin(c.req.header('referer'));
 
 /** The run URL from the Referer of a request: an http or https URL without credentials. */
-export function refererOrigin(referer: string | undefined): string | null {
+function refererOrigin(referer: string | undefined): string | null {
   if (referer === undefined || referer.length > maxOriginLength || !URL.canParse(referer)) return null;
   const url = new URL(referer);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;

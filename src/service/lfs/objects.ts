@@ -17,7 +17,7 @@ import { addRoute, basePath } from './route.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
 /** Response for one object of a batch: its URL, or its error. */
-export interface ObjectResponse extends ObjectName {
+interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
   readonly actions?: {
     readonly download: { readonly href: string; readonly expires_in?: number; readonly expires_at?: string };

@@ -50,7 +50,7 @@ export interface NewAcquireRequest extends Omit<AcquireRequest, 'foldedPath' | '
 }
 
 /** The decision about a request for a lock. */
-export type LockDecision =
+type LockDecision =
   | (AcquireDecision & { readonly comparison?: Compared | undefined })
   | { readonly kind: 'outdated'; readonly comparison: Compared }
   | { readonly kind: 'invalid-path'; readonly reason: string };

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { checkTargetAddresses, parseTarget, type Target } from './target.ts';
 import { type IpAddresses, lookupAmong, type TargetCheck } from './target-address.ts';
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { repeat } from './repeat.ts';
 
 export type FreeDisk = Awaited<ReturnType<typeof watchFreeDisk>>;
 
-export type DiskSpace = Awaited<ReturnType<typeof measure>>;
+type DiskSpace = Awaited<ReturnType<typeof measure>>;
 
 interface FreeDiskOptions {
   readonly folder: string;

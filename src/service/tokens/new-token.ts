@@ -43,7 +43,7 @@ export const tokenPresets = {
   metrics: { title: 'Metrics', scopes: ['locks:read'] },
 } as const satisfies Readonly<Record<string, { title: string; scopes: readonly Scope[] }>>;
 
-export type TokenPresetName = keyof typeof tokenPresets;
+type TokenPresetName = keyof typeof tokenPresets;
 
 export const isTokenPreset = (text: string): text is TokenPresetName => Object.hasOwn(tokenPresets, text);
 

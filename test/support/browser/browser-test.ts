@@ -9,7 +9,7 @@ import { launchBrowser } from './launch.ts';
 import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
 
 /** Opens a page for this test only. Problems in it fail the test at its end. */
-export type OpenPage = (options?: PageOptions) => Promise<Page>;
+type OpenPage = (options?: PageOptions) => Promise<Page>;
 
 /** Keeps screenshots of a failed test in a folder that is not removed. */
 async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {

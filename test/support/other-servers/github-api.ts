@@ -37,7 +37,7 @@ export const notFound = refusal(404, 'Not Found');
 /** The response to an Actions token without the permission. */
 export const notAccessible = refusal(403, 'Resource not accessible by integration');
 
-export const badCredentials = refusal(401, 'Bad credentials');
+const badCredentials = refusal(401, 'Bad credentials');
 
 interface Page {
   readonly body: object;

@@ -14,7 +14,7 @@ export const json = (status: number, body: unknown, headers: AnswerHeaders = {})
   raw(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
 
 /** The type by which the client recognizes errors of the service itself. */
-export const ownType = `${problemTypePrefix}of-a-test`;
+const ownType = `${problemTypePrefix}of-a-test`;
 
 export const problem = (status: number, body: Readonly<Record<string, unknown>>, headers: AnswerHeaders = {}): Answer =>
   json(status, { type: ownType, status, ...body }, { 'content-type': 'application/problem+json', ...headers });

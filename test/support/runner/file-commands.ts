@@ -13,8 +13,8 @@ export interface CommandFiles {
   read(kind: FileCommand): Promise<string>;
 }
 
-export const fileCommands = ['env', 'output', 'path', 'state', 'step_summary'] as const;
-export type FileCommand = (typeof fileCommands)[number];
+const fileCommands = ['env', 'output', 'path', 'state', 'step_summary'] as const;
+type FileCommand = (typeof fileCommands)[number];
 
 const prefixes: Readonly<Record<FileCommand, string>> = {
   env: 'set_env_',

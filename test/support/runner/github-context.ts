@@ -88,7 +88,7 @@ function refName(ref: string): string {
   return ref.replace(/^refs\/(heads|tags|pull)\//, '');
 }
 
-export interface ContextOptions {
+interface ContextOptions {
   readonly run: Run;
   readonly event: JobEvent;
   readonly eventPath: string;

@@ -56,7 +56,7 @@ export interface StepOptions {
 }
 
 /** A step that starts a program itself, as `run:` does. */
-export interface CommandStep {
+interface CommandStep {
   readonly command: Command;
   /** Default: the workspace. */
   readonly workingFolder?: string;

@@ -6,7 +6,7 @@ import { openJob } from './job.ts';
 import type { StepResult } from './step.ts';
 
 /** Jobs that run at the same time and share one token. */
-export interface JobsTogether extends Pick<ServiceProcess, 'baseUrl' | 'token' | 'workspace'> {
+interface JobsTogether extends Pick<ServiceProcess, 'baseUrl' | 'token' | 'workspace'> {
   readonly jobs: number;
   /** The number of distinct paths that each job locks in one step. */
   readonly pathsEach: number;

@@ -13,7 +13,7 @@ import {
 } from './step-process.ts';
 
 /** The module to import, its folder, and its complete environment. */
-export interface KeptStep {
+interface KeptStep {
   readonly entry: string;
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -22,7 +22,7 @@ export interface KeptStep {
 /** Marks the end of a step on both streams, followed by its exit code. */
 const endOfStep = '\u0000end of step ';
 
-export interface KeptProcess {
+interface KeptProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Runs one more step, and returns its exit code; undefined if the process ended first. */
   run(step: KeptStep, onText: (stream: 'stderr' | 'stdout', text: string) => void): Promise<number | undefined>;

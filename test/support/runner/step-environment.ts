@@ -2,7 +2,7 @@ import { delimiter } from 'node:path';
 import { inputVariable } from './action-file.ts';
 
 /** The sources of the variables of a main or a post; later ones take precedence. */
-export interface StepEnvironment {
+interface StepEnvironment {
   /** The environment of the runner itself: PATH, HOME and variables of the test, such as a proxy. */
   readonly runner: Readonly<Record<string, string>>;
   /** The variables that earlier steps wrote to `GITHUB_ENV`. */

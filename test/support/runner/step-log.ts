@@ -12,7 +12,7 @@ export interface Annotation {
   readonly by: 'action' | 'runner';
 }
 
-export type OutputStream = 'stderr' | 'stdout';
+type OutputStream = 'stderr' | 'stdout';
 
 /** A line as the process wrote it. */
 export interface WrittenLine {
@@ -34,7 +34,7 @@ export interface StepLog {
   failed(): boolean;
 }
 
-export interface StepLogOptions {
+interface StepLogOptions {
   readonly masks: Masks;
   readonly workspace: string;
   /** Whether debug lines are shown, and commands repeated. */

@@ -64,7 +64,7 @@ export interface RunningStep {
   disconnect(): Promise<StepResult>;
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly stage: 'main' | 'post';
   readonly action: string;
   readonly command: Command;

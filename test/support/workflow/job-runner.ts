@@ -29,7 +29,7 @@ export interface WorkflowJobOptions
   readonly source?: WorkflowSource;
 }
 
-export interface WorkflowStepResult {
+interface WorkflowStepResult {
   readonly id: string | undefined;
   readonly name: string;
   /** The result before `continue-on-error` is applied. */
@@ -58,7 +58,7 @@ export interface WorkflowJobResult {
   step(name: string): WorkflowStepResult;
 }
 
-export interface RunningWorkflowJob {
+interface RunningWorkflowJob {
   readonly job: Job;
   readonly finished: Promise<WorkflowJobResult>;
   /** The process of the step with this id or name, when it has started. */

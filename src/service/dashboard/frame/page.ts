@@ -61,7 +61,7 @@ interface PageRoute {
 }
 
 /** The path continues the URL of a workspace. */
-export type WorkspaceRoute = Omit<PageRoute, 'path'> & { readonly path: `/${string}` | '' };
+type WorkspaceRoute = Omit<PageRoute, 'path'> & { readonly path: `/${string}` | '' };
 
 /** A page, the URL of the page to continue with, or another response. */
 type PageResult = View | Continuation | ApiResponse | Response;
@@ -77,7 +77,7 @@ export interface WorkspaceCall extends PageCall {
 }
 
 /** What a page needs at least. */
-export type PageSite = AccessControl & Pick<Site, 'app' | 'showPage'>;
+type PageSite = AccessControl & Pick<Site, 'app' | 'showPage'>;
 
 /** Adds a page for sessions whose token has the scope. */
 export function addPage(site: PageSite, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {

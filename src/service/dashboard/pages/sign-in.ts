@@ -108,7 +108,7 @@ const authenticateToken = async ({ storage }: Site, token: string): Promise<Auth
 const here = 'http://here.invalid';
 
 /** Target after signing in: always a page of the dashboard, even if the link contains another URL. */
-export function localPath(text: string): string {
+function localPath(text: string): string {
   if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);
   // Browsers treat "//host" and "/\host" as other hosts.
