@@ -14,7 +14,7 @@ export interface NamedEntry {
 }
 
 /** Reads entries that are plain names, or objects with a name under one of these keys. */
-const readNamed =
+export const readNamed =
   (names: readonly string[]) =>
   (entry: Json): NamedEntry | undefined => {
     const name = typeof entry === 'string' ? entry : firstName(asObject(entry), names);

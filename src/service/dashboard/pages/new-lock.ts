@@ -86,7 +86,7 @@ export function addNewLockPages(site: Site): void {
   });
 }
 
-const readNewLock = (form: Form) =>
+export const readNewLock = (form: Form) =>
   allValues({
     path: canonicalLockPath(form.text('path').trim()),
     duration: parseTtl(form.text('duration').trim()),

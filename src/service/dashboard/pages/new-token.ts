@@ -141,7 +141,7 @@ function endChoices(values: FieldValues, wrong: boolean): Markup {
     ${choices(values, { ...end, options: [['never', 'never', forEver]] })}`;
 }
 
-function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
+export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
   const read = allValues({
     name: tokenFields.name.parse(form.text('name')),
     owner: optional(form.text('owner'), tokenFields.owner.parse),
