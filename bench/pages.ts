@@ -97,7 +97,7 @@ async function measureBeside(service: RunningService, load: Load, ms: number, wh
   return [
     ...(process.platform === 'linux' ? [memory] : []),
     figure(`${where}: p99 of a lock, no page open`, 'ms', alone),
-    figure(`${where}: p99 of a lock beside ${openPages} open pages`, 'ms', beside),
+    figure(`${where}: p99 of a lock next to ${openPages} open pages`, 'ms', beside),
     figure(`${where}: the same, relative to no page`, '×', beside / alone, { limit: atMost(1.5, besideWhy) }),
   ];
 }
@@ -129,7 +129,7 @@ async function measureSize(bench: Bench, count: number, { loads, ms }: typeof fu
 
 export const pages: Benchmark = {
   name: 'pages',
-  what: 'Pages of 1,000 to 1,000,000 locks: their time, memory, and the locks that are taken beside ten open ones.',
+  what: 'Pages of 1,000 to 1,000,000 locks: their time, memory, and the locks that are taken while ten are open.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
     const figures: Figure[] = [];

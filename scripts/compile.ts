@@ -65,7 +65,7 @@ const inAscii = (text: string): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Of the packages that are part of the file. */
+/** The licenses of the packages in the file. */
 function licenses(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
   const texts = [...folders].sort().map((folder) => {

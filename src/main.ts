@@ -2,7 +2,7 @@ import { versionText } from './built/version.ts';
 
 /** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  // Only this, because nothing else has to be loaded for it.
+  // Answered first: nothing else must be loaded for it.
   if (args[0] === '--version') {
     process.stdout.write(`${versionText}\n`);
     return 0;

@@ -184,7 +184,7 @@ function addCommand(parent: Commander, command: Command, context: CliContext) {
 
 const flagsHelp = [
   'A variable can stand for a flag, such as WORKSPACE_SERVICE_DATA for --data.',
-  'The command line comes first. What cannot be undone has to be typed.',
+  'The command line comes first. What cannot be undone must be typed.',
 ];
 
 function environmentHelp({ variables = [], flags }: Command): readonly string[] {

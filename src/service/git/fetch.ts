@@ -76,8 +76,8 @@ export async function fetchBranch(transfer: BranchTransfer, { onReceived, onActi
 }
 
 /**
- * Fetches commits that were the heads of these branches, as far as the remote still has them: by their ids, or where the
- * remote refuses one of these, with their branches.
+ * Fetches commits that were the heads of these branches, if the remote still has them. Fetches the branches if the remote
+ * refuses the id of a commit.
  */
 export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Promise<void> {
   const { git, mirror, remote, limits } = transfer;

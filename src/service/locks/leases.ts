@@ -194,7 +194,7 @@ export function createLeases(options: LeasesOptions) {
         if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) } as const;
         const at = await timeOf(db, now);
         const renewed = await renewLocks(db, key, at, ttlMs);
-        // Of thousands of paths, only as many as are needed.
+        // At most as many paths as are needed.
         const held = await heldPaths(db, now, key, renewed < row.size ? renewed : maxNamedLines + 1);
         const lost = renewed < row.size ? await lostLocks(db, now, row, held, fold) : [];
         if (renewed === 0) return { kind: 'ended', row, end: { released: [], lost } } as const;

@@ -29,18 +29,11 @@ import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
-import { type Attempt, createWaitInLine, type WaitOptions } from './wait-in-line.ts';
+import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
-
-/**
- * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
- * place in the line of a path. No key contains a space, and no other wait has this word second: see waitIdOf().
- */
-const placeOf = ({ tokenId, key }: KeyedRequest, { path }: LinePath): string =>
-  `${tokenId} lock ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;
 
 export type Locks = ReturnType<typeof createLocks>;
 

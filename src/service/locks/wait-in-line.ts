@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Place } from './acquire.ts';
 import type { LockWaiters, PlacedWait, WaitOutcome, WatchedPath } from './waiters.ts';
@@ -111,3 +112,10 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
 
   return { wait, keepPresent: keepAllPresent };
 }
+
+/**
+ * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
+ * place in the line of a path. No key contains a space, and no other wait has this word second: see waitIdOf().
+ */
+export const placeOf = ({ tokenId, key }: KeyedRequest, { path }: LinePath): string =>
+  `${tokenId} lock ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;

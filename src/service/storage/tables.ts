@@ -58,7 +58,7 @@ export interface Tables extends LockTables {
     id: string;
     /** Address as the operator entered it, with credentials: no client ever receives it. */
     remote: string;
-    /** That of the remote, when it was last asked; null until then. */
+    /** The default branch of the remote at the last request; null before. */
     default_branch: string | null;
     created_at: number;
     /** Ttl of locks taken with Git LFS, as the operator wrote it; null for the default. */

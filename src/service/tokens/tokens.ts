@@ -120,7 +120,7 @@ export async function authenticate(storage: Storage, secret: string): Promise<Au
   const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash)) return { kind: 'refused', reason: 'Unknown API token.' };
-  // By the clock of the database, which goes on after the token was read.
+  // The time of the database: that of the read, and the time since then.
   return checkToken({ ...row, now: row.now + performance.now() - row.readAt });
 }
 

@@ -78,7 +78,7 @@ export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote
   created_at: asTimestamp(created_at),
 });
 
-/** Records the branch that clones of the mirror check out, unless the workspace has another remote by now. */
+/** Records the branch that clones of the mirror check out, unless the remote of the workspace has changed. */
 export async function noteDefaultBranch(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   { id, remote }: StoredWorkspace,

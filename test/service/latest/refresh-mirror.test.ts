@@ -30,7 +30,7 @@ interface SetUp {
   readonly patterns?: string | null;
 }
 
-/** A remote with these branches, of which only some can be fetched. */
+/** A remote with these branches. Some of them cannot be fetched. */
 async function setUp(
   names: readonly string[],
   mirrored: readonly string[],

@@ -57,7 +57,7 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
     expect(taken.body.fence).toBeGreaterThan(fence);
   });
 
-  test('a lease with a closed path takes nothing, waits, and is told until when', async () => {
+  test('a lease with a closed path takes nothing, waits, and gets the time when it opens', async () => {
     const { ada, bob, expire } = await workspaceOf();
     await ada.leases.put('the-lease-of-a-job', { paths: ['a', 'b'] });
     await expire('b');
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
     expect((await bob.leases.put(id, { paths }, { prefer: 'wait=0' })).status).toBe(201);
   });
 
-  test('who waits for an expired lock gets the path as soon as it is open', async () => {
+  test('a client that waits for an expired lock gets the path as soon as it is open', async () => {
     const { ada, bob } = await workspaceOf({ lock_delay_ms: 1_000 });
     const { expires_at } = (await ada.take('a', { ttl: '1s' })).body;
     const { status, body } = await bob.take('a', { prefer: 'wait=30' });
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
     expect(asked).toMatchObject({ status: 201, body: { position: 1 } });
   });
 
-  test('who waits until the path is free is told when it is open', async () => {
+  test('a client that waits until the path is free gets the response when it is open', async () => {
     const { ada } = await workspaceOf({ lock_delay_ms: 1_000 });
     const { expires_at } = (await ada.take('a', { ttl: '1s' })).body;
     const { body, headers } = await ada.list('?path=a', { headers: { prefer: 'wait=30' } });

@@ -49,7 +49,7 @@ async function game() {
   return workspace;
 }
 
-test('all who ask share one fetch, which goes on after they were told to come back', async () => {
+test('all who ask share one fetch, which continues after they were told to come back', async () => {
   const { pull, fetches, wantedBy, maintained } = setUp();
   const workspace = await game();
   const asked = Array.from({ length: 5 }, () => pull.commits(workspace, heads, 50));

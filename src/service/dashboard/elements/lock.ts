@@ -36,7 +36,7 @@ export const changeRow = (change: RecordedLockChange, now: number, workspace?: s
   ['Holder', holderCell(change)],
 ];
 
-/** Who holds a lock, from which run, and why. With a workspace, the name leads to all locks of the holder. */
+/** The holder of a lock, its run and its note. With a workspace, the name leads to all locks of the holder. */
 export function holderCell(
   { owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>,
   workspace?: string,

@@ -50,7 +50,7 @@ export function addOwnLocksPage(site: Site): void {
 
 export const ownLive = ({ now }: PageCall): Markup => liveState(eventsUrl, now);
 
-/** Who waits for the viewer, and what the viewer waits for: each in its part, which is empty if there is nothing. */
+/** The people who wait for the viewer, and the paths that the viewer waits for. Each part may be empty. */
 export async function waitSections(site: Site, call: PageCall): Promise<Markup> {
   const { bearer, now } = call;
   const [others, own] = await Promise.all([

@@ -61,7 +61,7 @@ export interface World extends Omit<Outside, 'awayWhile'> {
   killRenewers(player: number): Promise<void>;
   /** Stops the renewal process of the job until its locks have expired. */
   blockRenewers(player: number): Promise<void>;
-  /** Stops the step at that request for longer than a short ttl, while everything else goes on. */
+  /** Stops the step at that request for longer than a short ttl, while everything else continues. */
   wedged(player: number, taking: Taking, atRequest: number): Promise<void>;
   deleteLedger(player: number): Promise<void>;
   /** Kills the job, without any post-step. */
