@@ -25,7 +25,7 @@ export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
-export type { KnownLock } from './known-lock.ts';
+export { isSameLock, type KnownLock } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';

@@ -81,7 +81,6 @@ function lockRelease(
       const current: ReleaseCandidate = { ...candidate, releaseStatus };
       const released = await session.release(grant, within, {
         mayBeReleased: releaseStatus !== undefined || grantedAgain === true,
-        attempts: 'once',
       });
       switch (released.kind) {
         case 'released':
