@@ -7,7 +7,7 @@ import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
-import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
+import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
@@ -58,8 +58,8 @@ export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }:
   /** Which of the heads this instance has, after it has fetched what it lacks of the newest ones. */
   async function pull(
     workspace: FoundWorkspace,
-    newest: SyncedBranches,
-    synced: SyncedBranches,
+    newest: Heads,
+    synced: Heads,
     waitMs: number,
   ): Promise<ReadonlySet<string>> {
     const heads = new Map<BranchName, string>();
@@ -75,7 +75,7 @@ export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }:
   }
 
   /** Once for each answer of the remote and each state of the mirror. */
-  async function pullOnce(workspace: FoundWorkspace, known: KnownRemote, newest: SyncedBranches, ...more: PullRest) {
+  async function pullOnce(workspace: FoundWorkspace, known: KnownRemote, newest: Heads, ...more: PullRest) {
     const key = remoteKey(workspace, ...Array.from(newest, ([name, { head }]) => [name, head]));
     const ofAnswer = found.get(known) ?? new Map<string, Promise<ReadonlySet<string>>>();
     found.set(known, ofAnswer);
@@ -102,18 +102,18 @@ export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }:
   };
 }
 
-type PullRest = readonly [synced: SyncedBranches, waitMs: number];
+type PullRest = readonly [synced: Heads, waitMs: number];
 
 /** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
 function newestHeads(
   { workspace, branch, syncsBranch }: RefreshRequest,
   { listing }: KnownRemote,
-  synced: SyncedBranches,
-): SyncedBranches {
+  synced: Heads,
+): Heads {
   const isCompared = comparedWith(workspace, listing?.defaultBranch);
   const askedAt = listing?.askedAt ?? 0;
   const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-  const newest = new Map<string, SyncedBranch>();
+  const newest = new Map<string, Pick<SyncedBranch, 'head' | 'syncedAt'>>();
   for (const [name, last] of synced) {
     const isListed = listed?.has(name) ?? true;
     // A branch that the remote no longer has does not count, unless a sync has found it since then.
@@ -129,9 +129,12 @@ function newestHeads(
   return newest;
 }
 
+/** By branch: a head, and when it was known to be the newest. */
+type Heads = ReadonlyMap<string, Pick<SyncedBranch, 'head' | 'syncedAt'>>;
+
 interface MirrorState {
-  readonly newest: SyncedBranches;
-  readonly synced: SyncedBranches;
+  readonly newest: Heads;
+  readonly synced: Heads;
   /** The heads of both that this instance has. */
   readonly here: ReadonlySet<string>;
 }
@@ -144,7 +147,7 @@ function comparedHeads(
 ) {
   const { workspace, branch } = request;
   const isCompared = comparedWith(workspace, listing?.defaultBranch);
-  const heads = new Map<string, SyncedBranch>();
+  const heads = new Map<string, Pick<SyncedBranch, 'head' | 'syncedAt'>>();
   for (const [name, newestHead] of newest) {
     const head = [newestHead, synced.get(name)].find((each) => each !== undefined && here.has(each.head));
     if (head !== undefined) heads.set(name, head);
@@ -163,8 +166,8 @@ function comparedHeads(
 function gapOf(
   { workspace, branch }: RefreshRequest,
   listing: RemoteListing | undefined,
-  newest: SyncedBranches,
-  heads: SyncedBranches,
+  newest: Heads,
+  heads: Heads,
 ): ComparisonGap | undefined {
   const isCompared = comparedWith(workspace, listing?.defaultBranch);
   const isDefault = patternsOf(workspace) === null;

@@ -15,15 +15,12 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
 import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
-
-const maxNamed = 20;
 
 interface SyncRunParts {
   readonly storage: Storage;
@@ -95,14 +92,10 @@ export async function runSync(
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
     const changed = await changedPaths(parts, sync, end);
     lease.end();
-    const removed = await storage.commit({ workspace: sync.workspace }, (db) =>
+    const isRecorded = await storage.commit({ workspace: sync.workspace }, (db) =>
       record(db, storage.now, sync, end, changed),
     );
-    if (removed === undefined) return;
-    if (removed.length > 0) {
-      const named = { branches: removed.slice(0, maxNamed), count: removed.length };
-      log.info({ ...about, ...named }, 'removed branches that the remote deleted');
-    }
+    if (!isRecorded) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
@@ -180,19 +173,18 @@ async function changedPaths({ storage, git }: SyncRunParts, sync: ClaimedSync, e
   }
 }
 
-/** Finishes a sync atomically. Returns the branches that the remote deleted; undefined if the lease was lost. */
+/** Finishes a sync atomically. False if the lease was lost. */
 async function record(
   db: Database,
   now: Now,
   sync: ClaimedSync,
   end: SyncEnd,
   changed: ChangedPaths,
-): Promise<readonly string[] | undefined> {
+): Promise<boolean> {
   const row = await finishSync(db, now, sync, end);
-  if (row === undefined) return undefined;
-  let removed: readonly string[] = [];
+  if (row === undefined) return false;
   if (end.kind === 'succeeded') {
-    const values = { head: end.head, synced_at: now, received_objects: row.received_objects, vanished_after: null };
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
     await db
       .insertInto('synced_branches')
       .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
@@ -204,7 +196,6 @@ async function record(
         }),
       )
       .execute();
-    removed = await removeVanished(db, sync.workspace);
   }
   const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
   const data = { sync: toSync(row), triggered_by: row.requested_by };
@@ -213,7 +204,7 @@ async function record(
       ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }
       : { ...about, type: 'sync.failed', data },
   ]);
-  return removed;
+  return true;
 }
 
 /** A sync without any activity for this long gives up its slot. */

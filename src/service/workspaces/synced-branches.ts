@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {
   readonly head: string;
   /** Milliseconds, by the clock of the database. */
   readonly syncedAt: number;
-  /** Whether the last listing of the remote did not contain it. */
-  readonly hasVanished?: boolean;
+  /** An estimate for its next sync: what the last sync with new objects received. */
+  readonly receivedObjects: number;
 }
 
 /** Keys are names of branches. */
@@ -15,11 +15,11 @@ export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
 
 /** Synced branches by workspace. Workspaces without any are missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
-  const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
+  const rows = await selectBranches(read).select('workspace_id').execute();
   return new Map(
     [...Map.groupBy(rows, ({ workspace_id }) => workspace_id)].map(([workspace, branches]) => [
       workspace,
-      new Map(branches.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }])),
+      new Map(branches.map(({ name, ...row }) => [name, row])),
     ]),
   );
 }
@@ -45,45 +45,49 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
 }
 
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
-  const rows = await read
+  const rows = await selectBranches(read).where('workspace_id', '=', workspace).orderBy('name').execute();
+  return new Map(rows.map(({ name, ...row }) => [name, row]));
+}
+
+const selectBranches = (db: Database) =>
+  db
     .selectFrom('synced_branches')
-    .select(['name', 'head', 'synced_at as syncedAt', 'vanished_after'])
-    .where('workspace_id', '=', workspace)
-    .orderBy('name')
-    .execute();
-  return new Map(
-    rows.map(({ name, vanished_after, ...row }) => [name, { ...row, hasVanished: vanished_after === row.syncedAt }]),
-  );
+    .select(['name', 'head', 'synced_at as syncedAt', 'received_objects as receivedObjects']);
+
+/** Stops serving these branches, unless one was synced again. */
+export async function removeBranches(
+  { commit }: Pick<Storage, 'commit'>,
+  workspace: string,
+  branches: readonly (readonly [name: string, SyncedBranch])[],
+): Promise<void> {
+  if (branches.length === 0) return;
+  await commit({ workspace }, async (db) => {
+    for (const [name, { syncedAt }] of branches) {
+      await db
+        .deleteFrom('synced_branches')
+        .where((where) => where.and({ workspace_id: workspace, name, synced_at: syncedAt }))
+        .execute();
+    }
+  });
 }
 
 /** Maximum duration of a job, which may continue to clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
+/** The heads of syncs, and those that a later sync of their branch has replaced within this time. */
 export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
-  const since = sql<number>`(select ${now}) - ${sql.lit(formerForMs)}`;
-  const within = await read
-    .selectFrom('syncs')
+  const replacedAt = sql<number | null>`lead(created_at) over (partition by branch order by created_at)`;
+  const heads = await read
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('syncs')
+        .select(['head', 'created_at', replacedAt.as('replaced_at')])
+        .where('workspace_id', '=', workspace)
+        .where('status', '=', 'succeeded')
+        .as('succeeded'),
+    )
     .select('head')
     .distinct()
-    .where('workspace_id', '=', workspace)
-    .where('status', '=', 'succeeded')
-    .where('created_at', '>=', since)
+    .where(sql<boolean>`coalesce(replaced_at, created_at) >= (select ${now}) - ${sql.lit(formerForMs)}`)
     .execute();
-  const before = await read
-    .selectFrom('synced_branches')
-    .where('workspace_id', '=', workspace)
-    .where('synced_at', '>=', since)
-    .select(({ selectFrom }) =>
-      selectFrom('syncs')
-        .select('syncs.head')
-        .whereRef('syncs.workspace_id', '=', 'synced_branches.workspace_id')
-        .whereRef('syncs.branch', '=', 'synced_branches.name')
-        .where('syncs.status', '=', 'succeeded')
-        .where('syncs.created_at', '<', since)
-        .orderBy('syncs.created_at', 'desc')
-        .limit(1)
-        .as('head'),
-    )
-    .execute();
-  return [...new Set([...within, ...before].flatMap(({ head }) => head ?? []))];
+  return heads.flatMap(({ head }) => head ?? []);
 }

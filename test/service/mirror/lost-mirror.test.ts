@@ -46,7 +46,6 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
       headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
     });
     expect(text).toContain('PACK');
-    expect(service.log()).toContain('"branches":["old"]');
   });
 
   test('is fetched again when it is asked for, with all branches', async () => {
@@ -98,7 +97,7 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
 describe.each(databaseKinds)('a branch that the remote deleted, on $name', (kind) => {
   const service = sharedService(kind);
 
-  test('is served until the next successful sync, and again after it was created and synced again', async () => {
+  test('is served until the next sync, and again after it was created and synced again', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { remote } = mirror;
     const client = await gitClient();
