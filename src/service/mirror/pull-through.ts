@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
-import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { BranchHeads, BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
@@ -163,9 +163,8 @@ function createPullObjects(
   return async (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<void> => {
     const synced = await syncedBranches(storage, workspace.id);
     // Jobs mostly ask for objects of the branch that was synced last.
-    for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-      const branch = parseBranchName(name);
-      if (branch.ok) await pullObjects(workspace, branch.value, head);
+    for (const [branch, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+      await pullObjects(workspace, branch, head);
       if (await areHere()) return;
     }
   };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { BranchHeads, BranchName } from '../git/branch-name.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {
@@ -10,8 +10,7 @@ export interface SyncedBranch {
   readonly receivedObjects: number;
 }
 
-/** Keys are names of branches. */
-export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
+export type SyncedBranches = ReadonlyMap<BranchName, SyncedBranch>;
 
 /** Synced branches by workspace. Workspaces without any are missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
@@ -19,7 +18,7 @@ export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promis
   return new Map(
     [...Map.groupBy(rows, ({ workspace_id }) => workspace_id)].map(([workspace, branches]) => [
       workspace,
-      new Map(branches.map(({ name, ...row }) => [name, row])),
+      byName(branches),
     ]),
   );
 }
@@ -33,12 +32,11 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
   const published = new Map<BranchName, string>();
   const names = new Set<string>();
   const folders = new Set<string>();
-  for (const [text, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-    const name = parseBranchName(text);
-    const parents = [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index));
-    if (!name.ok || folders.has(text) || parents.some((parent) => names.has(parent))) continue;
-    published.set(name.value, head);
-    names.add(text);
+  for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+    const parents = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index));
+    if (folders.has(name) || parents.some((parent) => names.has(parent))) continue;
+    published.set(name, head);
+    names.add(name);
     for (const parent of parents) folders.add(parent);
   }
   return published;
@@ -46,8 +44,12 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
 
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
   const rows = await selectBranches(read).where('workspace_id', '=', workspace).orderBy('name').execute();
-  return new Map(rows.map(({ name, ...row }) => [name, row]));
+  return byName(rows);
 }
+
+const byName = (rows: readonly (SyncedBranch & { readonly name: string })[]): SyncedBranches =>
+  // Only a sync writes a name, after it has parsed it.
+  new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
 
 const selectBranches = (db: Database) =>
   db
