@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseBranchName } from '../git/branch-name.ts';
-import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { localLimits } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
@@ -17,7 +16,6 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
-import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -50,43 +48,42 @@ interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, '
   readonly parallelSyncs: number;
 }
 
-/** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
+/**
+ * Runs queued syncs, together with all other instances. Claims none while disk space is low, and at most half of what may
+ * run for one workspace: its remote may be silent.
+ */
 export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts }: SyncWorkerOptions) {
-  const slots = createSyncSlots<ClaimedSync>(parallelSyncs);
-  const worker = startWorker({
-    parallel: maxParallelSyncs(parallelSyncs),
+  const running = new Map<string, number>();
+  const share = Math.max(1, Math.floor(parallelSyncs / 2));
+  const count = (workspace: string, change: 1 | -1): void =>
+    void running.set(workspace, (running.get(workspace) ?? 0) + change);
+  const worker = startWorker<ClaimedSync>({
+    parallel: parallelSyncs,
     pollMs,
     onError,
-    claim: async () => (freeDisk.isLow() ? undefined : slots.claim((except) => claimSync(parts.storage, { except }))),
-    run: (sync, stopping) =>
-      runSync(parts, sync, stopping, (isStalled) => {
-        slots.setStalled(sync, isStalled);
-        if (isStalled) worker.wake();
-      }).finally(() => slots.free(sync)),
+    async claim() {
+      if (freeDisk.isLow()) return undefined;
+      const except = [...running].flatMap(([workspace, syncs]) => (syncs >= share ? [workspace] : []));
+      const sync = await claimSync(parts.storage, { except });
+      if (sync !== undefined) count(sync.workspace, 1);
+      return sync;
+    },
+    run: (sync, stopping) => runSync(parts, sync, stopping).finally(() => count(sync.workspace, -1)),
   });
   parts.storage.onQueued('syncs', worker.wake);
   return worker;
 }
 
 /** Runs a claimed sync. If the service stops or the lease is lost, the next instance that claims it continues. */
-export async function runSync(
-  parts: SyncRunParts,
-  sync: ClaimedSync,
-  stopping: AbortSignal,
-  onStalled: (isStalled: boolean) => void = () => undefined,
-): Promise<void> {
+export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, metrics, log, scheduleMaintenance } = parts;
   let progress: Progress = {};
   const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
-  const stalls = watchStalls(onStalled);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetchBranchAndObjects(parts, sync, lease.signal, {
-      onProgress(now) {
-        progress = now;
-      },
-      onActivity: stalls.onActivity,
+    const end = await fetchBranchAndObjects(parts, sync, lease.signal, (now) => {
+      progress = now;
     });
     // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
@@ -106,18 +103,15 @@ export async function runSync(
     else log.warn(about, 'sync taken over by another instance, or workspace removed');
   } finally {
     lease.end();
-    stalls.end();
     metrics.syncsRunning.dec();
   }
 }
-
-type SyncEvents = Required<Omit<FetchEvents, 'onReceived'>> & { readonly onProgress: (progress: Progress) => void };
 
 async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onActivity }: SyncEvents,
+  onProgress: (progress: Progress) => void,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -132,15 +126,11 @@ async function fetchBranchAndObjects(
   try {
     const { workspace, lfs: settings } = sync;
     const limits = { timeoutMs: milliseconds(syncTimeout), signal };
-    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
-      onReceived: (objects) => onProgress({ received_objects: objects }),
-      onActivity,
-    });
+    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, (objects) =>
+      onProgress({ received_objects: objects }),
+    );
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
-    const lfs = await fetchObjects(wanted, limits, (objects) => {
-      onActivity();
-      onProgress(countsOf(receivedObjects, objects));
-    });
+    const lfs = await fetchObjects(wanted, limits, (objects) => onProgress(countsOf(receivedObjects, objects)));
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
     signal.throwIfAborted();
@@ -205,26 +195,4 @@ async function record(
       : { ...about, type: 'sync.failed', data },
   ]);
   return true;
-}
-
-/** A sync without any activity for this long gives up its slot. */
-const stalledAfterMs = 10_000;
-
-function watchStalls(onStalled: (isStalled: boolean) => void): {
-  readonly onActivity: () => void;
-  readonly end: () => void;
-} {
-  let isStalled = false;
-  const timer = setTimeout(() => {
-    isStalled = true;
-    onStalled(true);
-  }, stalledAfterMs);
-  return {
-    onActivity() {
-      timer.refresh();
-      if (isStalled) onStalled(false);
-      isStalled = false;
-    },
-    end: () => clearTimeout(timer),
-  };
 }
