@@ -9,7 +9,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type FetchObjects, LfsError } from '../syncs/lfs-objects.ts';
+import type { FetchObjects } from '../syncs/lfs-objects.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';
@@ -173,6 +173,6 @@ function createPullObjects(
 /** Rethrows what is not a failure of the remote. */
 function logFailure({ log, stopping }: PullThroughParts, { id }: StoredWorkspace, error: unknown): void {
   if (stopping.aborted) return;
-  if (!(error instanceof GitError || error instanceof LfsError)) throw error;
+  if (!(error instanceof GitError)) throw error;
   log.warn({ workspace: id, error: error.message }, 'could not fetch what this instance lacks of a mirror');
 }

@@ -14,7 +14,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type FetchObjects, LfsError } from './lfs-objects.ts';
+import type { FetchObjects } from './lfs-objects.ts';
 import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
@@ -134,7 +134,7 @@ async function fetchBranchAndObjects(
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof GitError || error instanceof LfsError) return { kind: 'failed', error: error.message };
+    if (error instanceof GitError) return { kind: 'failed', error: error.message };
     throw error;
   }
 }
