@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { bearerOf } from '../access/caller.ts';
 import { unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import { bearerOf } from '../http/context.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
 import type { ApiParts } from './parts.ts';

@@ -1,7 +1,7 @@
+import { requireFreeDisk } from '../access/access.ts';
+import { actorOf, bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf, keyedRequestOf } from '../http/context.ts';
 import { registerHook } from '../webhooks/hooks.ts';
 import { checkHookUrl, createdHookSchema, hookRequestSchema } from '../webhooks/registration.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';

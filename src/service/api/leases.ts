@@ -4,13 +4,13 @@ import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
+import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../access/access.ts';
+import { bearerOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../http/access.ts';
-import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
-import { originHeader, runOriginOf } from '../http/origin.ts';
+import type { Environment } from '../http/context.ts';
 import type { LeaseRequest } from '../locks/take-lease.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -182,7 +182,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     async handle({ c }) {
       const id = leaseIdOf(c);
       const { id: workspace } = await requestedWorkspace(c, storage);
-      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c));
+      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c, parts));
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { authenticateRequest } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
 import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { authenticateRequest } from '../http/access.ts';
-import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';

@@ -1,13 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
+import { makeFree, requireFreeDisk } from '../access/access.ts';
+import { actorOf, bearerOf, keyedRequestOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
-import { makeFree, requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf, keyedRequestOf, requestedWorkspace } from '../http/context.ts';
-import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';

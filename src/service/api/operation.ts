@@ -1,12 +1,13 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
+import { type Access, type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type Access, type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
-import { type Environment, requestedWorkspace, send } from '../http/context.ts';
+import { type Environment, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { workspaceParameter } from './parameters.ts';

@@ -1,4 +1,4 @@
-import type { AccessControl } from '../http/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
 import type { Compare } from '../latest/compare.ts';
 import type { Locks } from '../locks/locks.ts';

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { bearerOf } from '../access/caller.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { type Pool, poolSchema } from '../contract/schemas.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
+import type { Environment } from '../http/context.ts';
 import { findPools, poolWithName, type StoredPool } from '../pools/pools.ts';
 import { seatsOf } from '../pools/seats.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';

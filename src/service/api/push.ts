@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
+import { requireFreeDisk } from '../access/access.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { requireFreeDisk } from '../access/access.ts';
+import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
-import { bearerOf, keyedRequestOf } from '../http/context.ts';
 import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, requiredHeaders } from './operation.ts';
 import { keyHeader, syncParameter } from './parameters.ts';

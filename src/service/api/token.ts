@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { scopes } from '../../interface/scopes.ts';
+import { bearerOf } from '../access/caller.ts';
 import { jsonApiResponse } from '../contract/response.ts';
-import { bearerOf } from '../http/context.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
 import type { ApiParts } from './parts.ts';
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { authenticateRequest } from '../access/access.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { authenticateRequest } from '../http/access.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import type { WaitOptions } from '../locks/wait-in-line.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { bearerOf } from '../access/caller.ts';
 import { unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
-import { bearerOf } from '../http/context.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
