@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../interface/duration.ts';
 import { createRateLimiter } from './access/access.ts';
 import { createApi } from './api/api.ts';
-import type { ApiParts } from './api/parts.ts';
+import type { ApiParts } from './api/operation.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createApp } from './http/app.ts';

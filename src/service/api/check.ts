@@ -7,8 +7,7 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { pushLockMode } from '../workspaces/latest.ts';
-import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import type { ApiParts } from './parts.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const maxPaths = 1_000;
 

@@ -11,9 +11,8 @@ import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
-import type { ApiParts } from './parts.ts';
-import { maxPreferLength, preferredWait } from './prefer.ts';
+import { maxPreferLength, preferredWait } from './lock-headers.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const pageSize = 100;
 const maxPageSize = 1_000;
@@ -66,7 +65,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     query: querySchema,
     headers: preferHeader,
     responses: {
-      200: jsonResponse('A page of locks.', pageSchema, optionalHeaders('Link', 'Vary', 'Preference-Applied')),
+      200: jsonResponse('A page of locks.', pageSchema, 'Link', 'Vary', 'Preference-Applied'),
     },
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };

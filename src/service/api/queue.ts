@@ -9,8 +9,7 @@ import { lockSchema } from '../contract/schemas.ts';
 import type { AskDecision } from '../locks/ask.ts';
 import { withoutWaitId } from '../locks/queue.ts';
 import { tooManyWaits } from './lock-responses.ts';
-import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import type { ApiParts } from './parts.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const queuedSchema = z
   .object({

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Access, AccessControl } from '../../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
-import type { ApiParts } from '../../api/parts.ts';
+import type { ApiParts } from '../../api/operation.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
