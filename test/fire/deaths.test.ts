@@ -19,7 +19,7 @@ const ttls: readonly Ttl[] =
         { text: '5m', ms: 300 * second },
       ];
 /** What a machine with other work adds. */
-const extraSeconds = runs(20, 3);
+const extra = runs({ median: 20, worst: 20 }, { median: 3, worst: 5 });
 const timeoutMs = runs(180, 1_200) * second;
 
 /** A holder, which dies when it is told to. */
@@ -134,7 +134,7 @@ test('the next job has the lock at the latest when the ttl of a dead one ends, a
   for (const { death, ttl, ms } of kinds) {
     const name = `${death.name}, ttl ${ttl.text}`;
     const most = death.isReleased ? 0 : ttl.ms / second;
-    measuredTimes(name, ms, { median: most + runs(extraSeconds, 1), worst: most + extraSeconds });
+    measuredTimes(name, ms, { median: most + extra.median, worst: most + extra.worst });
     // A lock is renewed after at most a third of its ttl, or a pause later.
     const least = death.isReleased ? 0 : 0.6 * most;
     measured(`${name}: earliest, seconds`, Math.min(...ms) / second, { atLeast: least });
