@@ -1,25 +1,36 @@
-import { type AttemptOptions, createAttempt } from './attempt.ts';
-import type { SentRequest } from './connection.ts';
-import { createMarks, type MarksStore } from './recognize.ts';
-import { refusalOf } from './refusal.ts';
-import type {
-  AnsweredCall,
-  Call,
-  CallLimits,
-  CallResult,
-  Request,
-  Retry,
-  TokenResult,
-  TokenSource,
+import { unlessAborted } from '../interface/timers.ts';
+import type { Clock, ServerClock } from './clock.ts';
+import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
+import { createMarks, type MarksStore, rejectsSlashes } from './recognize.ts';
+import { retryAfterHeader } from './refusal.ts';
+import {
+  type Call,
+  type CallLimits,
+  type CallResult,
+  type CallState,
+  createAuthorization,
+  createCallResults,
+  type Progress,
+  type Request,
+  type Retry,
+  sentRequest,
+  type TokenSource,
+  unsendableHeader,
 } from './request.ts';
-import type { ClientResponse } from './response.ts';
-import { type FailedAttempt, nextStep, type Progress, progressAfter } from './retry.ts';
-import { createSanitizerCache } from './sanitizer.ts';
-import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
-import { type Admission, createAdmission, createThrottle } from './throttle.ts';
-import { startTimeLimit } from './time-limit.ts';
+import { type ClientResponse, isSuccess, parseResponse } from './response.ts';
+import { type AttemptResult, classifyResponse, type FailedAttempt, nextStep, progressAfter } from './retry.ts';
+import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
+import { type Refused, type RequestFailure, withRequest } from './service-error.ts';
+import { type Admission, createAdmission, createThrottle, type Throttle } from './throttle.ts';
+import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
-export interface CallOptions extends AttemptOptions {
+export interface CallOptions {
+  readonly baseUrl: URL;
+  /** The name of the server in errors and retries, if it is not the service. All its refusals are its own. */
+  readonly server?: string | undefined;
+  readonly send: Connection['send'];
+  /** The timeout of each attempt. */
+  readonly timeoutMs: number;
   /** Attempts after the first. */
   readonly retries: number;
   /** Further requests wait until one of these is done. */
@@ -28,6 +39,9 @@ export interface CallOptions extends AttemptOptions {
   readonly secrets: readonly string[];
   /** Opens, with the first request, the source of a token for each. Without it, requests have only the headers. */
   readonly openTokens?: (() => Promise<TokenSource>) | undefined;
+  readonly clock: Clock;
+  readonly serverClock: ServerClock;
+  readonly startTimer?: StartTimer | undefined;
   /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** At least 0 and less than 1. */
@@ -35,6 +49,7 @@ export interface CallOptions extends AttemptOptions {
   readonly closed: AbortSignal;
   /** Without it, each call starts without knowing the service. */
   readonly marks?: MarksStore | undefined;
+  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
@@ -46,7 +61,7 @@ export function createCall(options: CallOptions): Call {
   const { server, clock, random } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
-  const attempt = createAttempt(options, throttle, createMarks(options.marks));
+  const attempt = createAttempt(options, throttle);
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
   /** The last response that refused a request because of the rate limit. */
@@ -170,80 +185,88 @@ export function createCall(options: CallOptions): Call {
   }
 }
 
-function sentRequest({ method, target, headers, body }: Request, ofAll: Readonly<Record<string, string>>): SentRequest {
-  const type = body && {
-    'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}`,
-  };
-  const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
-  return { method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text };
+interface AttemptContext {
+  readonly request: Request;
+  readonly throttled: boolean;
+  readonly sanitizer: Sanitizer;
+  readonly keyMayHaveArrived: boolean;
+  /** Aborted when the complete call is interrupted. */
+  readonly signal: AbortSignal;
 }
 
-interface CallState extends Pick<Request, 'method'> {
+interface Attempt {
   /** As it was last sent. */
-  readonly target: string;
-  readonly firstSentAt: number | undefined;
-  readonly progress: Progress;
+  readonly sent: SentRequest;
+  /** Undefined if the complete call was interrupted first. */
+  readonly result: AttemptResult | undefined;
 }
 
-/** The results and errors of a call, each for its state at that time. */
-function createCallResults({ baseUrl, server, clock, serverClock }: CallOptions, state: () => CallState) {
-  function answered(response: ClientResponse): AnsweredCall {
-    const { target, firstSentAt, progress } = state();
-    const now = clock();
-    return {
-      kind: 'answered',
-      response,
-      mayBeDone: progress.mayBeDone,
-      sentAt: serverClock.now() - (now - (firstSentAt ?? now)),
-      target,
-      fail,
-      refusal: () => refusal(response),
-    };
-  }
+function createAttempt(options: CallOptions, throttle: Throttle) {
+  const marks = createMarks(options.marks);
+  const { baseUrl, server, send, timeoutMs, clock, serverClock, startTimer, onResponse } = options;
 
-  const giveUp = (failure: RequestFailure): CallResult => ({
-    kind: 'given-up',
-    error: fail(failure),
-    mayBeDone: state().progress.mayBeDone,
-  });
-
-  const refusal = (response: ClientResponse): ServiceError =>
-    fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
-
-  function fail(failure: RequestFailure): ServiceError {
-    const { method, target, progress } = state();
-    const path = target.replace(/\?.*$/s, '');
-    return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
-  }
-
-  return { answered, giveUp, refusal, fail };
-}
-
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** RFC 9110 section 5.5. */
-const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
-  Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
-
-/** The token of a call. It is replaced once if the service rejects it. */
-function createAuthorization(openTokens: () => Promise<TokenSource> | undefined) {
-  let current: string | undefined;
-  let isReplaced = false;
-  return {
-    /** Undefined if requests need no token. */
-    async token(within: CallLimits, signal: AbortSignal): Promise<TokenResult | undefined> {
-      const issued = await (await openTokens())?.get(within, signal);
-      if (issued?.kind === 'token') current = issued.token;
-      return issued;
-    },
-    /**
-     * After a 401: the token was revoked, or has expired by the clock of the service. The request had no effect. Returns
-     * whether another token may be accepted.
-     */
-    async replaceToken(): Promise<boolean> {
-      if (isReplaced || current === undefined) return false;
-      isReplaced = (await openTokens())?.invalidate(current) === true;
-      return isReplaced;
-    },
+  /**
+   * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
+   * request again with raw ones.
+   */
+  return async function attempt(sent: SentRequest, context: AttemptContext): Promise<Attempt> {
+    const { request, throttled } = context;
+    const { target, otherTarget } = request;
+    const sentAt = clock();
+    const received = await receive(sent, context);
+    if (received?.kind !== 'received') return { sent, result: received };
+    const { response } = received;
+    observe(response, sentAt, throttled);
+    const first: Attempt = { sent, result: classify(response, context) };
+    if (sent.target !== target || otherTarget === undefined || !rejectsSlashes(response)) return first;
+    const second = await attempt({ ...sent, target: otherTarget }, context);
+    return isBetter(first.result, second.result) ? first : second;
   };
+
+  function classify(response: ClientResponse, { request, keyMayHaveArrived }: AttemptContext): AttemptResult {
+    return classifyResponse(response, {
+      ...{ baseUrl, serverNow: serverClock.now(), keyMayHaveArrived },
+      ...{ expect: request.expect, anySuccess: request.anySuccess },
+      isUnknownRoute: (each) => request.isOptional === true && marks.isUnknownRoute(each),
+      // Only the service has marks. The refusals of other servers are their own, and their successes must be complete.
+      isFromService: server === undefined ? marks.isFromService : (each) => !isSuccess(each),
+    });
+  }
+
+  async function receive(
+    sent: SentRequest,
+    { request, sanitizer, signal }: AttemptContext,
+  ): Promise<{ readonly kind: 'received'; readonly response: ClientResponse } | FailedAttempt | undefined> {
+    const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
+    const limit = startTimeLimit(limitMs, [signal], startTimer);
+    try {
+      const received = await unlessAborted(send(sent, limit.signal), limit.signal);
+      return { kind: 'received', response: parseResponse(received, sanitizer) };
+    } catch (error) {
+      if (!limit.isOver() && signal.aborted) return undefined;
+      const failure = limit.isOver() ? ({ kind: 'timeout', limitMs } as const) : connectionFailure(error, sanitizer);
+      if (failure === undefined) throw error;
+      const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
+      const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+      return { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined };
+    } finally {
+      limit.stop();
+    }
+  }
+
+  /** Updates the clock and the rate limit from a response before the next request gets the connection. */
+  function observe(response: ClientResponse, sentAt: number, throttled: boolean): void {
+    serverClock.observe(response.headers);
+    onResponse?.(response);
+    if (server === undefined) marks.observe(response);
+    if (!throttled) return;
+    if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
+    else throttle.onUnlimited();
+  }
 }
+
+/** Whether a 404 for encoded slashes says more than the response for raw ones: their route may not exist. */
+const isBetter = (encoded: AttemptResult | undefined, raw: AttemptResult | undefined): boolean =>
+  encoded?.kind === 'answered' &&
+  raw !== undefined &&
+  (raw.kind !== 'answered' || (encoded.response.status === 404 && rejectsSlashes(raw.response)));

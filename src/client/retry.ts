@@ -3,7 +3,7 @@ import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
 import { type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
-import type { Request, Retry, RetryKind } from './request.ts';
+import type { Progress, Request, Retry, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
 
@@ -62,15 +62,6 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
     retry: retryKindOf(status, stillRunning, retryAfterMs),
     retryAfterMs,
   };
-}
-
-export interface Progress {
-  readonly attempts: number;
-  readonly failures: number;
-  /** Failures that count as one of the `retries`. */
-  readonly counted: number;
-  /** The request may have taken effect. */
-  readonly mayBeDone: boolean;
 }
 
 /** `failed` is undefined if the attempt was interrupted. */
