@@ -1,6 +1,6 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
-import { parseRateLimit } from '../../src/service/cli/definition/values.ts';
-import { fixedSettings, serveFlags } from '../../src/service/cli/serve/settings.ts';
+import { fixedSettings, serveFlags } from '../../src/service/cli/settings.ts';
+import { parseRateLimit } from '../../src/service/cli/values.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */

@@ -1,11 +1,11 @@
 import { maxNamedMissing } from '../../interface/resources.ts';
+import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { createRemoteRedactor } from '../git/redact.ts';
 import { type Limits, withSignal } from '../git/run-git.ts';
-import { errorCode, systemErrorText } from '../platform/system-errors.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import {
   type FetchedObjects,

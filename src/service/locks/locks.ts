@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
@@ -33,7 +34,7 @@ import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wai
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
-import { foldCase, windowsPathProblem } from './windows-path.ts';
+import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch } from 'jose';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseJson } from '../contract/validate.ts';
 import { ResponseTooLong, send } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
-import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Finds the key for the header of a JWT. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
-import { quoteForLog } from '../platform/safe-text.ts';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { IssuerError, type IssuerKeys } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */

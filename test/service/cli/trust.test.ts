@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { besideService } from './in-service.ts';
+import { besideService } from '../../command/in-service.ts';
 
 const { run, json } = besideService();
 

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { besideService } from '../../command/in-service.ts';
+import { commandEnvironment, runMain } from '../../command/run-main.ts';
 import { storeObject } from '../../support/stored-object.ts';
-import { besideService } from './in-service.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
 
 const { folder, run, json, ask, lock, inDatabase } = besideService();
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { foldCase } from '../../../src/interface/fold-case.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
@@ -13,7 +14,6 @@ import {
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { lockPaths } from '../../../src/service/locks/lease-store.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
-import { foldCase } from '../../../src/service/locks/windows-path.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
