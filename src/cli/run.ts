@@ -15,9 +15,8 @@ import { attemptMs } from '../locks/renewal/schedule.ts';
 import { rollBackMs } from '../locks/roll-back.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
-import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
-import { type CommandSession, createCommandSession, notAcquiredText } from './session.ts';
+import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
 
 interface RunRequest {
   readonly paths: readonly LockPath[];

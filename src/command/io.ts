@@ -1,4 +1,3 @@
-import { fstatSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 
@@ -30,9 +29,11 @@ export function processIo(): ProcessIo {
     if (error.code !== 'EPIPE') throw error;
   }
   stdout.on('error', onError);
+  // It has the log: neither a closed pipe nor a full disk may end the service.
+  stderr.on('error', () => undefined);
   return {
     stdout,
-    stderr: logOutput(stderr, 2),
+    stderr,
     input: () => process.stdin,
     output: () => stdout.off('error', onError),
     onSignal: (listener) => onSignals(stopSignals, listener),
@@ -73,44 +74,4 @@ export function awaitStop(io: ProcessIo, clock: () => number = () => performance
     }
   });
   return { received, forget };
-}
-
-/**
- * An output for the log whose errors do not end the service, such as a closed pipe or a full disk. When there is space
- * again, Node's own stream would continue in the middle of a line.
- */
-export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
-  if (isFile(fd)) return lastingFile(fd);
-  stream.on('error', () => undefined);
-  return stream;
-}
-
-/** Returns the number of bytes written. */
-type Write = (fd: number, bytes: Buffer, from: number) => number;
-
-const lineEnd = '\n'.charCodeAt(0);
-
-/** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
-export function lastingFile(fd: number, write: Write = writeSync): Output {
-  let lastByte = lineEnd;
-  return {
-    write(text) {
-      const bytes = Buffer.from(lastByte === lineEnd ? text : `\n${text}`);
-      let written = 0;
-      try {
-        while (written < bytes.length) written += write(fd, bytes, written);
-      } catch {
-        // The log itself has failed, so the error cannot be reported.
-      }
-      lastByte = bytes[written - 1] ?? lastByte;
-    },
-  };
-}
-
-function isFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile();
-  } catch {
-    return false;
-  }
 }

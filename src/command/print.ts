@@ -70,75 +70,31 @@ export function printLines(output: Output, lines: readonly OutputBlock[]): void 
 
 const gap = '  ';
 
-/** Narrower columns would be unreadable. */
-const minWidth = 16;
-
-/** Values that users copy into the next command. */
-const unshortenedColumns: readonly string[] = ['ID', 'TOKEN'];
-
-/** One line per row; on a terminal that is too narrow, a block of lines per row. */
+/** One line per row; on a terminal that is too narrow for that, a block of lines per row. */
 export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_INFINITY): readonly string[] {
   const cells = rows.map((row) => row.map((cell) => safeText(cell) || '-'));
   const widths = columns.map((name, column) =>
     Math.max(...[columns, ...cells].map((row) => widthOf(row[column] ?? name))),
   );
-  const minWidths = widths.map((width, column) =>
-    unshortenedColumns.includes(columns[column] ?? '') ? width : Math.min(width, minWidth),
-  );
-  const fitted = fitWidths(widths, minWidths, terminal - gap.length * (columns.length - 1));
-  if (fitted === undefined) {
-    const names = Math.max(...columns.map(widthOf));
-    return cells.flatMap((row, index) => [
-      ...(index === 0 ? [] : ['']),
-      ...row.map((cell, column) => `${(columns[column] ?? '').padEnd(names)}${gap}${cell}`),
-    ]);
-  }
-  return [columns, ...cells].map((row) =>
-    row
-      .map((cell, column) => {
-        const width = fitted[column] ?? 0;
-        const text = shortened(cell, width);
-        return text + ' '.repeat(Math.max(0, width - widthOf(text)));
-      })
-      .join(gap)
-      .trimEnd(),
-  );
+  if (widths.reduce((sum, width) => sum + width + gap.length, -gap.length) <= terminal)
+    return [columns, ...cells].map((row) =>
+      row
+        .map((cell, column) => padded(cell, widths[column]))
+        .join(gap)
+        .trimEnd(),
+    );
+  const names = Math.max(...columns.map(widthOf));
+  const lines = columns.map((name) => `${padded(name, names)}${gap}`);
+  return cells.flatMap((row, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...row.map((cell, column) => `${lines[column]}${cell}`),
+  ]);
 }
 
-/** Shortens other texts at the end, but paths at the start: the end of a path is more specific. */
-export function shortened(text: string, width: number): string {
-  const excess = widthOf(text) - width;
-  if (excess <= 0) return text;
-  const characters = [...text];
-  const isPath = text.includes('/');
-  // One more for the ellipsis.
-  for (let left = excess + 1; left > 0; ) {
-    left -= widthOfCharacter((isPath ? characters.shift() : characters.pop()) ?? '');
-  }
-  return isPath ? `…${characters.join('')}` : `${characters.join('')}…`;
-}
-
-const widthOf = (text: string): number =>
-  [...text].reduce((width, character) => width + widthOfCharacter(character), 0);
+const padded = (text: string, width = 0): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
-/** Approximate number of terminal columns that a character takes. */
-function widthOfCharacter(character: string): number {
-  if (/\p{M}/u.test(character)) return 0;
-  return wide.test(character) ? 2 : 1;
-}
-
-/** Shrinks the widest columns first. Undefined if the columns do not fit even at their minimum widths. */
-function fitWidths(widths: readonly number[], minWidths: readonly number[], room: number) {
-  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
-  const fitted = [...widths];
-  while (excess > 0) {
-    const spare = fitted.map((width, column) => (width > (minWidths[column] ?? 0) ? width : 0));
-    const widest = Math.max(...spare);
-    if (widest === 0) return undefined;
-    fitted[spare.indexOf(widest)] = widest - 1;
-    excess -= 1;
-  }
-  return fitted;
-}
+/** Approximate number of terminal columns: marks take none. */
+const widthOf = (text: string): number =>
+  [...text.replaceAll(/\p{M}/gu, '')].reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepLocks } from '../../src/cli/keep-locks.ts';
-import { createCommandSession } from '../../src/cli/session.ts';
+import { createCommandSession, keepLocks } from '../../src/cli/session.ts';
 import type { AcquiredLock, Client } from '../../src/client/client.ts';
 import { ttl } from '../client/test-client.ts';
 import { grantOf, knownLock, lockOf, place } from '../locks/samples.ts';

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
+import { type Logger, pino } from 'pino';
 import { packageVersion, revision, versionText } from '../../built/version.ts';
 import { CommandError } from '../../command/command.ts';
-import type { ProcessIo } from '../../command/io.ts';
-import { awaitStop } from '../../command/io.ts';
-import { printJson, printLines, quoted } from '../../command/print.ts';
+import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
+import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
 import { isLoopback } from '../../interface/loopback.ts';
+import { safeText } from '../../interface/safe-text.ts';
 import { shellWord } from '../../interface/shell-word.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import { createGit, type Git } from '../git/git.ts';
@@ -22,19 +22,19 @@ import { schemaVersion } from '../storage/migrations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listTrustRules } from '../trust/rules.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
-import { createLog } from './log.ts';
 import { downgradeAdvice, prepareDataFolder, withOwnDatabase } from './open-storage.ts';
-import { fixedSettings, type ServeSettings } from './settings.ts';
-import { dataFolder } from './storage-command.ts';
 import {
   defaultOrigin,
+  fixedSettings,
   listenFailure,
   loopbackNetworks,
   originAt,
   publicUrlOf,
+  type ServeSettings,
   signInLines,
   signInUrl,
-} from './urls.ts';
+} from './settings.ts';
+import { dataFolder } from './storage-command.ts';
 
 export async function runService(
   settings: ServeSettings,
@@ -209,3 +209,39 @@ async function requireFolderOfDatabase(storage: Storage, folder: string): Promis
     );
   }
 }
+
+/** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
+export function createLog({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger {
+  const format = output.columns === undefined ? safeJson : logText;
+  return pino(
+    {
+      level,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { err: errorFields },
+    },
+    { write: (line: string) => output.write(format(line)) },
+  );
+}
+
+/** Formats a line of pino for people: time, level, message, further fields, then the stack of an error. */
+function logText(json: string): string {
+  // pino writes one object per line and adds these fields.
+  const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
+  const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
+  // Created by errorFields().
+  const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
+  const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
+  const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
+  const stackLines = stack === undefined ? [] : stack.split('\n').slice(1);
+  return `${[first, ...stackLines].map(safeText).join('\n')}\n`;
+}
+
+/** The parts of an error that contain no secrets: drivers attach more, such as column values. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -3,9 +3,8 @@ import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sign-in-link.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { pushSecretAudited } from '../workspaces/push-secret.ts';
-import { publicUrl } from './settings.ts';
+import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
-import { defaultOrigin, signInLines, signInUrl } from './urls.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {

@@ -1,5 +1,6 @@
 import { CommandError } from '../../command/command.ts';
 import { type Flags, type FlagValues, optional, toggle } from '../../command/flags.ts';
+import { type OutputBlock, textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
 import { accepted } from '../../interface/parsed.ts';
@@ -152,7 +153,7 @@ export const workspaceUpdate = defineStorageCommand({
     const mirrored = remote ? ` It mirrors ${flags.remote?.remote.address}. ${remoteSummary(remoteBranches)}` : '';
     return {
       document: { workspace: id, ...settings },
-      lines: [`Changed the workspace "${id}".${mirrored} ${settingsText(settings)}`],
+      lines: [`Changed the workspace "${id}".${mirrored}`, ...settingsTable(settings)],
     };
   },
 });
@@ -169,20 +170,12 @@ const currentSettings = (workspace: FoundWorkspace) => ({
   push_locks: pushLockMode(workspace),
 });
 
-function settingsText({ latest, latest_branches, ...settings }: ReturnType<typeof currentSettings>): string {
-  const { desk_ttl, lfs_url, lfs, lfs_limit, lock_delay, release_on, push_locks } = settings;
-  const isCompared = latest !== 'off' || latest_branches !== null;
-  return [
-    `A lock taken with Git LFS lasts ${desk_ttl}.`,
-    lfs_url === null ? 'The URL of its LFS objects is unknown.' : `Its LFS objects are at ${lfs_url}.`,
-    workspaceFields.lfs.meanings[lfs],
-    ...(lfs_limit === null ? [] : [`The mirror stores at most ${byteSize(lfs_limit)} of objects.`]),
-    ...(lock_delay === null ? [] : [`A path stays closed for ${lock_delay} after its lock has expired.`]),
-    workspaceFields.latest.meanings[latest],
-    ...(isCompared ? [`Branches to compare with: ${latest_branches?.join(', ') ?? 'the default branch'}.`] : []),
-    release_on === null
-      ? 'Merges release no locks.'
-      : `A lock of a person is released when its file has changed on ${release_on}.`,
-    workspaceFields.push_locks.meanings[push_locks],
-  ].join(' ');
-}
+const settingsTable = (settings: ReturnType<typeof currentSettings>): readonly OutputBlock[] =>
+  textTable(
+    Object.entries(settings),
+    {
+      SETTING: ([name]) => name.replaceAll('_', ' '),
+      VALUE: ([, value]) => (typeof value === 'number' ? byteSize(value) : value?.toString()),
+    },
+    '',
+  );

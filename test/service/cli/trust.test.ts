@@ -47,9 +47,3 @@ test('a duplicate rule is refused with the id of the existing one, and changes n
   });
   expect(await json('audit')).toEqual(before);
 });
-
-test('names the tokens that can release the locks of such jobs', async () => {
-  const { token } = await json('token', 'create', '--name=shared-bot', '--scopes=locks:write');
-  const { stdout } = await run(...add('--owner=shared-bot', ...game));
-  expect(stdout).toContain(`The owner "shared-bot" already has another active token: "shared-bot" (${token.id}).`);
-});

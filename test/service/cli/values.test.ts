@@ -4,7 +4,7 @@ import { wholeNumber } from '../../../src/command/values.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { originAt } from '../../../src/service/cli/urls.ts';
+import { originAt } from '../../../src/service/cli/settings.ts';
 import {
   idOf,
   parseByteCount,

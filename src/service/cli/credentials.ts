@@ -1,18 +1,22 @@
 import { CommandError } from '../../command/command.ts';
-import { list, required } from '../../command/flags.ts';
+import { type FlagValues, list, repeated, required, withDefault } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
-import { joinFirst, timeCell } from '../../interface/format.ts';
+import { timeCell } from '../../interface/format.ts';
+import { githubIssuer } from '../../interface/github-issuer.ts';
 import { scopes } from '../../interface/scopes.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
-import { activeTokensOf, listTokens, type Token } from '../tokens/tokens.ts';
+import { listTokens, type Token } from '../tokens/tokens.ts';
+import { type EnteredRule, parseIssuer, parseRuleOwner, readRule } from '../trust/new-rule.ts';
+import { parseClaim } from '../trust/rule-claim.ts';
+import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
-import { optionalField, parseScope, parseTokenIdOrName, scopeLine } from './values.ts';
+import { idOf, optionalField, parseScope, parseTokenIdOrName, scopeLine } from './values.ts';
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
-export const permissionFlags = {
+const permissionFlags = {
   scopes: { ...list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'), alias: 'scope' },
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
@@ -47,19 +51,16 @@ export const tokenCreate = defineStorageCommand({
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     await requireWorkspaces(storage, workspaces ?? []);
-    const { token, secret, others } = await storage.commit('global', async (db) => {
-      const others = await activeTokensOf(db, storage.now, owner ?? name);
-      const newToken = { name, owner, scopes, workspaces, lifetime };
-      return { ...(await createTokenAudited(db, storage.now, operatorActor(), newToken)), others };
-    });
+    const { token, secret } = await storage.commit('global', (db) =>
+      createTokenAudited(db, storage.now, operatorActor(), { name, owner, scopes, workspaces, lifetime }),
+    );
     return {
-      document: { token, secret, other_tokens_of_owner: others.map(({ id, name }) => ({ id, name })) },
+      document: { token, secret },
       lines: [
         secret,
         '',
         `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
         `${permissionsText(token)} Expires: ${timeCell(token.expires_at) || 'never'}. Its locks belong to "${token.owner}".`,
-        ...sharedOwnerLines(token, others),
       ],
     };
   },
@@ -115,18 +116,8 @@ export const tokenRevoke = defineStorageCommand({
   },
 });
 
-export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
+const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
   `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
-
-/** Warning about an owner with several tokens: each can release the locks of the others, which may not be intended. */
-export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
-  if (others.length === 0) return [];
-  const names = joinFirst(others.map(({ id, name }) => `"${name}" (${id})`));
-  return [
-    `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
-    'Each of them can renew and release the locks of the others.',
-  ];
-}
 
 /** The id of a token. A name is accepted if exactly one active token has it. */
 async function tokenId(storage: Storage, idOrName: string): Promise<string> {
@@ -142,3 +133,100 @@ async function tokenId(storage: Storage, idOrName: string): Promise<string> {
     `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${[id, ...more].join(', ')}.`,
   );
 }
+
+const ruleFlags = {
+  owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),
+  claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', parseClaim, 'at least one'),
+  issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
+  ...permissionFlags,
+};
+
+const enteredRule = ({ claim, ...entered }: FlagValues<typeof ruleFlags>): EnteredRule => ({
+  ...entered,
+  claims: claim,
+});
+
+const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
+  Object.entries(claims).map(([name, value]) => `${name}=${value}`);
+
+export const trustAdd = defineStorageCommand({
+  name: 'trust add',
+  summary: 'trust the CI jobs of a repository, so that they need no stored token',
+  details: [
+    'A job exchanges the identity token from its CI system for an API token that expires after 15 minutes.',
+    "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
+    'A custom property of a repository on GitHub is the claim repo_property_NAME.',
+    'For GitLab, Buildkite and others, set --issuer.',
+    'Scopes:',
+    ...scopes.filter((scope) => scope !== 'admin').map((scope) => `  ${scopeLine(scope)}`),
+  ],
+  flags: ruleFlags,
+  example:
+    '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
+  mayBeNew: 'in-folder',
+  check(given) {
+    const read = readRule(enteredRule(given));
+    if (read.ok) return [];
+    return Object.entries(read.errors).map(([field, reason]) => `--${field}: ${reason}`);
+  },
+  async run({ flags: given }, storage) {
+    const read = readRule(enteredRule(given));
+    if (!read.ok) throw new Error('check() accepted an invalid rule.');
+    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, operatorActor(), read.value));
+    if (added.kind === 'too-many')
+      throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
+    const { rule } = added;
+    if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
+    return {
+      document: { rule },
+      lines: [
+        `Added ${rule.id}. It trusts jobs of ${rule.issuer} with ${claimsOf(rule).join(', ')}.`,
+        `${permissionsText(rule)} Their locks belong to "${rule.owner}".`,
+      ],
+    };
+  },
+});
+
+export const trustList = defineStorageCommand({
+  name: 'trust list',
+  summary: 'list all trust rules',
+  example: '--json',
+  async run(_context, storage) {
+    const rules = await listTrustRules(storage);
+    return {
+      document: { rules },
+      lines: textTable(
+        rules,
+        {
+          ID: ({ id }) => id,
+          OWNER: ({ owner }) => owner,
+          ISSUER: ({ issuer }) => issuer,
+          CLAIMS: (rule) => claimsOf(rule).join(' '),
+          SCOPES: ({ scopes }) => scopes.join(','),
+          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
+          CREATED: ({ created_at }) => timeCell(created_at),
+        },
+        'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --claim NAME=VALUE --scopes LIST',
+      ),
+    };
+  },
+});
+
+export const trustRemove = defineStorageCommand({
+  name: 'trust remove',
+  summary: 'remove a trust rule',
+  details: ['Tokens issued by the rule are revoked immediately. Their locks stay until they are released or expire.'],
+  arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
+  example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, storage) {
+    const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
+    if (removed === undefined)
+      throw new CommandError(`There is no trust rule ${id}. Run "workspace-service trust list" to list the rules.`);
+    return {
+      document: { removed: id },
+      lines: [
+        `Removed ${id}. Jobs of ${removed.issuer} can no longer get tokens with it, and their current tokens are revoked.`,
+      ],
+    };
+  },
+});
