@@ -1,4 +1,6 @@
+import { pipeline } from 'node:stream/promises';
 import { optional, withDefault } from '../../command/flags.ts';
+import type { ProcessIo } from '../../command/io.ts';
 import { textTable } from '../../command/print.ts';
 import { wholeNumber } from '../../command/values.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
@@ -56,10 +58,10 @@ export const audit = defineStorageCommand({
   },
   example: '--since 7d --action lock.force-released',
   check: ({ from, to }) => (from !== undefined && to !== undefined && from >= to ? ['--from is after --to.'] : []),
-  async run({ flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
+  async run({ io, flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
     const query = { since, from, until: to, action, actor, workspace, before };
     const readPage = (before = query.before, limit = pageSize) => readAudit(storage, { ...query, before, limit });
-    if (format !== undefined) return { file: exportAudit(format, readPage) };
+    if (format !== undefined) return void (await writeTo(io, exportAudit(format, readPage)));
     const entries: RecordedEntry[] = [];
     let next: number | undefined;
     do {
@@ -83,3 +85,10 @@ export const audit = defineStorageCommand({
     return { document: { entries, next: next ?? null }, lines: [...table, ...older] };
   },
 });
+
+/** A closed pipe, as with `head`, is not an error. */
+async function writeTo(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
+  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}

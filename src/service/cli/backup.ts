@@ -22,7 +22,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { printMigration, withOwnDatabase } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
-export const backup = defineStorageCommand({
+const backup = defineStorageCommand({
   name: 'backup',
   summary: 'write the complete database to a file, while the service runs',
   details: [
@@ -94,7 +94,7 @@ function refuseExisting(file: string): void {
     throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
 }
 
-export const restore = defineCommand({
+const restore = defineCommand({
   name: 'restore',
   summary: 'restore the database from a backup, while the service is stopped',
   details: [
@@ -155,7 +155,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
 /** Generous limit: no standby that lags a week behind its primary is promoted. */
 const longestLagMs = 7 * 86_400_000;
 
-export const raiseFencesCommand = defineStorageCommand({
+const raiseFencesCommand = defineStorageCommand({
   name: 'raise-fences',
   summary: 'raise the fences of all workspaces, after promoting a standby that may lack the last changes',
   details: [
@@ -173,3 +173,5 @@ export const raiseFencesCommand = defineStorageCommand({
     return { document: { fences_raised_by }, lines: [`Fences raised by ${fences_raised_by}.`] };
   },
 });
+
+export const backupCommands = [backup, restore, raiseFencesCommand];

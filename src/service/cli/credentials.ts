@@ -21,7 +21,7 @@ const permissionFlags = {
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
 
-export const tokenCreate = defineStorageCommand({
+const tokenCreate = defineStorageCommand({
   name: 'token create',
   summary: 'create an API token and print its secret',
   details: [
@@ -66,7 +66,7 @@ export const tokenCreate = defineStorageCommand({
   },
 });
 
-export const tokenList = defineStorageCommand({
+const tokenList = defineStorageCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
   details: ['The time of last use lags by a few seconds, and is not saved if the service is killed.'],
@@ -94,7 +94,7 @@ export const tokenList = defineStorageCommand({
   },
 });
 
-export const tokenRevoke = defineStorageCommand({
+const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token immediately and permanently',
   details: ['Its locks stay until they are released or expire.'],
@@ -149,7 +149,7 @@ const enteredRule = ({ claim, ...entered }: FlagValues<typeof ruleFlags>): Enter
 const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
   Object.entries(claims).map(([name, value]) => `${name}=${value}`);
 
-export const trustAdd = defineStorageCommand({
+const trustAdd = defineStorageCommand({
   name: 'trust add',
   summary: 'trust the CI jobs of a repository, so that they need no stored token',
   details: [
@@ -187,7 +187,7 @@ export const trustAdd = defineStorageCommand({
   },
 });
 
-export const trustList = defineStorageCommand({
+const trustList = defineStorageCommand({
   name: 'trust list',
   summary: 'list all trust rules',
   example: '--json',
@@ -212,7 +212,7 @@ export const trustList = defineStorageCommand({
   },
 });
 
-export const trustRemove = defineStorageCommand({
+const trustRemove = defineStorageCommand({
   name: 'trust remove',
   summary: 'remove a trust rule',
   details: ['Tokens issued by the rule are revoked immediately. Their locks stay until they are released or expire.'],
@@ -230,3 +230,5 @@ export const trustRemove = defineStorageCommand({
     };
   },
 });
+
+export const credentialCommands = [tokenCreate, tokenList, tokenRevoke, trustAdd, trustList, trustRemove];

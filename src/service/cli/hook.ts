@@ -4,10 +4,10 @@ import { textTable } from '../../command/print.ts';
 import { redactedUrl } from '../webhooks/delivery-request.ts';
 import { listHooks } from '../webhooks/hook-overview.ts';
 import { removeHook } from '../webhooks/hooks.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
-import { idOf } from './values.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { idOf, workspaceArgument } from './values.ts';
 
-export const hookList = defineStorageCommand({
+const hookList = defineStorageCommand({
   name: 'hook list',
   summary: 'list the build webhooks of a workspace and the state of their deliveries',
   details: ['Secrets, header values and URL queries are not shown.'],
@@ -35,7 +35,7 @@ export const hookList = defineStorageCommand({
   },
 });
 
-export const hookRemove = defineStorageCommand({
+const hookRemove = defineStorageCommand({
   name: 'hook remove',
   summary: 'remove a build webhook and its pending deliveries',
   arguments: {
@@ -54,3 +54,5 @@ export const hookRemove = defineStorageCommand({
     return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };
   },
 });
+
+export const hookCommands = [hookList, hookRemove];

@@ -14,7 +14,8 @@ import { type NewPoolItem, parsePoolItems, parsePoolItemWords } from '../pools/p
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { workspaceArgument } from './values.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
   placeholder: 'ITEM',
@@ -47,7 +48,7 @@ const poolArguments = {
   name: required('NAME', 'the name of the pool', parsePoolName),
 };
 
-export const poolAdd = defineStorageCommand({
+const poolAdd = defineStorageCommand({
   name: 'pool add',
   summary: 'add a pool: a name for lock paths; a job locks one that is free',
   details: itemDetails,
@@ -58,7 +59,7 @@ export const poolAdd = defineStorageCommand({
   run: (context, storage) => changePool(context, storage, addPool, 'Added'),
 });
 
-export const poolUpdate = defineStorageCommand({
+const poolUpdate = defineStorageCommand({
   name: 'pool update',
   summary: 'add items to a pool, replace them with their properties, or remove them',
   details: [...itemDetails, 'A lock on a removed item stays until it is released or expires.'],
@@ -77,7 +78,7 @@ export const poolUpdate = defineStorageCommand({
   run: (context, storage) => changePool(context, storage, updatePool, 'Changed'),
 });
 
-export const poolList = defineStorageCommand({
+const poolList = defineStorageCommand({
   name: 'pool list',
   summary: 'list pools and their items, without the values of secret properties',
   arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', parseWorkspaceId, 'default all') },
@@ -101,7 +102,7 @@ export const poolList = defineStorageCommand({
   },
 });
 
-export const poolRemove = defineStorageCommand({
+const poolRemove = defineStorageCommand({
   name: 'pool remove',
   summary: 'remove a pool',
   details: ['Locks on its items stay until they are released or expire.'],
@@ -151,3 +152,5 @@ const formatProperties = ({ properties, secret }: PoolItem): string =>
     ...Object.entries(properties).map(([name, value]) => `${name}=${value}`),
     ...secret.map((name) => `${name}=***`),
   ].join(' ');
+
+export const poolCommands = [poolAdd, poolUpdate, poolList, poolRemove];

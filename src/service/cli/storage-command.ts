@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { pipeline } from 'node:stream/promises';
 import {
   type Command,
   type CommandContext,
@@ -10,19 +9,15 @@ import {
   jsonFlag,
   type None,
 } from '../../command/command.ts';
-import { type Flags, type FlagValues, required, withDefault } from '../../command/flags.ts';
-import type { ProcessIo } from '../../command/io.ts';
+import { type Flags, type FlagValues, withDefault } from '../../command/flags.ts';
 import { type CommandOutput, printLines, printOutput, quoted } from '../../command/print.ts';
 import { didYouMean } from '../../interface/one-of.ts';
 import type { Actor } from '../audit/audit.ts';
 import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 import { parseFolder } from './values.ts';
-
-export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 
 export const dataFolder = './workspace-data';
 
@@ -34,8 +29,8 @@ export const commonFlags = {
 
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
-/** `isPiped` if stdout already has other output. A file may have any length. */
-type StorageOutput = (CommandOutput & { readonly isPiped?: boolean }) | { readonly file: AsyncIterable<string> };
+/** `isPiped` if stdout already has other output. */
+type StorageOutput = CommandOutput & { readonly isPiped?: boolean };
 
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
@@ -45,7 +40,7 @@ interface StorageDefinition<F extends Flags, A extends Flags>
    * folder is reported and not used as an empty service.
    */
   readonly mayBeNew?: 'in-folder' | 'with-folder';
-  run(context: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
+  run(context: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput | undefined>;
 }
 
 /** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
@@ -72,8 +67,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
         const workspace: unknown = Reflect.get(context.arguments, 'workspace');
         if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);
         const output = await definition.run(context, storage);
-        if ('file' in output) await writeFile(io, output.file);
-        else printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
+        if (output !== undefined) printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
       } finally {
         await storage.close();
       }
@@ -97,13 +91,6 @@ const noDataIn = (data: string): CommandError =>
   new CommandError(
     `The folder ${quoted(data)} contains no data of a service. Name the data folder with --data, or start a service there with "workspace-service serve".`,
   );
-
-/** A closed pipe, as with `head`, is not an error. */
-async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
-  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
 
 /** In a container, a user may have an id but no name. */
 function systemUser(): string {

@@ -4,7 +4,8 @@ import { makeSignInLink } from '../sessions/sign-in-link.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { pushSecretAudited } from '../workspaces/push-secret.ts';
 import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { workspaceArgument } from './values.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
@@ -21,7 +22,7 @@ const missingUrlProblem = ({ publicUrl: url }: { readonly publicUrl: string | un
       ]
     : [];
 
-export const workspacePushHook = defineStorageCommand({
+const workspacePushHook = defineStorageCommand({
   name: 'workspace push-hook',
   summary: 'print the webhook for GitHub, GitLab, Gitea or Forgejo that syncs each pushed branch',
   details: ['Creates its secret at first use. Anyone who has it can start syncs of the workspace, and nothing else.'],
@@ -48,7 +49,7 @@ export const workspacePushHook = defineStorageCommand({
   },
 });
 
-export const workspaceLfs = defineStorageCommand({
+const workspaceLfs = defineStorageCommand({
   name: 'workspace lfs',
   summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
   details: ['They contain no secret: people sign in with their own token as the password.'],
@@ -76,7 +77,7 @@ export const workspaceLfs = defineStorageCommand({
   },
 });
 
-export const signIn = defineStorageCommand({
+const signIn = defineStorageCommand({
   name: 'sign-in',
   summary: 'print a one-time link that signs you in to the dashboard as an administrator',
   flags: { publicUrl },
@@ -91,3 +92,5 @@ export const signIn = defineStorageCommand({
     };
   },
 });
+
+export const urlCommands = [signIn, workspaceLfs, workspacePushHook];

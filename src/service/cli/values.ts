@@ -3,9 +3,10 @@ import { textOf } from '../../command/values.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
+import type { RateLimit } from '../access/access.ts';
 import type { Field } from '../contract/field.ts';
-import type { RateLimit } from '../http/rate-limit.ts';
 import { parseTokenName } from '../tokens/new-token.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 export const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
@@ -83,3 +84,5 @@ export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options
 
 export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>, options?: FlagOptions) =>
   optional(placeholder, hint, parse, otherwise, options);
+
+export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);

@@ -19,8 +19,8 @@ import {
   updateWorkspaceAudited,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
-import { optionalField, parseByteLimit } from './values.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { optionalField, parseByteLimit, workspaceArgument } from './values.ts';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),

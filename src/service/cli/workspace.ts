@@ -10,8 +10,8 @@ import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { workspaceFields } from '../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
-import { requiredField } from './values.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { requiredField, workspaceArgument } from './values.ts';
 import {
   connectionProblem,
   contactRemote,
@@ -21,7 +21,7 @@ import {
   settingsOf,
 } from './workspace-settings.ts';
 
-export const workspaceAdd = defineStorageCommand({
+const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
@@ -51,7 +51,7 @@ export const workspaceAdd = defineStorageCommand({
   },
 });
 
-export const workspaceList = defineStorageCommand({
+const workspaceList = defineStorageCommand({
   name: 'workspace list',
   summary: 'list all workspaces and their remotes',
   example: '--json',
@@ -68,7 +68,7 @@ export const workspaceList = defineStorageCommand({
   },
 });
 
-export const workspaceRemove = defineStorageCommand({
+const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, syncs and webhooks',
   details: [
@@ -105,3 +105,5 @@ function countAndName(locks: readonly Lock[], count: number): string {
   const more = count > locks.length ? ` and ${count - locks.length} more` : '';
   return `${pluralize(count, 'lock')}: ${named}${more}`;
 }
+
+export const workspaceCommands = [workspaceAdd, workspaceList, workspaceRemove];
