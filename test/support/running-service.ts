@@ -143,7 +143,7 @@ export async function startTestService(
     drainTimeout: { seconds: 10 },
     ...shippedRetention,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
-    parallelSyncs: options.parallelSyncs ?? 2,
+    parallelSyncs: options.parallelSyncs ?? 4,
     parallelClones: options.parallelClones ?? 16,
     ...(options.mirrorLimits && { mirrorLimits: options.mirrorLimits }),
     freeDisk: options.freeDisk ?? endlessDisk,
