@@ -1,9 +1,8 @@
 import { CommandError } from '../../command/command.ts';
 import { required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { redactedUrl } from '../webhooks/delivery-request.ts';
-import { listHooks } from '../webhooks/hook-overview.ts';
-import { removeHook } from '../webhooks/hooks.ts';
+import { redactedUrl } from '../webhooks/deliver.ts';
+import { listHooks, removeHook } from '../webhooks/hooks.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { idOf, workspaceArgument } from './values.ts';
 

@@ -1,6 +1,6 @@
 import { toggle } from '../../command/flags.ts';
 import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
-import { makeSignInLink } from '../sessions/sign-in-link.ts';
+import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { pushSecretAudited } from '../workspaces/push-secret.ts';
 import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
