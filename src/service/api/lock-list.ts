@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { authenticateRequest } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
+import { heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
-import type { LockQuery, listLocks } from '../locks/list.ts';
+import type { LockQuery } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxPreferLength, preferredWait } from './lock-headers.ts';
@@ -18,9 +18,7 @@ const pageSize = 100;
 const maxPageSize = 1_000;
 
 const querySchema = z.object({
-  path: heldPathField
-    .optional()
-    .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
+  path: heldPathField.optional().openapi({ description: 'Only the lock on this path.' }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z
@@ -84,7 +82,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
 
 function pageResponse(
   query: LockQuery,
-  { locks, next }: Awaited<ReturnType<typeof listLocks>>,
+  { locks, next }: Awaited<ReturnType<ApiParts['locks']['list']>>,
   headers: Readonly<Record<string, string>>,
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);
