@@ -9,10 +9,10 @@ import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { errorCode, fileErrorText } from '../interface/system-errors.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { acquireTogether } from '../locks/acquire-lease.ts';
+import { acquireLocks } from '../locks/acquire.ts';
+import { rollBackMs } from '../locks/path-by-path.ts';
 import { fetchPool, type PoolSelection } from '../locks/pool.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
-import { rollBackMs } from '../locks/roll-back.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -135,13 +135,8 @@ async function acquireGoal({ request, remote, session, retryReport }: RunContext
   const acquire = { ...context, withoutWait: withoutWait() };
   const waiting = { wait, urgency: urgencies[priority] };
   const from = selection ?? { kind: 'paths' as const, paths };
-  const { step, ledger } = session;
-  const acquired = await acquireTogether(
-    { ...acquire, step, recordAll: ledger.recordAll },
-    { from, count, paths },
-    waiting,
-    () => ledger.read().knowsOnlyInterface(remote.service),
-  );
+  const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
+  const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
   retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants } = acquired.round;
