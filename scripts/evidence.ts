@@ -62,16 +62,17 @@ const linkTo = (test: string): string => `[${test.replace(/^.*\/|\.test\.ts$/g, 
 /** A row for each kind of death, with the median, the worst and its limit for each ttl. */
 function deathsText(figures: readonly Measured[]): string {
   const found = figures.flatMap(({ name, value, limit, test }) => {
-    const [, kind, ttl = '', what] = /^(.*?)(?:, ttl (\w+))?: (median|worst)\b/.exec(name) ?? [];
-    return kind === undefined ? [] : [{ kind, ttl, what, value, limit, test }];
+    const [, kind, ttl = ''] = /^(.*?)(?:, ttl (\w+))?: (?:median|worst)\b/.exec(name) ?? [];
+    return kind === undefined ? [] : [{ kind, ttl, value, limit, test }];
   });
-  const rows = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, ofKind]): Row => {
-    const cells = ['30s', '5m'].map((ttl) => {
-      const [median, worst] = ofKind.filter((each) => each.ttl === ttl || each.ttl === '');
-      if (median === undefined || worst === undefined) throw new Error(`There are no figures for ${kind}, ttl ${ttl}.`);
+  const inOrder = found.toSorted((one, other) => one.test.localeCompare(other.test));
+  const rows = [...Map.groupBy(inOrder, ({ kind }) => kind)].map(([kind, ofKind]): Row => {
+    // An upgrade has no ttl.
+    const [first = '', second = ''] = [...Map.groupBy(ofKind, ({ ttl }) => ttl).values()].map(([median, worst]) => {
+      if (median === undefined || worst === undefined) throw new Error(`There is only one figure for: ${kind}`);
       return `${numberText(median.value)}, ${judged(worst, isKept(median) && isKept(worst))}`;
     });
-    return [kind, ...cells, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
+    return [kind, first, second, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
   });
   const head = ['After', 'ttl 30 s', 'ttl 5 min', 'Test'];
   const intro =
@@ -81,7 +82,7 @@ function deathsText(figures: readonly Measured[]): string {
 
 function historiesText(figures: readonly Measured[]): string {
   const list = figures
-    .filter(({ test }) => test === histories)
+    .filter(({ test, name }) => test === histories && /instance|restart|lock|Porcupine/.test(name))
     .map((figure) => `- ${figure.name}: ${judged(figure, isKept(figure))}`);
   const intro = `Three instances on PostgreSQL, 64 clients and two workspaces for a minute, in ${linkTo(histories)}:`;
   return [intro, '', ...list].join('\n');
