@@ -1,8 +1,8 @@
 import { pluralize, timeCell } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
-import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
+import { commitReleasesOf } from '../../locks/release.ts';
 import { removeWorkspaceFiles } from '../../startup-cleanup.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';

@@ -10,7 +10,7 @@ import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sessions.ts';
 import { cleanUpAtStart } from '../../startup-cleanup.ts';
 import type { Migration } from '../../storage/migrate.ts';
-import { schemaVersion } from '../../storage/migrations.ts';
+import { schemaVersion } from '../../storage/migrate.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
