@@ -32,7 +32,6 @@ import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLo
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './waits.ts';
-import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
@@ -74,10 +73,7 @@ interface ComparedRequest extends AcquireRequest {
   readonly comparison: Compared | undefined;
 }
 
-/** Open pages show changes by other instances within a second. */
-const watchEveryMs = 300;
-
-/** The locks of one instance. Each change also notifies open pages and waiting clients. */
+/** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
   const terms = {
@@ -97,7 +93,6 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
@@ -125,7 +120,6 @@ export function createLocks(options: LocksOptions) {
         void broadcast.send(line);
       }
     }
-    watch.wake();
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
@@ -160,7 +154,6 @@ export function createLocks(options: LocksOptions) {
     const comparison = await compare?.();
     const decision = await commitAcquire(keyed, { ...request, foldedPath: fold(request.path), comparison, wait });
     waiters.changed(lineOf(request));
-    watch.wake();
     const { result } = decision;
     const { path } = lineOf(request);
     switch (result.kind) {
@@ -280,15 +273,9 @@ export function createLocks(options: LocksOptions) {
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */
-    async removeExpired(): Promise<number> {
-      const removed = await removeExpiredLocks(storage);
-      if (removed > 0) watch.wake();
-      return removed;
-    },
+    removeExpired: (): Promise<number> => removeExpiredLocks(storage),
     keepPresent: line.keepPresent,
-    follow: watch.follow,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
-    stop: watch.stop,
   };
 }

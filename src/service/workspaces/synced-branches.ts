@@ -13,17 +13,6 @@ export interface SyncedBranch {
 /** Keys are names of branches. */
 export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
 
-/** Synced branches by workspace. Workspaces without any are missing. */
-export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
-  const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
-  return new Map(
-    [...Map.groupBy(rows, ({ workspace_id }) => workspace_id)].map(([workspace, branches]) => [
-      workspace,
-      new Map(branches.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }])),
-    ]),
-  );
-}
-
 /**
  * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
  * the one that was synced later is served.
