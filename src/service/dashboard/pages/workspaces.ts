@@ -59,7 +59,7 @@ async function overview(call: PageCall, site: Site): Promise<Markup> {
   const locks = grants(scopes, 'locks:read')
     ? html`${await waitSections(site, call)}<div data-part="ending">${await endingSection(site, call)}</div>`
     : '';
-  return html`${locks}<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>`;
+  return html`<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>${locks}`;
 }
 
 const maxShown = 5;
