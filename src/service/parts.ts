@@ -1,30 +1,31 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
+import type { RateLimit } from './access/access.ts';
+import { byBearerOrPassword } from './access/access.ts';
 import type { Git } from './git/git.ts';
-import { byBearerOrPassword } from './http/access.ts';
 import { createClientAddress } from './http/client-address.ts';
-import type { RateLimit } from './http/rate-limit.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
+import { type LfsUsage, remainingBytes } from './lfs/object-maintenance.ts';
 import { createObjectStore } from './lfs/object-store.ts';
-import { type LfsUsage, remainingBytes } from './lfs/usage.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import type { MirrorLimits } from './mirror/limits.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
-import type { TargetCheck } from './outbound/target-address.ts';
+import type { TargetCheck } from './outbound/target.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
+import { throttle } from './runtime/limit-rate.ts';
 import type { Metrics } from './runtime/metrics.ts';
-import { throttle } from './runtime/throttle.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
+import { secretHash } from './tokens/secret.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
@@ -69,7 +70,10 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const onError = (error: unknown): void =>
     reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
   const requestLimit = createRequestLimit({
-    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    credentialOf(incoming) {
+      const secret = byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming);
+      return secret && secretHash(secret);
+    },
     addressOf: createClientAddress(options.trustedProxies),
   });
   const remembered = createRememberedLimit(options);

@@ -5,10 +5,10 @@ import { text as readText } from 'node:stream/consumers';
 import pino, { type Logger } from 'pino';
 import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
+import type { RateLimit } from '../../src/service/access/access.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 import type { MirrorLimits } from '../../src/service/mirror/limits.ts';
-import { createTargetCheck, type Resolve } from '../../src/service/outbound/target-address.ts';
+import { createTargetCheck, type Resolve } from '../../src/service/outbound/target.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
@@ -143,7 +143,7 @@ export async function startTestService(
     drainTimeout: { seconds: 10 },
     ...shippedRetention,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
-    parallelSyncs: options.parallelSyncs ?? 2,
+    parallelSyncs: options.parallelSyncs ?? 4,
     parallelClones: options.parallelClones ?? 16,
     ...(options.mirrorLimits && { mirrorLimits: options.mirrorLimits }),
     freeDisk: options.freeDisk ?? endlessDisk,

@@ -1,5 +1,6 @@
+import type { KnownLock } from '../../client/client.ts';
 import { formatNumber, formatTime, timeCell } from '../../interface/format.ts';
-import type { Table } from './table.ts';
+import { fitsVariable, type Table } from './outcome.ts';
 
 /** What a step found or did, most important first. */
 const order = [
@@ -53,3 +54,57 @@ export function reportResults(
 
 const holderName = (holder: PathResult['holder']): string =>
   holder === undefined || holder === 'nobody' ? (holder ?? '') : (holder.owner ?? 'someone else');
+
+/** For a lock of someone else. */
+export const heldBy = (holder: KnownLock | undefined): Pick<PathResult, 'holder' | 'until'> => {
+  return { holder: holder ?? {}, until: holder?.expires_at };
+};
+
+/** The table of locks in a summary. It has a column for notes only if there are any. */
+export function holderTable(
+  locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
+): Pick<Table, 'head' | 'rows'> {
+  const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
+  return {
+    head: ['Path', 'Holder', 'Until', 'Run', ...(hasNotes ? ['Note'] : [])],
+    rows: locks.map(({ path, holder }) => [
+      path,
+      holder?.owner ?? '',
+      timeCell(holder?.expires_at),
+      { run: holder?.origin ?? '' },
+      ...(hasNotes ? [holder?.note ?? ''] : []),
+    ]),
+  };
+}
+
+/** The page of the dashboard with all locks of a workspace. */
+export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
+  text: `all locks of ${workspace}`,
+  url: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
+});
+
+interface ListedLock {
+  readonly path: string;
+  readonly id?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
+/**
+ * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
+ * short form is too long as well.
+ */
+export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
+  const complete = asJson(locks);
+  if (fitsVariable(complete)) return complete;
+  const short = locks.map(shortForm).filter((lock) => lock !== undefined);
+  return short.length === locks.length ? asJson(short) : complete;
+}
+
+/**
+ * The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends the quoted id.
+ * Lists have ids, but rarely ETags.
+ */
+function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
+  if (id === undefined && etag === undefined) return undefined;
+  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
+}

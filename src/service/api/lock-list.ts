@@ -1,26 +1,24 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
+import { authenticateRequest } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
+import { heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { authenticateRequest } from '../http/access.ts';
-import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
-import type { LockQuery, listLocks } from '../locks/list.ts';
+import type { LockQuery } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
-import type { ApiParts } from './parts.ts';
-import { maxPreferLength, preferredWait } from './prefer.ts';
+import { maxPreferLength, preferredWait } from './lock-headers.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const pageSize = 100;
 const maxPageSize = 1_000;
 
 const querySchema = z.object({
-  path: heldPathField
-    .optional()
-    .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
+  path: heldPathField.optional().openapi({ description: 'Only the lock on this path.' }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z
@@ -65,7 +63,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     query: querySchema,
     headers: preferHeader,
     responses: {
-      200: jsonResponse('A page of locks.', pageSchema, optionalHeaders('Link', 'Vary', 'Preference-Applied')),
+      200: jsonResponse('A page of locks.', pageSchema, 'Link', 'Vary', 'Preference-Applied'),
     },
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
@@ -84,7 +82,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
 
 function pageResponse(
   query: LockQuery,
-  { locks, next }: Awaited<ReturnType<typeof listLocks>>,
+  { locks, next }: Awaited<ReturnType<ApiParts['locks']['list']>>,
   headers: Readonly<Record<string, string>>,
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);
@@ -109,15 +107,15 @@ async function listWhenFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const { id: tokenId, owner } = bearerOf(c);
-  const wait = { workspace, path, ms: seconds * 1_000, tokenId, owner, gone: disconnection(c.env) };
+  const { owner } = bearerOf(c);
+  const wait = { workspace, path, ms: seconds * 1_000, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
   c.set('waitedMs', performance.now() - startedAt);
   if (kind === 'gone') return clientIsGone;
   await authenticateRequest(c, parts);
-  const found = kind === 'free' ? undefined : await parts.locks.find({ workspace, path });
+  const found = kind === 'turn' ? undefined : await parts.locks.find({ workspace, path });
   const locks = found?.isActive ? [toLock(found)] : [];
   return jsonApiResponse(
     200,

@@ -30,17 +30,11 @@ export async function estimateObjects(transfer: BranchTransfer): Promise<number>
   return total;
 }
 
-export interface FetchEvents {
-  readonly onReceived?: (objects: number) => void;
-  /** Called when git or the remote writes any line. */
-  readonly onActivity?: () => void;
-}
-
 /**
  * Fetches the branch into the mirror, with all its objects. Its ref there only keeps the objects for later fetches: which
  * commits are served is recorded elsewhere, after the fetch.
  */
-export async function fetchBranch(transfer: BranchTransfer, { onReceived, onActivity }: FetchEvents) {
+export async function fetchBranch(transfer: BranchTransfer, onReceived: (objects: number) => void) {
   const { mirror, remote, branch } = transfer;
   const { repository } = mirror;
   const ref = fetchedRef(branch);
@@ -54,14 +48,13 @@ export async function fetchBranch(transfer: BranchTransfer, { onReceived, onActi
       repository,
       ref,
       onErrorLine(line) {
-        onActivity?.();
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');
       },
     },
     ({ received }) => {
       if (received === receivedObjects) return;
       receivedObjects = received;
-      onReceived?.(receivedObjects);
+      onReceived(receivedObjects);
     },
   );
   const head = isShallow ? undefined : await unlessMissing(readFile(join(repository, ref), 'utf8'));

@@ -6,7 +6,7 @@ import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder
 import { isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
-import { estimateObjects, type FetchEvents, fetchBranch, fetchCommits } from './fetch.ts';
+import { estimateObjects, fetchBranch, fetchCommits } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
@@ -91,9 +91,15 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
       ),
-    fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>
+    fetch: (
+      workspace: string,
+      remote: Remote,
+      branch: BranchName,
+      limits: Limits,
+      onReceived: (objects: number) => void = () => undefined,
+    ) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, events)),
+        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, onReceived)),
       ),
     /** Some may still be missing afterwards: the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>

@@ -1,3 +1,7 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unlessMissing } from '../platform/missing-file.ts';
+import { remember } from '../runtime/remember.ts';
 import { isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchHeads } from './branch-name.ts';
 import type { GitCommand, GitTask } from './git-command.ts';
@@ -43,12 +47,21 @@ export async function checkWants(task: ClientTask): Promise<void> {
 
 /**
  * Which of these commits the mirror lacks. One that it has is complete: git makes a pack visible only with all objects
- * that were missing for its commits.
+ * that were missing for its commits. It stays, so each is looked for until it was found.
  */
 export async function missingCommits(search: Search, commits: Iterable<string>): Promise<ReadonlySet<string>> {
-  const asked = new Set(commits);
-  return asked.difference(new Set((await typesOf(search, [...asked])).keys()));
+  const { repository } = search.mirror;
+  const created = await unlessMissing(stat(join(repository, 'HEAD')));
+  // The operator may remove a mirror, which is then created again with less.
+  const key = (commit: string): string => `${repository} ${created?.ino} ${created?.ctimeMs} ${commit}`;
+  const asked = new Set([...commits].filter((commit) => created === undefined || !foundCommits.has(key(commit))));
+  const found = await typesOf(search, [...asked]);
+  for (const commit of found.keys()) remember(foundCommits, key(commit), true, maxRemembered);
+  return asked.difference(new Set(found.keys()));
 }
+
+const foundCommits = new Map<string, true>();
+const maxRemembered = 10_000;
 
 /**
  * git serves any object by its id: version 2 of the protocol always (upload-pack.c, parse_want), and the others as set

@@ -1,13 +1,13 @@
 import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
-import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
+import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
@@ -32,94 +32,75 @@ const maxAgeWithoutBranchMs = 2_000;
 
 export interface RefreshRequest {
   readonly workspace: FoundWorkspace;
-  readonly branch: string | undefined;
+  readonly branch: BranchName | undefined;
   /** Whether to fetch the branch of the request like a compared one. */
   readonly syncsBranch: boolean;
 }
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }: RefreshParts) {
-  /** By answer of a remote: the heads that this instance was found to have. */
-  const found = new WeakMap<KnownRemote, Map<string, Promise<ReadonlySet<string>>>>();
-  /** The branches that were compared before. */
+  /** The branches that were compared before: the remote may have been asked before a new one was pushed. */
   const compared = new Map<string, true>();
 
-  /** The last answer of the remote, and whether it is recent enough. */
-  async function askRemote({ workspace, branch }: RefreshRequest, maxAgeMs: number) {
-    const known = remoteMemory.known(workspace);
-    const isFirst = !compared.has(remoteKey(workspace, branch));
-    const isRecent = performance.now() - known.startedAt < maxAgeOf(known, branch, isFirst ? 0 : maxAgeMs);
-    const asked = isRecent ? known : await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
-    const hasAnswered = asked !== undefined && asked.failure === undefined;
-    if (hasAnswered) remember(compared, remoteKey(workspace, branch), true, maxRemembered);
-    return { known: asked ?? known, hasAnswered };
-  }
-
-  /** Which of the heads this instance has, after it has fetched what it lacks of the newest ones. */
-  async function pull(
-    workspace: FoundWorkspace,
-    newest: SyncedBranches,
-    synced: SyncedBranches,
-    waitMs: number,
-  ): Promise<ReadonlySet<string>> {
-    const heads = new Map<BranchName, string>();
-    for (const [text, { head }] of newest) {
-      const name = parseBranchName(text);
-      if (name.ok) heads.set(name.value, head);
-    }
-    const all = new Set(heads.values());
-    if ((await pullThrough.commits(workspace, heads, waitMs)) === undefined) return all;
-    for (const name of newest.keys()) all.add(synced.get(name)?.head ?? '');
-    all.delete('');
-    return all.difference(await git.missingCommits(workspace.id, all));
-  }
-
-  /** Once for each answer of the remote and each state of the mirror. */
-  async function pullOnce(workspace: FoundWorkspace, known: KnownRemote, newest: SyncedBranches, ...more: PullRest) {
-    const key = remoteKey(workspace, ...Array.from(newest, ([name, { head }]) => [name, head]));
-    const ofAnswer = found.get(known) ?? new Map<string, Promise<ReadonlySet<string>>>();
-    found.set(known, ofAnswer);
-    const pulling = ofAnswer.get(key) ?? pull(workspace, newest, ...more);
-    remember(ofAnswer, key, pulling, maxRemembered);
-    try {
-      const here = await pulling;
-      if ([...newest.values()].some(({ head }) => !here.has(head))) ofAnswer.delete(key);
-      return here;
-    } catch (error) {
-      ofAnswer.delete(key);
-      throw error;
-    }
-  }
-
   return async (request: RefreshRequest, maxAgeMs: number) => {
-    const { workspace } = request;
+    const { workspace, branch } = request;
     const deadline = performance.now() + timeoutMs;
-    const { known, hasAnswered } = await askRemote(request, maxAgeMs);
+    let known = remoteMemory.known(workspace);
+    let hasAnswered = known.failure === undefined;
+    const key = remoteKey(workspace, branch);
+    if (performance.now() - known.startedAt >= maxAgeOf(known, branch, compared.has(key) ? maxAgeMs : 0)) {
+      const asked = await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
+      hasAnswered = asked !== undefined && asked.failure === undefined;
+      known = asked ?? known;
+    }
+    if (hasAnswered) remember(compared, key, true, maxRemembered);
+    const { listing, startedAt: refreshedAt } = known;
+    const isCompared = comparedWith(workspace, listing?.defaultBranch);
     const synced = await syncedBranches(storage, workspace.id);
-    const newest = newestHeads(request, known, synced);
-    const here = await pullOnce(workspace, known, newest, synced, Math.max(0, deadline - performance.now()));
-    return { ...comparedHeads(request, known, hasAnswered, { newest, synced, here }), refreshedAt: known.startedAt };
+    const newest = newestHeads(request, isCompared, listing, synced);
+    const wanted = new Map([...newest].map(([name, { head }]) => [name, head]));
+    await pullThrough.commits(workspace, wanted, Math.max(0, deadline - performance.now()));
+
+    const candidates = [...newest].map(([name, newestHead]) => ({ name, heads: [newestHead, synced.get(name)] }));
+    const commits = candidates.flatMap(({ heads }) => heads.flatMap((each) => each?.head ?? []));
+    const missing = await git.missingCommits(workspace.id, commits);
+    const heads = new Map<BranchName, Head>();
+    for (const { name, heads: ofBranch } of candidates) {
+      const here = ofBranch.find((each) => each !== undefined && !missing.has(each.head));
+      if (here !== undefined) heads.set(name, here);
+    }
+    const isCurrent = hasAnswered && [...newest].every(([name, { head }]) => heads.get(name)?.head === head);
+    return {
+      compared: new Map([...heads].flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
+      own: branch === undefined ? undefined : heads.get(branch)?.head,
+      gap: gapOf(request, isCompared, listing, newest, heads),
+      /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
+      asOf: isCurrent ? undefined : Math.min(...[...heads.values()].map(({ syncedAt }) => syncedAt)),
+      refreshedAt,
+    };
   };
 }
 
-type PullRest = readonly [synced: SyncedBranches, waitMs: number];
+/** A head, and when it was known to be the newest of its branch. */
+type Head = Pick<SyncedBranch, 'head' | 'syncedAt'>;
+
+type Heads = ReadonlyMap<BranchName, Head>;
 
 /** The newest known heads of the branches that matter, from the last answer of the remote and from the syncs. */
 function newestHeads(
-  { workspace, branch, syncsBranch }: RefreshRequest,
-  { listing }: KnownRemote,
-  synced: SyncedBranches,
-): SyncedBranches {
-  const isCompared = comparedWith(workspace, listing?.defaultBranch);
+  { branch, syncsBranch }: RefreshRequest,
+  isCompared: (branch: string) => boolean,
+  listing: RemoteListing | undefined,
+  synced: Heads,
+): Heads {
   const askedAt = listing?.askedAt ?? 0;
-  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-  const newest = new Map<string, SyncedBranch>();
+  const newest = new Map<BranchName, Head>();
   for (const [name, last] of synced) {
-    const isListed = listed?.has(name) ?? true;
+    const isListed = listing?.branches.has(name) ?? true;
     // A branch that the remote no longer has does not count, unless a sync has found it since then.
     if (name === branch || (isCompared(name) && (isListed || last.syncedAt >= askedAt))) newest.set(name, last);
   }
-  for (const [name, head] of listed ?? []) {
+  for (const [name, head] of listing?.branches ?? []) {
     if (!isCompared(name) && !(syncsBranch && name === branch)) continue;
     const last = newest.get(name);
     // A sync that ended after the request for the listing may have fetched a newer commit.
@@ -129,44 +110,14 @@ function newestHeads(
   return newest;
 }
 
-interface MirrorState {
-  readonly newest: SyncedBranches;
-  readonly synced: SyncedBranches;
-  /** The heads of both that this instance has. */
-  readonly here: ReadonlySet<string>;
-}
-
-function comparedHeads(
-  request: RefreshRequest,
-  { listing }: KnownRemote,
-  hasAnswered: boolean,
-  { newest, synced, here }: MirrorState,
-) {
-  const { workspace, branch } = request;
-  const isCompared = comparedWith(workspace, listing?.defaultBranch);
-  const heads = new Map<string, SyncedBranch>();
-  for (const [name, newestHead] of newest) {
-    const head = [newestHead, synced.get(name)].find((each) => each !== undefined && here.has(each.head));
-    if (head !== undefined) heads.set(name, head);
-  }
-  const isCurrent = hasAnswered && [...newest].every(([name, { head }]) => heads.get(name)?.head === head);
-  return {
-    compared: new Map([...heads].flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
-    own: branch === undefined ? undefined : heads.get(branch)?.head,
-    gap: gapOf(request, listing, newest, heads),
-    /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
-    asOf: isCurrent ? undefined : Math.min(...[...heads.values()].map(({ syncedAt }) => syncedAt)),
-  };
-}
-
 /** Why not all branches can be compared. */
 function gapOf(
   { workspace, branch }: RefreshRequest,
+  isCompared: (branch: string) => boolean,
   listing: RemoteListing | undefined,
-  newest: SyncedBranches,
-  heads: SyncedBranches,
+  newest: Heads,
+  heads: Heads,
 ): ComparisonGap | undefined {
-  const isCompared = comparedWith(workspace, listing?.defaultBranch);
   const isDefault = patternsOf(workspace) === null;
   if (listing === undefined && (isDefault || ![...heads.keys()].some(isCompared) || (branch && !heads.has(branch)))) {
     return {
@@ -178,7 +129,7 @@ function gapOf(
     const advice = 'name the branches to compare with: workspace update --latest-branches';
     return { reason: `The HEAD of the remote names no branch. Correct it, or ${advice}.`, isLasting: true };
   }
-  const names: readonly string[] = [...(listing?.branches.keys() ?? [])];
+  const names = [...(listing?.branches.keys() ?? [])];
   if (listing !== undefined && !names.some(isCompared)) {
     return { reason: 'The remote has no branch to compare with: correct --latest-branches.', isLasting: true };
   }
@@ -189,8 +140,7 @@ function gapOf(
   return { reason: `The mirror does not have the branch ${lacking} yet. Ask again in a moment.`, isLasting: false };
 }
 
-function maxAgeOf({ listing, failure }: KnownRemote, branch: string | undefined, maxAgeMs: number): number {
+function maxAgeOf({ listing, failure }: KnownRemote, branch: BranchName | undefined, maxAgeMs: number): number {
   if (failure !== undefined) return maxAgeOfSilenceMs;
-  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-  return branch === undefined || listed?.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
+  return branch === undefined || listing?.branches.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
 }

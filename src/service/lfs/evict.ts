@@ -14,11 +14,7 @@ interface EvictionRule {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
-  /** Further objects are left to the next run. */
-  readonly maxEvicted?: number;
 }
-
-const defaultMaxEvicted = 10_000;
 
 /**
  * Objects used more recently stay: a client may have a valid URL for one, or a sync may have fetched it for a head that
@@ -32,70 +28,41 @@ export const minKeptAfterUseMs = urlLifetimeSeconds * 1_000 + lastUsePrecisionMs
  */
 export async function evict(
   store: Pick<ObjectStore, 'list' | 'find' | 'remove'>,
-  { limitBytes, neededObjects, now, signal, maxEvicted = defaultMaxEvicted }: EvictionRule,
+  { limitBytes, neededObjects, now, signal }: EvictionRule,
 ) {
-  const none = { objects: 0, bytes: 0 };
-  const before = await measure(store, () => signal.throwIfAborted());
-  if (limitBytes === null || before.bytes <= limitBytes) {
-    return { usage: before, evicted: none, neededBytes: null };
-  }
-
-  const needed = await neededObjects();
-  let neededBytes = 0;
-  const candidates = leastRecentlyUsed(maxEvicted);
-  const usage = await measure(store, (object) => {
+  const objects: ListedObject[] = [];
+  for await (const object of store.list()) {
     signal.throwIfAborted();
-    if (needed.has(object.oid)) neededBytes += object.size;
-    else if (object.lastUsedAt < now - minKeptAfterUseMs) candidates.add(object);
-  });
-
-  const evicted = { ...none };
-  for (const { oid, size, lastUsedAt } of candidates.inOrder()) {
-    if (usage.bytes - evicted.bytes <= limitBytes) break;
+    objects.push(object);
+  }
+  const before = usageOf(objects);
+  if (limitBytes === null || before.bytes <= limitBytes) {
+    return { usage: before, evicted: usageOf([]), neededBytes: null };
+  }
+  const needed = await neededObjects();
+  const candidates = objects
+    .filter(({ oid, lastUsedAt }) => !needed.has(oid) && lastUsedAt < now - minKeptAfterUseMs)
+    .toSorted((one, other) => one.lastUsedAt - other.lastUsedAt);
+  const evicted = { objects: 0, bytes: 0 };
+  for (const { oid, size, lastUsedAt } of candidates) {
+    if (before.bytes - evicted.bytes <= limitBytes) break;
     signal.throwIfAborted();
     const found = await store.find(oid);
-    if (found !== undefined && (found.lastUsedAt > lastUsedAt || !(await isRemoved(store, oid)))) continue;
+    if (found !== undefined && found.lastUsedAt > lastUsedAt) continue;
+    await store.remove(oid);
     evicted.objects += 1;
     evicted.bytes += size;
   }
   return {
     /** After the eviction. */
-    usage: { objects: usage.objects - evicted.objects, bytes: usage.bytes - evicted.bytes },
+    usage: { objects: before.objects - evicted.objects, bytes: before.bytes - evicted.bytes },
     evicted,
     /** For the heads of synced branches. Null if not computed because everything fits. */
-    neededBytes,
+    neededBytes: usageOf(objects.filter(({ oid }) => needed.has(oid))).bytes,
   };
 }
 
-/** Collects the `max` least recently used objects of all that are added, in bounded memory. */
-function leastRecentlyUsed(max: number) {
-  let kept: ListedObject[] = [];
-  const inOrder = (): readonly ListedObject[] => {
-    kept = kept.toSorted((one, other) => one.lastUsedAt - other.lastUsedAt).slice(0, max);
-    return kept;
-  };
-  return {
-    add(object: ListedObject) {
-      kept.push(object);
-      if (kept.length >= 2 * max) inOrder();
-    },
-    inOrder,
-  };
-}
-
-async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: ListedObject) => void): Promise<Usage> {
-  let [objects, bytes] = [0, 0];
-  for await (const object of store.list()) {
-    objects += 1;
-    bytes += object.size;
-    onObject(object);
-  }
-  return { objects, bytes };
-}
-
-/** False if the object cannot be removed: Windows does not remove a file that is being read. */
-const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolean> =>
-  store.remove(oid).then(
-    () => true,
-    () => false,
-  );
+const usageOf = (objects: readonly ListedObject[]): Usage => ({
+  objects: objects.length,
+  bytes: objects.reduce((sum, { size }) => sum + size, 0),
+});

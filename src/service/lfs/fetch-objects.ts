@@ -2,18 +2,11 @@ import { maxNamedMissing } from '../../interface/resources.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
 import type { Git } from '../git/git.ts';
-import { GitError } from '../git/git-error.ts';
+import { asGitErrors, GitError } from '../git/git-error.ts';
 import { createRemoteRedactor } from '../git/redact.ts';
-import { type Limits, withSignal } from '../git/run-git.ts';
-import { errorCode, systemErrorText } from '../platform/system-errors.ts';
+import { withSignal } from '../git/run-git.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
-import {
-  type FetchedObjects,
-  type FetchObjects,
-  LfsError,
-  noObjects,
-  type WantedObjects,
-} from '../syncs/lfs-objects.ts';
+import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/lfs-objects.ts';
 import { lfsEndpoint, lfsMode } from '../workspaces/lfs-settings.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
 import type { ObjectName } from './oid.ts';
@@ -27,50 +20,46 @@ export interface FetchObjectsParts {
   readonly remainingBytes: (workspace: string) => Promise<number>;
 }
 
-const maxRemembered = 10_000;
-
 /** Fetches the LFS objects of a branch that the mirror lacks. */
-export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
+export const createFetchObjects =
+  (parts: FetchObjectsParts): FetchObjects =>
+  (sync, limits, onProgress) =>
+    lfsMode(sync.settings) === 'none'
+      ? Promise.resolve(noObjects)
+      : asGitErrors('store LFS objects in the data folder', () => fetchMissing(parts, sync, limits, onProgress));
+
+async function fetchMissing(
+  parts: FetchObjectsParts,
+  sync: WantedObjects,
+  limits: Parameters<FetchObjects>[1],
+  onProgress: Parameters<FetchObjects>[2],
+): Promise<FetchedObjects> {
   const { git, dataFolder, remainingBytes } = parts;
-  /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
-  const withoutPointers = new Set<string>();
-
-  async function objectsIn({ workspace, head }: WantedObjects, of: 'head' | 'history', limits: Limits) {
-    const scan = `${of} ${head}`;
-    if (withoutPointers.has(scan)) return [];
-    const referenced = await referencedObjects(git, workspace, { commit: head, of }, limits);
-    if (referenced.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
-    return referenced;
-  }
-
-  return async (sync, limits, onProgress) => {
-    const { workspace, settings } = sync;
-    const mode = lfsMode(settings);
-    if (mode === 'none') return noObjects;
-    const store = createObjectStore(dataFolder, workspace);
-    const needed = await objectsIn(sync, 'head', limits);
-    const missing = await onDisk(missingObjects(needed, store.use));
-    if (mode === 'history') {
-      const known = new Set(needed.map(keyOf));
-      const earlier = (await objectsIn(sync, 'history', limits)).filter((object) => !known.has(keyOf(object)));
-      let freeBytes = (await remainingBytes(workspace)) - sumOfSizes(missing);
-      // Not recorded as used, so that they can be removed to make room.
-      for (const object of await onDisk(missingObjects(earlier, store.findIntact))) {
-        if (object.size > freeBytes) continue;
-        freeBytes -= object.size;
-        missing.push(object);
-      }
+  const { workspace, head: commit, settings } = sync;
+  const store = createObjectStore(dataFolder, workspace);
+  const needed = await referencedObjects(git, workspace, { commit, of: 'head' }, limits);
+  const missing = await missingObjects(needed, store.use);
+  if (lfsMode(settings) === 'history') {
+    const known = new Set(needed.map(keyOf));
+    const all = await referencedObjects(git, workspace, { commit, of: 'history' }, limits);
+    const earlier = all.filter((object) => !known.has(keyOf(object)));
+    let freeBytes = (await remainingBytes(workspace)) - sumOfSizes(missing);
+    // Not recorded as used, so that they can be removed to make room.
+    for (const object of await missingObjects(earlier, store.findIntact)) {
+      if (object.size > freeBytes) continue;
+      freeBytes -= object.size;
+      missing.push(object);
     }
-    const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
-    onProgress({ wanted, received: noObjects.received });
-    if (missing.length === 0) return noObjects;
-    const run = await runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received }));
-    const still = await onDisk(missingObjects(missing, store.findIntact));
-    const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
-    // A store that has answered for an object is usable, and only lacks some.
-    if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
-    return { wanted, received, missing: nameMissing(still, run) };
-  };
+  }
+  const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
+  onProgress({ wanted, received: noObjects.received });
+  if (missing.length === 0) return noObjects;
+  const run = await runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received }));
+  const still = await missingObjects(missing, store.findIntact);
+  const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
+  // A store that has answered for an object is usable, and only lacks some.
+  if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
+  return { wanted, received, missing: nameMissing(still, run) };
 }
 
 interface GitLfsRun {
@@ -92,13 +81,14 @@ async function runGitLfs(
     lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url }) ??
     (remote.kind === 'ssh' ? remote.address : undefined);
   if (url === undefined) {
-    throw new LfsError(
+    throw new GitError(
+      'failed',
       `The branch has LFS objects, but their URL is unknown, because the remote uses neither https nor ssh. Set it: workspace-service workspace update ${workspace} --lfs-url https://… Or exclude them from syncs: workspace-service workspace update ${workspace} --lfs none`,
     );
   }
   const ending = new AbortController();
   const silence = setTimeout(
-    () => ending.abort(new LfsError(`Nothing arrived from the LFS store at ${url} for too long.`)),
+    () => ending.abort(new GitError('failed', `Nothing arrived from the LFS store at ${url} for too long.`)),
     timeoutMs,
   );
   const redact = createRemoteRedactor(remote);
@@ -109,13 +99,13 @@ async function runGitLfs(
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
     const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
-    ending.abort(new LfsError(reason));
+    ending.abort(new GitError('failed', reason));
   }
   try {
     checkDisk();
     ending.signal.throwIfAborted();
     await git.fetchLfsObjects({
-      objectsFolder: await onDisk(store.folder()),
+      objectsFolder: await store.folder(),
       objects,
       url,
       remote,
@@ -183,17 +173,6 @@ async function missingObjects(
     missing.push(...some.filter((_, index) => found[index] === undefined));
   }
   return missing;
-}
-
-/** Converts system errors of the disk to an LfsError. */
-async function onDisk<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    const reason = systemErrorText(errorCode(error));
-    if (reason === undefined) throw error;
-    throw new LfsError(`The LFS objects cannot be stored in the data folder: ${reason}.`);
-  }
 }
 
 const keyOf = ({ oid, size }: ObjectName): string => `${oid} ${size}`;

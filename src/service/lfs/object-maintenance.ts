@@ -4,19 +4,26 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
 import { evict, type Usage } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
 import { referencedObjects } from './pointer.ts';
-import { isOverLimit, type LfsUsage, type MeasuredUsage } from './usage.ts';
+
+/** The objects of a workspace on the disk of this instance, at the last measurement. */
+export interface MeasuredUsage extends Usage {
+  /** For the heads of synced branches; null if everything fits. */
+  readonly neededBytes: number | null;
+  readonly limitBytes: number | null;
+}
+
+/** By workspace. */
+export type LfsUsage = Map<string, MeasuredUsage>;
 
 interface ObjectMaintenanceOptions {
   readonly storage: Storage;
   readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
-  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
   readonly objectsOf: (workspace: string) => ObjectStore;
   readonly lfsUsage: LfsUsage;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
@@ -85,15 +92,13 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   };
 }
 
-/** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
+/** Objects that the heads of synced branches need. */
 async function neededObjects(
-  { storage, git, remoteMemory, signal }: ObjectMaintenanceOptions,
+  { storage, git, signal }: ObjectMaintenanceOptions,
   workspace: FoundWorkspace,
 ): Promise<ReadonlySet<Oid>> {
   const synced = await syncedBranches(storage, workspace.id);
-  const { listing, failure } = await remoteMemory.ask(workspace);
-  const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
-  const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
+  const heads = new Set([...synced.values()].map(({ head }) => head));
   // A head that this instance has not fetched yet, because another one ran its sync, needs none of its objects.
   const fetched = heads.difference(await git.missingCommits(workspace.id, heads));
   const needed = new Set<Oid>();
@@ -116,3 +121,17 @@ function report(
   const about = { workspace, limit_bytes: measured.limitBytes, needed_bytes: measured.neededBytes };
   log.warn(about, 'synced branches need more LFS storage than the limit: their objects were kept');
 }
+
+/** Number of bytes that still fit within the limit of a workspace, as of the last measurement. */
+export async function remainingBytes(
+  { read }: Pick<Storage, 'read'>,
+  usage: LfsUsage,
+  workspace: string,
+): Promise<number> {
+  const row = await read.selectFrom('workspaces').select('lfs_limit').where('id', '=', workspace).executeTakeFirst();
+  return (row?.lfs_limit ?? Number.POSITIVE_INFINITY) - (usage.get(workspace)?.bytes ?? 0);
+}
+
+/** Whether the heads alone need more than the limit, so that eviction cannot reach it. */
+export const isOverLimit = ({ neededBytes, limitBytes }: MeasuredUsage): boolean =>
+  neededBytes !== null && limitBytes !== null && neededBytes > limitBytes;

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import type { Scope } from '../../interface/scopes.ts';
+import { type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
-import { type App, type Environment, requestedWorkspace, send } from '../http/context.ts';
+import { type App, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export const basePath = '/v1/workspaces/:id/lfs';

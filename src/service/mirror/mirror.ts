@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
+import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
+import { bearerOf, requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
-import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
-import { type App, bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
-import { readQuery } from '../http/urlencoded.ts';
+import type { App, Environment } from '../http/context.ts';
+import { readQuery } from '../http/request-target.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { createMirrorSlots, type MirrorLimits } from './limits.ts';
 import { readUploadPackRequest } from './read-request.ts';

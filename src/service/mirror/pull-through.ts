@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
-import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { BranchHeads, BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
@@ -9,7 +9,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type FetchObjects, LfsError } from '../syncs/lfs-objects.ts';
+import type { FetchObjects } from '../syncs/lfs-objects.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';
@@ -163,9 +163,8 @@ function createPullObjects(
   return async (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<void> => {
     const synced = await syncedBranches(storage, workspace.id);
     // Jobs mostly ask for objects of the branch that was synced last.
-    for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-      const branch = parseBranchName(name);
-      if (branch.ok) await pullObjects(workspace, branch.value, head);
+    for (const [branch, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+      await pullObjects(workspace, branch, head);
       if (await areHere()) return;
     }
   };
@@ -174,6 +173,6 @@ function createPullObjects(
 /** Rethrows what is not a failure of the remote. */
 function logFailure({ log, stopping }: PullThroughParts, { id }: StoredWorkspace, error: unknown): void {
   if (stopping.aborted) return;
-  if (!(error instanceof GitError || error instanceof LfsError)) throw error;
+  if (!(error instanceof GitError)) throw error;
   log.warn({ workspace: id, error: error.message }, 'could not fetch what this instance lacks of a mirror');
 }

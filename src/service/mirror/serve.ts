@@ -1,12 +1,13 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import { bearerOf } from '../access/caller.ts';
 import { unavailable } from '../contract/problem.ts';
 import { type BranchHeads, type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
-import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
+import { type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';

@@ -51,7 +51,7 @@ const workspaces = ({ byteOrder }: Words): readonly string[] => [
 const syncs = ({ byteOrder }: Words): readonly string[] => [
   `create table synced_branches (
     workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, name text not null,
-    head text not null, synced_at bigint not null, received_objects bigint not null, vanished_after bigint,
+    head text not null, synced_at bigint not null, received_objects bigint not null,
     primary key (workspace_id, name))`,
   `create table syncs (
     id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,

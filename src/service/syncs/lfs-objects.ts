@@ -23,15 +23,10 @@ export const noObjects: FetchedObjects = {
   missing: { count: 0, named: [] },
 };
 
-/** Rejects with an LfsError or a GitError if no object can be fetched, or with the reason of the signal. */
+/** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
   /** The timeout applies to git, and to the time that a store sends nothing. */
   limits: Limits & { readonly signal: AbortSignal },
   onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
 ) => Promise<FetchedObjects>;
-
-/** The LFS objects of a workspace could not be fetched. The message is written for users, without credentials. */
-export class LfsError extends Error {
-  override readonly name = 'LfsError';
-}

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseBranchName } from '../git/branch-name.ts';
-import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { localLimits } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
@@ -15,15 +14,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { removeVanished } from '../workspaces/vanished-branches.ts';
-import { type FetchObjects, LfsError } from './lfs-objects.ts';
+import type { FetchObjects } from './lfs-objects.ts';
 import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
-import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
-
-const maxNamed = 20;
 
 interface SyncRunParts {
   readonly storage: Storage;
@@ -53,56 +48,51 @@ interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, '
   readonly parallelSyncs: number;
 }
 
-/** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
+/**
+ * Runs queued syncs, together with all other instances. Claims none while disk space is low, and at most half of what may
+ * run for one workspace: its remote may be silent.
+ */
 export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts }: SyncWorkerOptions) {
-  const slots = createSyncSlots<ClaimedSync>(parallelSyncs);
-  const worker = startWorker({
-    parallel: maxParallelSyncs(parallelSyncs),
+  const running = new Map<string, number>();
+  const share = Math.max(1, Math.floor(parallelSyncs / 2));
+  const count = (workspace: string, change: 1 | -1): void =>
+    void running.set(workspace, (running.get(workspace) ?? 0) + change);
+  const worker = startWorker<ClaimedSync>({
+    parallel: parallelSyncs,
     pollMs,
     onError,
-    claim: async () => (freeDisk.isLow() ? undefined : slots.claim((except) => claimSync(parts.storage, { except }))),
-    run: (sync, stopping) =>
-      runSync(parts, sync, stopping, (isStalled) => {
-        slots.setStalled(sync, isStalled);
-        if (isStalled) worker.wake();
-      }).finally(() => slots.free(sync)),
+    async claim() {
+      if (freeDisk.isLow()) return undefined;
+      const except = [...running].flatMap(([workspace, syncs]) => (syncs >= share ? [workspace] : []));
+      const sync = await claimSync(parts.storage, { except });
+      if (sync !== undefined) count(sync.workspace, 1);
+      return sync;
+    },
+    run: (sync, stopping) => runSync(parts, sync, stopping).finally(() => count(sync.workspace, -1)),
   });
   parts.storage.onQueued('syncs', worker.wake);
   return worker;
 }
 
 /** Runs a claimed sync. If the service stops or the lease is lost, the next instance that claims it continues. */
-export async function runSync(
-  parts: SyncRunParts,
-  sync: ClaimedSync,
-  stopping: AbortSignal,
-  onStalled: (isStalled: boolean) => void = () => undefined,
-): Promise<void> {
+export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, metrics, log, scheduleMaintenance } = parts;
   let progress: Progress = {};
   const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
-  const stalls = watchStalls(onStalled);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetchBranchAndObjects(parts, sync, lease.signal, {
-      onProgress(now) {
-        progress = now;
-      },
-      onActivity: stalls.onActivity,
+    const end = await fetchBranchAndObjects(parts, sync, lease.signal, (now) => {
+      progress = now;
     });
     // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
     const changed = await changedPaths(parts, sync, end);
     lease.end();
-    const removed = await storage.commit({ workspace: sync.workspace }, (db) =>
+    const isRecorded = await storage.commit({ workspace: sync.workspace }, (db) =>
       record(db, storage.now, sync, end, changed),
     );
-    if (removed === undefined) return;
-    if (removed.length > 0) {
-      const named = { branches: removed.slice(0, maxNamed), count: removed.length };
-      log.info({ ...about, ...named }, 'removed branches that the remote deleted');
-    }
+    if (!isRecorded) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
@@ -113,18 +103,15 @@ export async function runSync(
     else log.warn(about, 'sync taken over by another instance, or workspace removed');
   } finally {
     lease.end();
-    stalls.end();
     metrics.syncsRunning.dec();
   }
 }
-
-type SyncEvents = Required<Omit<FetchEvents, 'onReceived'>> & { readonly onProgress: (progress: Progress) => void };
 
 async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onActivity }: SyncEvents,
+  onProgress: (progress: Progress) => void,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -139,19 +126,15 @@ async function fetchBranchAndObjects(
   try {
     const { workspace, lfs: settings } = sync;
     const limits = { timeoutMs: milliseconds(syncTimeout), signal };
-    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
-      onReceived: (objects) => onProgress({ received_objects: objects }),
-      onActivity,
-    });
+    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, (objects) =>
+      onProgress({ received_objects: objects }),
+    );
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
-    const lfs = await fetchObjects(wanted, limits, (objects) => {
-      onActivity();
-      onProgress(countsOf(receivedObjects, objects));
-    });
+    const lfs = await fetchObjects(wanted, limits, (objects) => onProgress(countsOf(receivedObjects, objects)));
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof GitError || error instanceof LfsError) return { kind: 'failed', error: error.message };
+    if (error instanceof GitError) return { kind: 'failed', error: error.message };
     throw error;
   }
 }
@@ -180,19 +163,18 @@ async function changedPaths({ storage, git }: SyncRunParts, sync: ClaimedSync, e
   }
 }
 
-/** Finishes a sync atomically. Returns the branches that the remote deleted; undefined if the lease was lost. */
+/** Finishes a sync atomically. False if the lease was lost. */
 async function record(
   db: Database,
   now: Now,
   sync: ClaimedSync,
   end: SyncEnd,
   changed: ChangedPaths,
-): Promise<readonly string[] | undefined> {
+): Promise<boolean> {
   const row = await finishSync(db, now, sync, end);
-  if (row === undefined) return undefined;
-  let removed: readonly string[] = [];
+  if (row === undefined) return false;
   if (end.kind === 'succeeded') {
-    const values = { head: end.head, synced_at: now, received_objects: row.received_objects, vanished_after: null };
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
     await db
       .insertInto('synced_branches')
       .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
@@ -204,7 +186,6 @@ async function record(
         }),
       )
       .execute();
-    removed = await removeVanished(db, sync.workspace);
   }
   const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
   const data = { sync: toSync(row), triggered_by: row.requested_by };
@@ -213,27 +194,5 @@ async function record(
       ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }
       : { ...about, type: 'sync.failed', data },
   ]);
-  return removed;
-}
-
-/** A sync without any activity for this long gives up its slot. */
-const stalledAfterMs = 10_000;
-
-function watchStalls(onStalled: (isStalled: boolean) => void): {
-  readonly onActivity: () => void;
-  readonly end: () => void;
-} {
-  let isStalled = false;
-  const timer = setTimeout(() => {
-    isStalled = true;
-    onStalled(true);
-  }, stalledAfterMs);
-  return {
-    onActivity() {
-      timer.refresh();
-      if (isStalled) onStalled(false);
-      isStalled = false;
-    },
-    end: () => clearTimeout(timer),
-  };
+  return true;
 }

@@ -1,36 +1,34 @@
 import { createHash } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import { z } from '@hono/zod-openapi';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose';
+import { parseJson } from '../contract/problem.ts';
+import { ResponseTooLong, send } from '../outbound/send.ts';
+import type { TargetCheck } from '../outbound/target.ts';
 import { quoteForLog } from '../platform/safe-text.ts';
-import { IssuerError, type IssuerKeys } from './issuer-keys.ts';
+import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
 
-export type Unverified = NonNullable<ReturnType<typeof decodeIdentity>>;
-
-/** The unverified parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
-export function decodeIdentity(jwt: string) {
-  if (jwt.length > maxIdentityLength) return undefined;
-  try {
-    const [header, claims] = [decodeProtectedHeader(jwt), decodeJwt(jwt)];
-    return { header, claims, subject: subjectOf(claims) };
-  } catch {
-    return undefined;
-  }
-}
-
 type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
-  /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
-  | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
+  /** `reason` is a sentence for the log. */
+  | { readonly kind: 'refused'; readonly reason: string }
   /** No request to the issuer has succeeded yet. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 /** Verified claims about a job. */
 export interface Identity {
   readonly issuer: string;
-  /** A hash of issuer and subject. */
-  readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
   /** A hash that identifies the JWT. */
   readonly id: string;
@@ -57,11 +55,8 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 /** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
 export const createVerifyIdentity =
   (keysOf: (issuer: string) => IssuerKeys) =>
-  async (
-    jwt: string,
-    unverified: Unverified | undefined,
-    { issuers, audience, now }: Expected,
-  ): Promise<IdentityVerification> => {
+  async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
+    const unverified = decode(jwt);
     if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
     const { iss: issuer } = unverified.claims;
     if (typeof issuer !== 'string' || !issuers.has(issuer)) {
@@ -79,35 +74,34 @@ export const createVerifyIdentity =
       });
       const { exp = 0, aud } = claims;
       // Any other recipient could use the JWT here.
-      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
+      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience));
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
+        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.');
       }
       const endsAt = (exp + leewaySeconds) * 1_000;
-      const subject = subjectOf(claims);
-      return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
+      return { kind: 'verified', identity: { issuer, claims, id: idOf(jwt, claims), endsAt } };
     } catch (error) {
       if (error instanceof IssuerError) {
         const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
         return { kind: 'unavailable', reason, retryAfterSeconds: 60 };
       }
-      // jose checks claims only after the signature.
-      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-      return refused(refusalReason(error, unverified.header, audience), isSigned ? error.payload : undefined);
+      return refused(refusalReason(error, unverified.header, audience));
     }
   };
 
-/** `claims` are verified. */
-const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
-  kind: 'refused',
-  reason,
-  subject: claims && subjectOf(claims),
-});
+/** The parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
+function decode(jwt: string) {
+  if (jwt.length > maxIdentityLength) return undefined;
+  try {
+    return { header: decodeProtectedHeader(jwt), claims: decodeJwt(jwt) };
+  } catch {
+    return undefined;
+  }
+}
 
-/** Hashed, because strangers may claim a subject of any length. */
-const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
+const refused = (reason: string): IdentityVerification => ({ kind: 'refused', reason });
 
-function refusalReason(error: unknown, { alg, kid }: Unverified['header'], audience: string): string {
+function refusalReason(error: unknown, { alg, kid }: ProtectedHeaderParameters, audience: string): string {
   if (error instanceof errors.JOSEAlgNotAllowed)
     return `The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`;
   if (error instanceof errors.JWKSNoMatchingKey)
@@ -139,3 +133,100 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
 }
 
 export const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** Finds the key for the header of a JWT. */
+type IssuerKeys = ReturnType<typeof createRemoteJWKSet>;
+
+interface IssuerKeysOptions {
+  readonly targets: TargetCheck;
+  /** Called when the keys of an issuer could not be fetched. */
+  readonly onFailure: (issuer: string, reason: string) => void;
+  /** Time limit for discovery and keys together. */
+  readonly timeoutMs?: number;
+}
+
+/** The keys of issuers, in the memory of this instance. Only for issuers in trust rules, because it sends requests to them. */
+export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions) {
+  const issuers = new Map<string, IssuerKeys>();
+
+  function keysOf(issuer: string): IssuerKeys {
+    let last: string | undefined;
+    return createRemoteJWKSet(discoveryUrl(issuer), {
+      timeoutDuration: timeoutMs,
+      cooldownDuration: 60_000,
+      // Limits how long a withdrawn key is still used, unless the issuer is down.
+      cacheMaxAge: 10 * 60_000,
+      async [customFetch](_url, { signal }) {
+        try {
+          last = JSON.stringify(await fetchKeys(issuer, targets, signal));
+        } catch (error) {
+          const reason = reasonOf(error, signal, timeoutMs);
+          onFailure(issuer, reason);
+          // Running jobs must be able to renew their locks.
+          if (last === undefined) throw new IssuerError(reason);
+        }
+        return new Response(last);
+      },
+    });
+  }
+
+  return (issuer: string): IssuerKeys => {
+    const keys = issuers.get(issuer) ?? keysOf(issuer);
+    issuers.set(issuer, keys);
+    return keys;
+  };
+}
+
+const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+
+/** The message completes "Could not fetch the keys of the issuer …: ". */
+export class IssuerError extends Error {
+  override readonly name = 'IssuerError';
+}
+
+/** OpenID Connect Discovery 1.0, section 3. */
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+/** RFC 7517, section 5. The content of the keys is validated by jose. */
+const keySetSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
+});
+
+async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
+  const discovered = await getJson(discoveryUrl(issuer).href, discoverySchema, check, signal);
+  // Section 4.3: otherwise one issuer could impersonate another.
+  if (discovered.issuer !== issuer) {
+    throw new IssuerError(`its discovery document names another issuer: ${quoteForLog(discovered.issuer)}`);
+  }
+  return getJson(discovered.jwks_uri, keySetSchema, check, signal);
+}
+
+const headers = { accept: 'application/json', 'accept-encoding': 'identity' };
+const maxResponseBytes = 1024 * 1024;
+
+async function getJson<T>(url: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
+  const group = `issuer ${URL.parse(url)?.hostname}`;
+  const sent = await send({ url, method: 'GET', headers }, { check, group, maxResponseBytes, signal });
+  if (sent.kind !== 'response') {
+    throw new IssuerError(sent.kind === 'refused' ? `its URL cannot be used. ${sent.reason}` : 'it was not asked');
+  }
+  const { response } = sent;
+  const { statusCode: status = 0 } = response;
+  if (status !== 200) {
+    response.destroy();
+    const what =
+      status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
+    throw new IssuerError(`${url} returned ${what}`);
+  }
+  const pieces: Buffer[] = await response.toArray();
+  const parsed = parseJson(schema, String(Buffer.concat(pieces)));
+  if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
+  return parsed;
+}
+
+function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
+  if (error instanceof IssuerError) return error.message;
+  if (error instanceof ResponseTooLong) return `its response is larger than ${maxResponseBytes} bytes`;
+  if (signal.aborted) return `it did not respond within ${timeoutMs / 1_000} s`;
+  return connectionErrorText(error);
+}

@@ -7,10 +7,10 @@ import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-/** One workspace gets at most half of the processes: a remote that does not respond cannot use them all. */
+/** One workspace gets few of the processes: some remotes that do not respond cannot use them all. */
 const processes = {
   max: 8,
-  maxPerKey: 4,
+  maxPerKey: 2,
   timeout: {
     // Earlier than callers give up, which take a remote without a response for a silent one.
     ms: 3_000,

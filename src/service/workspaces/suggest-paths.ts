@@ -47,8 +47,9 @@ export function createSuggestPaths({ storage, git }: SuggestPathsParts) {
   /** Head of the default branch, if it is known and synced; otherwise of the branch that was synced last. */
   async function mirroredCommit(workspace: FoundWorkspace): Promise<string | undefined> {
     const synced = await syncedBranches(storage, workspace.id);
-    const [latest] = [...synced.values()].sort((one, other) => other.syncedAt - one.syncedAt);
-    return (synced.get(workspace.default_branch ?? '') ?? latest)?.head;
+    const newestFirst = [...synced].sort(([, one], [, other]) => other.syncedAt - one.syncedAt);
+    const [, last] = newestFirst.find(([name]) => name === workspace.default_branch) ?? newestFirst[0] ?? [];
+    return last?.head;
   }
 
   const list = (workspace: FoundWorkspace, query: Omit<FolderQuery, 'limits'>) =>

@@ -1,17 +1,16 @@
 import { sql } from 'kysely';
-import { type BranchHeads, type BranchName, parseBranchName } from '../git/branch-name.ts';
+import type { BranchHeads, BranchName } from '../git/branch-name.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {
   readonly head: string;
   /** Milliseconds, by the clock of the database. */
   readonly syncedAt: number;
-  /** Whether the last listing of the remote did not contain it. */
-  readonly hasVanished?: boolean;
+  /** An estimate for its next sync: what the last sync with new objects received. */
+  readonly receivedObjects: number;
 }
 
-/** Keys are names of branches. */
-export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
+export type SyncedBranches = ReadonlyMap<BranchName, SyncedBranch>;
 
 /**
  * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
@@ -22,12 +21,11 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
   const published = new Map<BranchName, string>();
   const names = new Set<string>();
   const folders = new Set<string>();
-  for (const [text, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-    const name = parseBranchName(text);
-    const parents = [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index));
-    if (!name.ok || folders.has(text) || parents.some((parent) => names.has(parent))) continue;
-    published.set(name.value, head);
-    names.add(text);
+  for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+    const parents = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index));
+    if (folders.has(name) || parents.some((parent) => names.has(parent))) continue;
+    published.set(name, head);
+    names.add(name);
     for (const parent of parents) folders.add(parent);
   }
   return published;
@@ -36,43 +34,48 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
   const rows = await read
     .selectFrom('synced_branches')
-    .select(['name', 'head', 'synced_at as syncedAt', 'vanished_after'])
+    .select(['name', 'head', 'synced_at as syncedAt', 'received_objects as receivedObjects'])
     .where('workspace_id', '=', workspace)
     .orderBy('name')
     .execute();
-  return new Map(
-    rows.map(({ name, vanished_after, ...row }) => [name, { ...row, hasVanished: vanished_after === row.syncedAt }]),
-  );
+  // Only a sync writes a name, after it has parsed it.
+  return new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
+}
+
+/** Stops serving these branches, unless one was synced again. */
+export async function removeBranches(
+  { commit }: Pick<Storage, 'commit'>,
+  workspace: string,
+  branches: readonly (readonly [name: string, SyncedBranch])[],
+): Promise<void> {
+  if (branches.length === 0) return;
+  await commit({ workspace }, async (db) => {
+    for (const [name, { syncedAt }] of branches) {
+      await db
+        .deleteFrom('synced_branches')
+        .where((where) => where.and({ workspace_id: workspace, name, synced_at: syncedAt }))
+        .execute();
+    }
+  });
 }
 
 /** Maximum duration of a job, which may continue to clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
+/** The heads of syncs, and those that a later sync of their branch has replaced within this time. */
 export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
-  const since = sql<number>`(select ${now}) - ${sql.lit(formerForMs)}`;
-  const within = await read
-    .selectFrom('syncs')
+  const replacedAt = sql<number | null>`lead(created_at) over (partition by branch order by created_at)`;
+  const heads = await read
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('syncs')
+        .select(['head', 'created_at', replacedAt.as('replaced_at')])
+        .where('workspace_id', '=', workspace)
+        .where('status', '=', 'succeeded')
+        .as('succeeded'),
+    )
     .select('head')
     .distinct()
-    .where('workspace_id', '=', workspace)
-    .where('status', '=', 'succeeded')
-    .where('created_at', '>=', since)
+    .where(sql<boolean>`coalesce(replaced_at, created_at) >= (select ${now}) - ${sql.lit(formerForMs)}`)
     .execute();
-  const before = await read
-    .selectFrom('synced_branches')
-    .where('workspace_id', '=', workspace)
-    .where('synced_at', '>=', since)
-    .select(({ selectFrom }) =>
-      selectFrom('syncs')
-        .select('syncs.head')
-        .whereRef('syncs.workspace_id', '=', 'synced_branches.workspace_id')
-        .whereRef('syncs.branch', '=', 'synced_branches.name')
-        .where('syncs.status', '=', 'succeeded')
-        .where('syncs.created_at', '<', since)
-        .orderBy('syncs.created_at', 'desc')
-        .limit(1)
-        .as('head'),
-    )
-    .execute();
-  return [...new Set([...within, ...before].flatMap(({ head }) => head ?? []))];
+  return heads.flatMap(({ head }) => head ?? []);
 }

@@ -192,9 +192,7 @@ export const everyTable: Rows = {
   pool_items: [
     { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
   ],
-  synced_branches: [
-    { workspace_id: 'game', name: 'main', head: 'c0ffee', synced_at: 1, received_objects: 2, vanished_after: 1 },
-  ],
+  synced_branches: [{ workspace_id: 'game', name: 'main', head: 'c0ffee', synced_at: 1, received_objects: 2 }],
   syncs: [
     {
       id: 'sync_1',

@@ -32,9 +32,7 @@ describe('a fetch', () => {
     repository.git('tag', '-m', 'tag', 'v1', 'main');
 
     const received: number[] = [];
-    const fetched = await git.fetch('game', remote, main, enoughTime, {
-      onReceived: (objects) => received.push(objects),
-    });
+    const fetched = await git.fetch('game', remote, main, enoughTime, (objects) => received.push(objects));
 
     expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main') });
     expect(received.at(-1)).toBe(fetched.receivedObjects);

@@ -258,7 +258,9 @@ describe('a sync', () => {
     const { fetch, data } = await oneObject();
     await mkdir(data);
     await writeFile(join(data, 'lfs'), '');
-    await expect(fetch()).rejects.toThrow('cannot be stored in the data folder: a part of its path is a file');
+    await expect(fetch()).rejects.toThrow(
+      'could not store LFS objects in the data folder: a part of its path is a file',
+    );
   });
 
   test.each<readonly [string, string, Answer]>([

@@ -1,16 +1,13 @@
 import { utimes } from 'node:fs/promises';
 import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createObjectMaintenance } from '../../../src/service/lfs/object-maintenance.ts';
+import { createObjectMaintenance, type LfsUsage, remainingBytes } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { ObjectName } from '../../../src/service/lfs/oid.ts';
-import { type LfsUsage, remainingBytes } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import type { AskedRemote } from '../../../src/service/workspaces/remote-memory.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { branchNamed } from '../../support/git-service.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
@@ -34,17 +31,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     errors.length = 0;
   });
 
-  const noAnswer: AskedRemote = {
-    listing: undefined,
-    failure: { reason: 'No answer.', isBusy: false },
-    startedAt: 0,
-  };
-  const answering = (...names: readonly string[]): AskedRemote => {
-    const branches = new Map(names.map((name) => [branchNamed(name), 'head']));
-    return { listing: { branches, defaultBranch: undefined, askedAt: 0 }, failure: undefined, startedAt: 0 };
-  };
-
-  const upkeep = (asked: AskedRemote = noAnswer) =>
+  const upkeep = () =>
     createObjectMaintenance({
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
@@ -57,7 +44,6 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
           for (const object of found) onBlob({ path: object.oid, content: Buffer.from(pointerTo(object)) });
         },
       },
-      remoteMemory: { ask: async () => asked },
       metrics,
       log: pino({}, { write: (line: string) => lines.push(line) }),
       signal: new AbortController().signal,
@@ -110,15 +96,6 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
     expect(warnings).toMatchObject([{ workspace: small.workspace, limit_bytes: 50, needed_bytes: 100 }]);
     expect(errors).toEqual([]);
-  });
-
-  test('keeps nothing for a branch that the remote no longer has', async () => {
-    const { workspace, left } = await stocked(50);
-    const usage = () => lfsUsage.get(workspace)?.objects;
-    await upkeep(answering('main', 'side')).maintainAll();
-    expect([await left(), usage()]).toEqual([[true, false, false], 1]);
-    await upkeep(answering('side')).maintainAll();
-    expect([await left(), usage()]).toEqual([[false, false, false], 0]);
   });
 
   test('removes nothing if the needed objects are unknown, and continues with other workspaces', async () => {

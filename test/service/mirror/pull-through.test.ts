@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { GitError } from '../../../src/service/git/git-error.ts';
 import { createPullThrough } from '../../../src/service/mirror/pull-through.ts';
-import { LfsError } from '../../../src/service/syncs/lfs-objects.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
@@ -30,7 +30,7 @@ function setUp({ isDiskLow = false } = {}) {
     },
     async fetchObjects() {
       objectRuns += 1;
-      throw new LfsError('The store does not answer.');
+      throw new GitError('failed', 'The store does not answer.');
     },
     allowFileRemotes: false,
     syncTimeout: { seconds: 60 },

@@ -26,7 +26,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
     let receive: (objects: number) => void = () => undefined;
     const git: Partial<Git> = {
-      fetch: (_workspace, _remote, _branch, { signal }, { onReceived = () => undefined } = {}) => {
+      fetch: (_workspace, _remote, _branch, { signal }, onReceived = () => undefined) => {
         receive = onReceived;
         signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
         return course.promise;

@@ -64,7 +64,7 @@ export const serveFlags = {
     parseDurationBetween({ seconds: 0 }, { seconds: 86_400 }),
     '10s',
   ),
-  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '2'),
+  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '4'),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',

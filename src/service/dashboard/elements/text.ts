@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
-import type { HtmlEscapedString } from 'hono/utils/html';
 import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 
 /** HTML with all inserted values escaped. Only the tag `html` creates it. */
-export type Markup = ReturnType<typeof html> | HtmlEscapedString;
+export type Markup = ReturnType<typeof html>;
 
 /** Text from a user, isolated so that it cannot reorder or hide the surrounding text. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;

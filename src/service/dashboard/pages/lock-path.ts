@@ -5,9 +5,9 @@ import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interfac
 import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { requireFreeDisk } from '../../access/access.ts';
 import { askedRequest } from '../../api/queue.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
-import { requireFreeDisk } from '../../http/access.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';

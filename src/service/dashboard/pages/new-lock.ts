@@ -5,10 +5,10 @@ import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.t
 import { problems } from '../../../interface/problem.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
-import { requireFreeDisk } from '../../http/access.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { latestMode, uncompared } from '../../workspaces/latest.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';

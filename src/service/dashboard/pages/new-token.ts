@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
-import { actorOf } from '../../http/context.ts';
-import { createTokenAudited } from '../../tokens/audited.ts';
+import { actorOf } from '../../access/caller.ts';
 import {
   isTokenPreset,
   scopeLimitProblem,
@@ -11,7 +10,7 @@ import {
   tokenPresets,
   unknownWorkspaces,
 } from '../../tokens/new-token.ts';
-import type { NewToken } from '../../tokens/tokens.ts';
+import { createTokenAudited, type NewToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import { navigationLinks } from '../elements/list.ts';

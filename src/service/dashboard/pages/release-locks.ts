@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
-import { actorOf } from '../../http/context.ts';
+import { actorOf } from '../../access/caller.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -103,7 +103,10 @@ function warningOf(forced: number, rows: readonly LockRow[]): string {
     const whose = rows.length === 1 ? 'this lock' : `${forced} of these locks`;
     return `Someone else holds ${whose}. ${relies}, and may overwrite changes that others make now. ${ended}`;
   }
-  const own = 'Once released, others can lock the file: push your changes first.';
+  const own =
+    rows.length === 1
+      ? 'Once it is released, others can lock the file: push your changes first.'
+      : 'Once they are released, others can lock the files: push your changes first.';
   return rows.some(({ origin }) => origin !== null) ? `${own} ${relies}. ${ended}` : own;
 }
 

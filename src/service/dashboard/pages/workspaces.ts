@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { failingHooks } from '../../webhooks/hook-overview.ts';
+import { failingHooks } from '../../webhooks/hooks.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { listUrl, totalText } from '../elements/lock.ts';
 import { commaSeparated, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';

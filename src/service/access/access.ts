@@ -1,0 +1,194 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { grants, type Scope } from '../../interface/scopes.ts';
+import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
+import type { Environment } from '../http/context.ts';
+import type { RequestLimit } from '../http/request-limit.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
+import { limitRate, type Rate } from '../runtime/limit-rate.ts';
+import type { Storage } from '../storage/storage.ts';
+import { looksLikeTokenSecret } from '../tokens/secret.ts';
+import { authenticate, type Bearer } from '../tokens/tokens.ts';
+import { bearerOf } from './caller.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set when a request has released a lock of the token's own owner: it does not count against the rate limit. */
+    isFree: boolean;
+  }
+}
+
+interface AuthScheme {
+  readonly tokenIn: (authorization: string | undefined) => string | undefined;
+  /** Advice for a client that sends no credentials. */
+  readonly advice: string;
+}
+
+/** For git and Git LFS, which support only user names and passwords. */
+export const byBearerOrPassword: AuthScheme = {
+  tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
+  advice:
+    'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
+};
+
+/** The credential in a Bearer header; undefined without such a header, or for another scheme. */
+const bearerTokenIn = (authorization: string | undefined) => credentialIn(authorization, 'bearer');
+
+/** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
+function basicPasswordIn(authorization: string | undefined): string | undefined {
+  const encoded = credentialIn(authorization, 'basic');
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  return credentials.replace(/^[^:]*:?/, '');
+}
+
+export interface AccessControl {
+  readonly storage: Storage;
+  readonly rateLimiter: RateLimiter;
+  readonly requestLimit: Pick<RequestLimit, 'identify'>;
+  readonly noteUse: (tokenId: string) => void;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  /** Default: Bearer only. */
+  readonly authScheme?: AuthScheme;
+}
+
+const fullDiskRetryAfterSeconds = 10;
+
+/** For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. */
+export function requireFreeDisk({ freeDisk }: AccessControl): void {
+  if (!freeDisk.isLow()) return;
+  throw unavailable(
+    `The disk of the service has less than ${freeDisk.reserve} free, so it accepts no new work. Locks can still be released and renewed. Try again later, or ask the operator to free disk space.`,
+    fullDiskRetryAfterSeconds,
+  );
+}
+
+export type Access = 'anyone' | 'any-token' | Scope;
+
+/**
+ * `unless-free` is for releases: a request that the handler marks with `makeFree` is not charged, and none is refused
+ * for its rate.
+ */
+export type Charge = 'always' | 'unless-free';
+
+export function requireAccess(
+  control: AccessControl,
+  access: Exclude<Access, 'anyone'>,
+  charge: Charge = 'always',
+): MiddlewareHandler<Environment> {
+  return async (c, next) => {
+    const bearer = await authenticateRequest(c, control);
+    if (charge === 'always' || !hasAccess(bearer, access)) {
+      admitBearer(c, control, bearer, access);
+      return next();
+    }
+    identify(c, control, bearer);
+    await next();
+    if (c.get('isFree')) return;
+    control.rateLimiter.charge(bearer.id);
+    for (const [name, value] of Object.entries(control.rateLimiter.headersOf(bearer.id)))
+      c.res.headers.set(name, value);
+  };
+}
+
+/** Must be called when a lock of the token's own owner was released. */
+export const makeFree = (c: Context<Environment>): void => c.set('isFree', true);
+
+/** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
+export function admitBearer(
+  c: Context<Environment>,
+  control: AccessControl,
+  bearer: Bearer,
+  access: Exclude<Access, 'anyone'>,
+): void {
+  admitToken(c, control, bearer);
+  if (access !== 'any-token' && !hasAccess(bearer, access)) throw insufficientScope(access, bearer.scopes);
+}
+
+const hasAccess = ({ scopes }: Bearer, access: Exclude<Access, 'anyone'>): boolean =>
+  access === 'any-token' || grants(scopes, access);
+
+/** Counts a request against the rate limit of its token, and refuses it above the limit. */
+export function admitToken(c: Context<Environment>, control: AccessControl, bearer: Bearer): void {
+  const seconds = control.rateLimiter.charge(bearer.id);
+  identify(c, control, bearer);
+  refuseUntil(seconds, 'Too many requests with this token.');
+}
+
+/** Refuses a request that would store something, and is only charged afterwards. */
+export const refuseBeyondLimit = (c: Context<Environment>, { rateLimiter }: AccessControl): void =>
+  refuseUntil(rateLimiter.secondsUntilCharge(bearerOf(c).id), 'Too many requests with this token.');
+
+export function refuseUntil(seconds: number, reason: string): void {
+  if (seconds === 0) return;
+  throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+function identify(
+  c: Context<Environment>,
+  { rateLimiter, requestLimit, noteUse }: AccessControl,
+  bearer: Bearer,
+): void {
+  c.set('bearer', bearer);
+  c.set('callerId', bearer.id);
+  c.set('responseHeaders', rateLimiter.headersOf(bearer.id));
+  noteUse(bearer.id);
+  requestLimit.identify(c.env.incoming, bearer.id);
+}
+
+export type RateLimit = Rate | null;
+
+interface RateLimiter {
+  /** Charges the token for a request, and returns 0; or the seconds until it may be charged. */
+  readonly charge: (tokenId: string) => number;
+  readonly secondsUntilCharge: (tokenId: string) => number;
+  readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
+}
+
+/** Limits the requests of each token; null for no limit. `clock` counts milliseconds. */
+export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
+  if (limit === null) return { charge: () => 0, secondsUntilCharge: () => 0, headersOf: () => ({}) };
+  const { perSecond, burst } = limit;
+  const { charge, remaining } = limitRate(limit, clock);
+  return {
+    charge,
+    secondsUntilCharge: (tokenId) => remaining(tokenId).seconds,
+    headersOf(tokenId) {
+      const { charges, seconds } = remaining(tokenId);
+      return {
+        'ratelimit-policy': `"token";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+        ratelimit: `"token";r=${charges};t=${seconds}`,
+      };
+    },
+  };
+}
+
+const byBearer: AuthScheme = {
+  tokenIn: bearerTokenIn,
+  advice: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
+};
+
+/** Authenticates a request. Long-running responses call it again, because the token may have been revoked. */
+export async function authenticateRequest(
+  c: Context<Environment>,
+  { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,
+): Promise<Bearer> {
+  const token = authScheme.tokenIn(c.req.header('authorization'));
+  if (token === undefined) throw unauthorized(authScheme.advice);
+  if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
+  const authentication = await authenticate(storage, token);
+  if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);
+  return authentication.bearer;
+}
+
+const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
+
+/** RFC 6750 section 3.1: the challenge has no error code if the request has no token, or uses another scheme. */
+export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
+  new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
+
+function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
+  const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
+  return scheme.toLowerCase() === wanted ? credential : undefined;
+}

@@ -1,0 +1,185 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { problemMediaType } from '../../interface/problem.ts';
+import { scopes } from '../../interface/scopes.ts';
+import { bearerOf } from '../access/caller.ts';
+import { Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import { problemSchema } from '../contract/schemas.ts';
+import { isForm, readText } from '../http/body.ts';
+import { addressOf, type Environment } from '../http/context.ts';
+import { readParameters } from '../http/request-target.ts';
+import { exchangedTokenSeconds } from '../trust/exchanged-tokens.ts';
+import { maxIdentityLength } from '../trust/verify-identity.ts';
+import { type Api, type ApiParts, addOperation, jsonResponse } from './operation.ts';
+
+const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const typeOf = (name: 'jwt' | 'id_token' | 'access_token') => `urn:ietf:params:oauth:token-type:${name}` as const;
+const identityTypes = [typeOf('jwt'), typeOf('id_token')] as const;
+
+/** RFC 8693, section 2.1. */
+const requestSchema = z
+  .object({
+    grant_type: z.literal(grantType),
+    subject_token: z.string().openapi({
+      description: 'A JWT with the origin of this service as its audience, not exchanged before.',
+      maxLength: maxIdentityLength,
+    }),
+    subject_token_type: z.enum(identityTypes),
+    requested_token_type: z.literal(typeOf('access_token')).optional(),
+    scope: z.string().optional().openapi({
+      description: 'Separated by spaces. Without it, the token has all that the trust rules allow.',
+      example: 'locks:write',
+    }),
+  })
+  .openapi('TokenExchangeRequest');
+
+const tokenSchema = z
+  .object({
+    access_token: z.string(),
+    issued_token_type: z.literal(typeOf('access_token')),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number().int().openapi({ example: exchangedTokenSeconds }),
+    scope: z.string(),
+  })
+  .openapi('ExchangedToken');
+
+const errorCodes = ['invalid_request', 'invalid_scope', 'unsupported_grant_type', 'temporarily_unavailable'] as const;
+
+/** RFC 6749, section 5.2, which RFC 8693 refers to. */
+const errorSchema = z
+  .object({ error: z.enum(errorCodes), error_description: z.string() })
+  .openapi('TokenExchangeError');
+
+export function addTokenRoutes(api: Api, parts: ApiParts): void {
+  addTokenRoute(api, parts);
+  addTokenExchangeRoute(api, parts);
+}
+
+/** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
+function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
+  const { exchangeToken } = parts;
+
+  addOperation(api, parts, {
+    operationId: 'exchangeToken',
+    summary: 'Exchange the identity of a job for a token (RFC 8693)',
+    description:
+      'The response is the same for any invalid JWT and for one that no trust rule matches. The log of the service has the reason.',
+    method: 'post',
+    path: '/v1/token',
+    access: 'anyone',
+    ownBody: { 'application/x-www-form-urlencoded': { schema: requestSchema } },
+    responses: {
+      200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
+      400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
+      429: jsonResponse('Too many exchanges.', errorSchema, 'Retry-After'),
+      503: {
+        description: 'The issuer cannot be asked for its keys, or the database does not answer.',
+        headers: ['Retry-After'],
+        content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
+      },
+    },
+    refusals: [413],
+    async handle({ c }) {
+      const form = await readForm(c);
+      if (typeof form === 'string') return errorResponse('invalid_request', form);
+      const { grant_type = '' } = form;
+      if (grant_type !== '' && grant_type !== grantType) {
+        return errorResponse('unsupported_grant_type', `The only grant_type here is ${grantType}.`);
+      }
+      const parsed = requestSchema.safeParse(form);
+      if (!parsed.success) {
+        const [name] = parsed.error.issues.flatMap(({ path }) => path.map(String));
+        return errorResponse('invalid_request', `The parameter ${name} is missing or has an unsupported value.`);
+      }
+      const { subject_token: jwt, scope = '' } = parsed.data;
+      const exchange = await exchangeToken({
+        jwt,
+        scopes: scope.split(' ').filter((name) => name !== ''),
+        address: addressOf(c),
+        requestId: c.get('requestId'),
+      });
+      switch (exchange.kind) {
+        case 'exchanged':
+          return jsonApiResponse(200, {
+            access_token: exchange.secret,
+            issued_token_type: typeOf('access_token'),
+            token_type: 'Bearer',
+            expires_in: exchangedTokenSeconds,
+            scope: exchange.scopes.join(' '),
+          });
+        case 'refused':
+          return errorResponse(
+            'invalid_request',
+            'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why. Its operator adds a rule with: workspace-service trust add',
+          );
+        case 'invalid-scope':
+          return errorResponse(
+            'invalid_scope',
+            'The trust rules of the service do not allow a token with these scopes.',
+          );
+        case 'limited':
+          return retryLater(429, 'Too many token exchanges.', exchange.retryAfterSeconds);
+        case 'unavailable':
+          return retryLater(503, 'Could not fetch the keys of the issuer.', exchange.retryAfterSeconds);
+      }
+    },
+  });
+}
+
+type ErrorCode = (typeof errorCodes)[number];
+
+const errorResponse = (code: ErrorCode, description: string): ApiResponse =>
+  jsonApiResponse(400, { error: code, error_description: description });
+
+function retryLater(status: 429 | 503, reason: string, retryAfterSeconds: number): ApiResponse {
+  const error_description = `${reason} Try again after the time in Retry-After.`;
+  const headers = { 'retry-after': String(retryAfterSeconds) };
+  return jsonApiResponse(status, { error: 'temporarily_unavailable', error_description }, headers);
+}
+
+/** Large enough that a JWT that is too long gets its own error. */
+const bodyLimit = { maxBytes: 8 * maxIdentityLength, subject: 'The form' };
+
+async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
+  const { incoming } = c.env;
+  if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';
+  const text = await readText(incoming, bodyLimit);
+  try {
+    const parameters = readParameters(text, Object.keys(requestSchema.shape));
+    // RFC 6749, section 3.2: a parameter without a value counts as omitted.
+    return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+const ownTokenSchema = z
+  .object({
+    id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
+    name: z.string().openapi({ example: 'laptop' }),
+    owner: z.string().openapi({ description: 'Owner of its locks.', example: 'ada' }),
+    scopes: z.array(z.enum(scopes)),
+    workspaces: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
+  })
+  .openapi('Token');
+
+/** Describes the token of the request, so that a client recognizes its own locks. */
+function addTokenRoute(api: Api, parts: ApiParts): void {
+  addOperation(api, parts, {
+    operationId: 'getToken',
+    summary: 'Get the owner and the scopes of the token of this request',
+    method: 'get',
+    path: '/v1/token',
+    access: 'any-token',
+    responses: { 200: jsonResponse('The token, without its secret.', ownTokenSchema) },
+    async handle({ c }) {
+      const { id, name, owner, scopes, workspaces } = bearerOf(c);
+      return jsonApiResponse(200, { id, name, owner, scopes, workspaces });
+    },
+  });
+}
