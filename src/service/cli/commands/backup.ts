@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { packageVersion } from '../../../built/version.ts';
 import { timeCell } from '../../../interface/format.ts';
-import type { RowCounts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import { flushFolder } from '../../storage/make-folder.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -49,7 +48,7 @@ export const backup = defineStorageCommand({
   },
 });
 
-export const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
+export const rowCounts = (rows: WrittenBackup['rows']): readonly OutputBlock[] =>
   textTable(
     Object.entries(rows).filter(([, count]) => count > 0),
     { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },

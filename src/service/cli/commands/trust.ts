@@ -2,10 +2,10 @@ import { timeCell } from '../../../interface/format.ts';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import { type EnteredRule, parseClaim, parseIssuer, parseRuleOwner, readRule } from '../../trust/new-rule.ts';
+import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
-import { type FlagValues, repeated, required, withDefault } from '../definition/flags.ts';
+import { repeated, required, withDefault } from '../definition/flags.ts';
 import { idOf, scopeLine } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
@@ -17,8 +17,6 @@ const flags = {
   issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
   ...permissionFlags,
 };
-
-const enteredRule = ({ claim, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims: claim });
 
 const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
   Object.entries(claims).map(([name, value]) => `${name}=${value}`);
@@ -38,17 +36,12 @@ export const trustAdd = defineStorageCommand({
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   mayBeNew: 'in-folder',
-  check(given) {
-    const read = readRule(enteredRule(given));
-    if (read.ok) return [];
-    return Object.entries(read.errors).map(([field, reason]) => `--${field}: ${reason}`);
-  },
+  check: ruleProblems,
   async run({ flags: given }, storage) {
-    const read = readRule(enteredRule(given));
-    if (!read.ok) throw new Error('check() accepted an invalid rule.');
+    const wanted = newRule(given);
     const { added, others } = await storage.commit('global', async (db) => ({
-      added: await addTrustRule(db, storage.now, operatorActor(), read.value),
-      others: await activeTokensOf(db, storage.now, read.value.owner),
+      added: await addTrustRule(db, storage.now, operatorActor(), wanted),
+      others: await activeTokensOf(db, storage.now, wanted.owner),
     }));
     if (added.kind === 'too-many')
       throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
