@@ -3,7 +3,7 @@ import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../../trust/new-rule.ts';
-import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
+import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
 import { repeated, required, withDefault } from '../definition/flags.ts';
 import { idOf, scopeLine } from '../definition/values.ts';
@@ -43,8 +43,6 @@ export const trustAdd = defineStorageCommand({
       added: await addTrustRule(db, storage.now, operatorActor(), wanted),
       others: await activeTokensOf(db, storage.now, wanted.owner),
     }));
-    if (added.kind === 'too-many')
-      throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
     const { rule } = added;
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     return {
