@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Timestamp } from '../../../interface/resources.ts';
-import { safeText } from '../../platform/safe-text.ts';
+import { safeText } from '../../../interface/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 

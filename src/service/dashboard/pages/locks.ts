@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { safeText } from '../../../interface/safe-text.ts';
 import {
   countLocks,
   type LockOrder,
@@ -10,7 +11,6 @@ import {
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { isOwnLock } from '../../locks/release.ts';
-import { safeText } from '../../platform/safe-text.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
 import {

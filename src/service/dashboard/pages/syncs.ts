@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { formatElapsed, formatNumber, pluralize } from '../../../interface/format.ts';
+import { safeText } from '../../../interface/safe-text.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import type { Sync } from '../../contract/schemas.ts';
-import { safeText } from '../../platform/safe-text.ts';
 import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { link, listPage, positionIn, type Row, urlWith } from '../elements/list.ts';
