@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { Idempotency, Once } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
-import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
-import { type ReleaseRequest, releaseLocks } from './release.ts';
+import { createCommitReleases, createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { blockedBy, linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
@@ -29,7 +28,7 @@ import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wai
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
-import { foldCase, windowsPathProblem } from './windows-path.ts';
+import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
