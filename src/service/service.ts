@@ -7,13 +7,12 @@ import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createApp } from './http/app.ts';
 import type { App } from './http/context.ts';
-import { reportEvents } from './http/report-events.ts';
-import { startServer } from './http/server.ts';
+import { reportEvents, startServer } from './http/server.ts';
 import { createCompare } from './latest/compare.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
-import { foldHeldPaths } from './locks/fold-held-paths.ts';
+import { foldHeldPaths } from './locks/find.ts';
 import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
@@ -47,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const backgroundWork = startBackgroundWork(parts);
   const stopWork = async () => {
     stopping.abort();
-    await Promise.all([backgroundWork, locks, freeDisk].map((work) => work.stop()));
+    await Promise.all([backgroundWork, freeDisk].map((work) => work.stop()));
   };
   try {
     const server = await startServer(app, host, port, {

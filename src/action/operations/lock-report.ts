@@ -15,7 +15,7 @@ import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from 
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { RollbackResult } from '../../locks/path-by-path.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/results.ts';

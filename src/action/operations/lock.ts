@@ -10,8 +10,8 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 import { rollBackInTime } from '../../locks/path-by-path.ts';
 import type { Pool } from '../../locks/pool.ts';
 import { createLockSession } from '../../locks/session.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
-import { InputError } from '../inputs/reader.ts';
+import { InputError } from '../inputs/table.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -19,11 +19,11 @@ import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
 import { type EndOfStep, watchEndOfStep } from '../renewal/end-of-step.ts';
 import { identifyProcess } from '../renewal/processes.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
+import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { formatSavedState } from '../step/saved-state.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
-import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {

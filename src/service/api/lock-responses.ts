@@ -3,12 +3,12 @@ import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import { invalid, Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
-import type { Once } from '../idempotency/remembered-results.ts';
+import type { Once } from '../idempotency/idempotency.ts';
 import type { Obstacle } from '../locks/find.ts';
-import { entityTag } from '../locks/id-match.ts';
 import type { Next } from '../locks/line.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
+import { entityTag } from '../locks/release.ts';
 import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxWaitsOfToken } from '../locks/waits.ts';
@@ -22,14 +22,14 @@ export function acquiredLock(
   switch (decision.kind) {
     case 'acquired':
       return decision;
-    case 'held':
-    case 'closed':
-      throw locked(path, decision, { queue, headers });
-    case 'kept':
+    case 'blocked': {
+      const obstacle = decision.paths[0]?.obstacle;
+      if (obstacle !== undefined) throw locked(path, obstacle, { queue, headers });
       throw new Refusal('locked', keptText(path, decision.next), {
         queue,
         headers: { 'retry-after': '1', ...headers },
       });
+    }
     case 'superseded':
       throw supersededRefusal(path);
     case 'too-many-waits':

@@ -4,7 +4,7 @@ import { bearerOf, requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
 import type { App, Environment } from '../http/context.ts';
-import { readQuery } from '../http/urlencoded.ts';
+import { readQuery } from '../http/request-target.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { createMirrorSlots, type MirrorLimits } from './limits.ts';
 import { readUploadPackRequest } from './read-request.ts';

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  type JWTPayload,
-  jwtVerify,
-  type ProtectedHeaderParameters,
-} from 'jose';
-import { quoteForLog } from '../platform/safe-text.ts';
-import { IssuerError, type IssuerKeys } from './issuer-keys.ts';
+import { z } from '@hono/zod-openapi';
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { quoteForLog } from '../../interface/safe-text.ts';
+import { parseJson } from '../contract/problem.ts';
+import { ResponseTooLong, send } from '../outbound/send.ts';
+import type { TargetCheck } from '../outbound/target.ts';
+import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -50,9 +47,9 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 export const createVerifyIdentity =
   (keysOf: (issuer: string) => IssuerKeys) =>
   async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
-    const unverified = decode(jwt);
-    if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
-    const { iss: issuer } = unverified.claims;
+    const claimed = decode(jwt);
+    if (claimed === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
+    const { iss: issuer } = claimed;
     if (typeof issuer !== 'string' || !issuers.has(issuer)) {
       return refused(`No trust rule names the issuer ${quoteForLog(issuer)}.`);
     }
@@ -79,15 +76,15 @@ export const createVerifyIdentity =
         const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
         return { kind: 'unavailable', reason, retryAfterSeconds: 60 };
       }
-      return refused(refusalReason(error, unverified.header, audience));
+      return refused(refusalReason(error, audience));
     }
   };
 
-/** The parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
-function decode(jwt: string) {
+/** What a JWT claims, which anyone can choose; undefined if it is not a JWT. */
+function decode(jwt: string): JWTPayload | undefined {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
-    return { header: decodeProtectedHeader(jwt), claims: decodeJwt(jwt) };
+    return decodeJwt(jwt);
   } catch {
     return undefined;
   }
@@ -95,24 +92,11 @@ function decode(jwt: string) {
 
 const refused = (reason: string): IdentityVerification => ({ kind: 'refused', reason });
 
-function refusalReason(error: unknown, { alg, kid }: ProtectedHeaderParameters, audience: string): string {
-  if (error instanceof errors.JOSEAlgNotAllowed)
-    return `The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`;
-  if (error instanceof errors.JWKSNoMatchingKey)
-    return `Key ${quoteForLog(kid)} for ${alg} is not among the keys of the issuer.`;
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is invalid.';
-  if (error instanceof errors.JWTExpired) {
-    return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was issued more than a day ago.';
+function refusalReason(error: unknown, audience: string): string {
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud' && error.reason !== 'missing') {
+    return audienceReason(error.payload.aud, audience);
   }
-  if (!(error instanceof errors.JWTClaimValidationFailed)) {
-    // The message of the error may quote the input.
-    return `The JWT cannot be verified (${error instanceof errors.JOSEError ? error.code : 'unexpected'}).`;
-  }
-  const { claim, reason, payload } = error;
-  if (reason === 'missing') return `The JWT has no claim ${claim}.`;
-  if (claim === 'aud') return audienceReason(payload.aud, audience);
-  if (claim === 'nbf' || claim === 'iat') return `The JWT is from the future (${claim}).`;
-  return `The claim ${claim} of the JWT is invalid.`;
+  return `The JWT was refused: ${error instanceof errors.JOSEError ? quoteForLog(error.message) : 'unexpected error'}.`;
 }
 
 const audienceReason = (aud: unknown, audience: string): string =>
@@ -127,3 +111,98 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
 }
 
 export const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** Finds the key for the header of a JWT. */
+type IssuerKeys = ReturnType<typeof createRemoteJWKSet>;
+
+interface IssuerKeysOptions {
+  readonly targets: TargetCheck;
+  /** Called when the keys of an issuer could not be fetched. */
+  readonly onFailure: (issuer: string, reason: string) => void;
+  /** Time limit for discovery and keys together. */
+  readonly timeoutMs?: number;
+}
+
+/** The keys of issuers, in the memory of this instance. Only for issuers in trust rules, because it sends requests to them. */
+export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions) {
+  const issuers = new Map<string, IssuerKeys>();
+
+  function keysOf(issuer: string): IssuerKeys {
+    let last: string | undefined;
+    return createRemoteJWKSet(discoveryUrl(issuer), {
+      timeoutDuration: timeoutMs,
+      cooldownDuration: 60_000,
+      // Limits how long a withdrawn key is still used, unless the issuer is down.
+      cacheMaxAge: 10 * 60_000,
+      async [customFetch](_url, { signal }) {
+        try {
+          last = JSON.stringify(await fetchKeys(issuer, targets, signal));
+        } catch (error) {
+          const reason = reasonOf(error, signal, timeoutMs);
+          onFailure(issuer, reason);
+          // Running jobs must be able to renew their locks.
+          if (last === undefined) throw new IssuerError(reason);
+        }
+        return new Response(last);
+      },
+    });
+  }
+
+  return (issuer: string): IssuerKeys => {
+    const keys = issuers.get(issuer) ?? keysOf(issuer);
+    issuers.set(issuer, keys);
+    return keys;
+  };
+}
+
+const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+
+/** The message completes "Could not fetch the keys of the issuer …: ". */
+export class IssuerError extends Error {
+  override readonly name = 'IssuerError';
+}
+
+/** OpenID Connect Discovery 1.0, section 3. */
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+/** RFC 7517, section 5. The content of the keys is validated by jose. */
+const keySetSchema = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })).min(1),
+});
+
+async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
+  const discovered = await getJson(discoveryUrl(issuer).href, discoverySchema, check, signal);
+  // Section 4.3: otherwise one issuer could impersonate another.
+  if (discovered.issuer !== issuer) {
+    throw new IssuerError(`its discovery document names another issuer: ${quoteForLog(discovered.issuer)}`);
+  }
+  return getJson(discovered.jwks_uri, keySetSchema, check, signal);
+}
+
+const headers = { accept: 'application/json', 'accept-encoding': 'identity' };
+const maxResponseBytes = 1024 * 1024;
+
+async function getJson<T>(url: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
+  const group = `issuer ${URL.parse(url)?.hostname}`;
+  const sent = await send({ url, method: 'GET', headers }, { check, group, maxResponseBytes, signal });
+  if (sent.kind === 'refused') throw new IssuerError(`its URL cannot be used. ${sent.reason}`);
+  const { response } = sent;
+  const { statusCode: status = 0 } = response;
+  if (status !== 200) {
+    response.destroy();
+    const what =
+      status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
+    throw new IssuerError(`${url} returned ${what}`);
+  }
+  const pieces: Buffer[] = await response.toArray();
+  const parsed = parseJson(schema, String(Buffer.concat(pieces)));
+  if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
+  return parsed;
+}
+
+function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
+  if (error instanceof IssuerError) return error.message;
+  if (error instanceof ResponseTooLong) return `its response is larger than ${maxResponseBytes} bytes`;
+  if (signal.aborted) return `it did not respond within ${timeoutMs / 1_000} s`;
+  return connectionErrorText(error);
+}

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import type { HookRow } from '../outbox/hook-row.ts';
+import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
 import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import type { DueHook } from './delivery-slots.ts';
+
+export interface DueHook {
+  readonly id: string;
+  readonly workspace: string;
+  /** Time when its oldest due delivery became due. */
+  readonly since: number;
+}
 
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
@@ -91,12 +96,6 @@ export async function claimDelivery(
     ageMs,
     lease,
   };
-}
-
-/** False if the hook was changed or removed after the claim. */
-export async function isHookUnchanged({ read }: Storage, { hook: { id, updated_at } }: ClaimedDelivery) {
-  const hooks = read.selectFrom('hooks').where('id', '=', id).where('active', '=', 1);
-  return (await hooks.where('updated_at', '=', updated_at).select('id').executeTakeFirst()) !== undefined;
 }
 
 export type DeliveryEnd =

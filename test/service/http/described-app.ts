@@ -15,7 +15,7 @@ import type { Locks } from '../../../src/service/locks/locks.ts';
 import { defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
 import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { asTextToGit } from '../../../src/service/mirror/responses.ts';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
@@ -49,9 +49,7 @@ export const noLocks: Locks = {
   removeExpired: notHere,
   keepPresent: notHere,
   waitUntilFree: notHere,
-  follow: notHere,
   endWaits: notHere,
-  stop: notHere,
 };
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
@@ -81,7 +79,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
-  stopping: new AbortController().signal,
   ...parts,
 });
 

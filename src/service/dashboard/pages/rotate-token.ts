@@ -1,14 +1,12 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../../interface/duration.ts';
 import { actorOf } from '../../access/caller.ts';
-import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
-import { findToken, type Token } from '../../tokens/tokens.ts';
+import { findToken, lifetimeOf, rotateToken, type Token } from '../../tokens/tokens.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { createdTokenView, serviceOrigin } from './created-token.ts';
-import { workspaceIds } from './permissions.ts';
+import { createdTokenView, serviceOrigin, workspaceIds } from './created-token.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;

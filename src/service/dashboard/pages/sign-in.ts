@@ -7,8 +7,13 @@ import { addressOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../../sessions/session-cookie.ts';
-import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
-import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
+import {
+  authenticateSession,
+  endSession,
+  looksLikeLinkSecret,
+  startSession,
+  useSignInLink,
+} from '../../sessions/sessions.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field, postForm } from '../elements/fields.ts';
@@ -55,7 +60,7 @@ export function addSignInPages(site: Site): void {
     const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(site, c)) return seeOther(localPath(to));
-    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice) });
+    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice, '') });
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
@@ -138,6 +143,6 @@ const tokenForm = (to: string, problem?: string): View =>
 const linkForm = (link: string): View =>
   signInView(html`
     <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
-    ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator', autofocus: true })}`);
+    ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator' })}`);
 
 const signInView = (main: Markup, status = 200): View => ({ title: 'Sign in', main, status });
