@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { type CallLimits, type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
@@ -208,7 +207,7 @@ type FirstResponse =
   | { readonly kind: 'ended'; readonly reason: string };
 
 /** Listens from the start: the process may end during the first renewal. */
-const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<FirstResponse> =>
+const responseOf = (child: NodeJS.EventEmitter & { readonly stdout: NodeJS.EventEmitter }): Promise<FirstResponse> =>
   Promise.race<FirstResponse>([
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
     once(child, 'close').then(([code, killedBy]) => ({
