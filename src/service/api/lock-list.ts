@@ -107,15 +107,15 @@ async function listWhenFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const { id: tokenId, owner } = bearerOf(c);
-  const wait = { workspace, path, ms: seconds * 1_000, tokenId, owner, gone: disconnection(c.env) };
+  const { owner } = bearerOf(c);
+  const wait = { workspace, path, ms: seconds * 1_000, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
   c.set('waitedMs', performance.now() - startedAt);
   if (kind === 'gone') return clientIsGone;
   await authenticateRequest(c, parts);
-  const found = kind === 'free' ? undefined : await parts.locks.find({ workspace, path });
+  const found = kind === 'turn' ? undefined : await parts.locks.find({ workspace, path });
   const locks = found?.isActive ? [toLock(found)] : [];
   return jsonApiResponse(
     200,

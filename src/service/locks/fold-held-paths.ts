@@ -1,6 +1,6 @@
+import { foldCase } from '../../interface/fold-case.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
-import { foldCase } from './windows-path.ts';
 
 const atOnce = 10_000;
 

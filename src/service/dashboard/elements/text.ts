@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { Timestamp } from '../../../interface/resources.ts';
-import { safeText } from '../../platform/safe-text.ts';
+import { safeText } from '../../../interface/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 

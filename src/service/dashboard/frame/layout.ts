@@ -1,11 +1,11 @@
 import type { Context, ContextVariableMap } from 'hono';
 import { html } from 'hono/html';
 import { problems } from '../../../interface/problem.ts';
+import { safeText } from '../../../interface/safe-text.ts';
 import { grants, type Scope } from '../../../interface/scopes.ts';
 import type { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type Environment, send } from '../../http/context.ts';
-import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
+import { safeText } from '../../../interface/safe-text.ts';
 import { grants } from '../../../interface/scopes.ts';
 import type { LockOrder } from '../../locks/list-page.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
-import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { hiddenHeading } from '../elements/list.ts';
 import { askUrl, holderCell, pathLink, waitingLink } from '../elements/lock.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { formatElapsed, formatNumber, pluralize } from '../../../interface/format.ts';
+import { safeText } from '../../../interface/safe-text.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { Sync } from '../../contract/schemas.ts';
-import { safeText } from '../../platform/safe-text.ts';
 import { findRecordedSync, listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { createCommandSession } from '../../src/cli/session.ts';
+import type { Client, Conflict } from '../../src/client/client.ts';
+import type { PutLeaseResult } from '../../src/client/leases.ts';
+import { acquireLocks } from '../../src/locks/acquire.ts';
+import type { Entry } from '../../src/locks/ledger/entry.ts';
+import { historyOf } from '../../src/locks/ledger/history.ts';
+import { createLockSession } from '../../src/locks/session.ts';
+import { game, lockPath, ttl } from '../client/test-client.ts';
+import { errorOf, knownLock, lockOf, place, refused, start } from './samples.ts';
+
+const second = 1_000;
+const paths = ['a', 'b'].map(lockPath);
+const goalWith = (knowsOnlyInterface: () => boolean) => ({
+  lease: { from: { kind: 'paths' as const, paths }, knowsOnlyInterface },
+  ...{ count: 2, paths },
+});
+
+/** Requests a lease in virtual time, which passes only in pauses and requests. */
+async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: number) {
+  let now = start;
+  let puts = 0;
+  const entries: Entry[] = [];
+  const client: Pick<Client, 'serverNow' | 'putLease' | 'endLease'> = {
+    serverNow: () => now,
+    async putLease() {
+      now += 20;
+      puts += 1;
+      return put(puts);
+    },
+    endLease: async () => ({ kind: 'ended', released: [], lost: [] }),
+  };
+  const time = {
+    clock: () => now,
+    random: () => 0.5,
+    async sleep(ms: number) {
+      now += ms;
+    },
+  };
+  const step = crypto.randomUUID();
+  const record = (...all: readonly Entry[]): void => void entries.push(...all);
+  // A lease uses no other methods.
+  const common = { ...time, client: client as Client, record, step };
+  const session = createLockSession({ ...common, origin: undefined });
+  const result = await acquireLocks(
+    {
+      ...common,
+      session,
+      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
+      signal: new AbortController().signal,
+      withoutWait: { deadline: now + 150 * second },
+      log: { line: () => undefined },
+    },
+    goalWith(() => historyOf(entries).knowsOnlyInterface(place.service)),
+    { wait: { seconds: waitSeconds }, urgency: 3 },
+  );
+  return { result, puts, session, pass: time.sleep };
+}
+
+const blocked = (more: Partial<Conflict>): PutLeaseResult => ({
+  kind: 'blocked',
+  mayBeDone: false,
+  conflicts: [
+    {
+      path: lockPath('a'),
+      holder: undefined,
+      ...{ retryAfterMs: undefined, hasWaited: true, queue: { position: 1, length: 1 }, error: errorOf(refused(409)) },
+      ...more,
+    },
+  ],
+});
+
+test('a service that lets nobody wait any more is asked again only when it says so', async () => {
+  const { result, puts } = await requesting(() => blocked({ hasWaited: false, retryAfterMs: 30 * second }), 60);
+  expect(result.round.kind).toBe('held');
+  expect(puts).toBeLessThanOrEqual(4);
+});
+
+test('a service that answers at once while it stops is asked again within 300 ms', async () => {
+  const { puts } = await requesting(() => blocked({}), 3);
+  expect(puts).toBeGreaterThan((3 * second) / 300);
+});
+
+test('the age of the locks of a lease is counted from the response', async () => {
+  const locks = paths.map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
+  const { result, session, pass } = await requesting(() => ({ kind: 'held', locks, lost: [], isCompared: false }), 0);
+  if (result.round.kind !== 'acquired') throw new Error('The lease was not granted.');
+  await pass(7 * second);
+  expect(result.round.grants.map(session.ageMs)).toEqual([7 * second, 7 * second]);
+});
+
+test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {
+  const error = errorOf({ kind: 'timeout', limitMs: second });
+  let ends = 0;
+  const client: Pick<Client, 'serverNow' | 'putLease' | 'endLease'> = {
+    serverNow: Date.now,
+    putLease: async () => ({ kind: 'failed', error, mayBeDone: true }),
+    async endLease() {
+      ends += 1;
+      return { kind: 'failed', error };
+    },
+  };
+  const reported: string[] = [];
+  const session = createCommandSession(
+    {
+      // A lease uses no other methods.
+      client: client as Client,
+      service: place.service,
+      workspace: game,
+      interrupted: new AbortController().signal,
+      report: (line) => reported.push(line),
+      within: () => ({ deadline: Number.POSITIVE_INFINITY }),
+    },
+    ttl('1h'),
+  );
+  const { context } = session;
+  const withoutWait = { deadline: context.clock() + second };
+  const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;
+  const { round } = await acquireLocks(
+    { ...context, withoutWait },
+    goalWith(() => false),
+    waiting,
+  );
+  expect(round.kind).toBe('failed');
+  const before = ends;
+  expect(await session.releaseAfterFailure(second)).toBe(1);
+  expect(ends).toBe(before + 1);
+  expect(reported.at(-1)).toMatch(/^The locks on a and the other paths may have been granted: /);
+});

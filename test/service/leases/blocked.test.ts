@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { StoredLock } from '../../../src/service/locks/find.ts';
+import { blockedBy } from '../../../src/service/locks/take.ts';
+
+const paths = Array.from({ length: 2_000 }, (_, index) => `path/${index}`);
+const keys = paths.map((path) => ({ workspace: 'game', path }));
+
+test.each([
+  ['in order', paths],
+  ['in reverse order', paths.toReversed()],
+])('few of the releases of the paths of a waiting lease, %s, cause another attempt', (_, order) => {
+  const held = new Set(paths);
+  const watchedPath = (): string | undefined => {
+    const locks = keys.map((key, index) => {
+      // What the decision reads of a lock.
+      const lock = { path: key.path, isActive: true, isTaken: true, expires_at: index, acquired_at: 0 } as StoredLock;
+      return [key, held.has(key.path) ? lock : undefined] as const;
+    });
+    return blockedBy({ keys, wanted: paths.length }, new Map(locks), new Map()).watched[0]?.path;
+  };
+  let watched = watchedPath();
+  let attempts = 0;
+  for (const path of order) {
+    held.delete(path);
+    if (path !== watched || held.size === 0) continue;
+    attempts += 1;
+    watched = watchedPath();
+    expect(held).toContain(watched);
+  }
+  expect(attempts).toBeLessThan(100);
+});

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { foldCase } from '../../../src/interface/fold-case.ts';
+import { parseBranchName } from '../../../src/service/git/branch-name.ts';
+import { findLocks } from '../../../src/service/locks/find.ts';
+import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { noTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows } from '../../support/stored-rows.ts';
+import { bearerOf, grantedLock, lockRequest } from '../../support/taken-locks.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+
+const workspaces = ['game', 'tools'];
+
+const wanted = (path: string, owner: string, workspace = 'game'): TakeRequest =>
+  lockRequest(path, { workspace, bearer: bearerOf(owner) });
+
+const wantedOnWindows: typeof wanted = (path, owner, workspace = 'game') => ({
+  ...wanted(path, owner, workspace),
+  keys: [{ workspace, path, foldedPath: foldCase(path) }],
+});
+
+/** What a request led to, and the lock on its path. */
+function shown(decision: TakeDecision) {
+  if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
+  const obstacle = decision.kind === 'blocked' ? decision.paths[0]?.obstacle : undefined;
+  return obstacle === undefined ? expect.unreachable(decision.kind) : { kind: obstacle.kind, lock: obstacle.lock };
+}
+
+type Shown = ReturnType<typeof shown>;
+
+const inWords = ({ kind, lock }: Shown): string => `${lock.path}: ${kind} by ${lock.owner}`;
+
+describe.each(databaseKinds)('locks that are acquired together on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces });
+
+  const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
+  const decide = (requests: readonly TakeRequest[], quota = noTerms.quota) =>
+    storage.commit('global', (db) => take(db, storage.now, requests, { ...noTerms, quota }));
+  const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
+    (await decide(requests)).map(shown);
+  const expire = (path: string) =>
+    storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
+
+  const held = () => storage.read.selectFrom('locks').select('owner').where('expires_at', '>', Date.now()).execute();
+
+  beforeEach(empty);
+
+  test('ids are ordered by time, so that new locks are adjacent in the index', async () => {
+    const [taken] = await acquire(wanted('a', 'ada'));
+    const [, high, low] = /^lock_(\w{8})-(\w{4})-7/.exec(taken?.lock.id ?? '') ?? [];
+    const acquiredAt = Date.parse(taken?.lock.acquired_at ?? '');
+    expect(Math.abs(Number.parseInt(`${high}${low}`, 16) - acquiredAt)).toBeLessThan(60_000);
+  });
+
+  const asked = fc.record({
+    path: fc.constantFrom('a', 'A', 'b', 'ü/d'),
+    owner: fc.constantFrom('ada', 'bob'),
+    workspace: fc.constantFrom(...workspaces),
+  });
+  const steps = fc.array(
+    fc.record({ together: fc.array(asked, { minLength: 1, maxLength: 8 }), expiring: fc.constantFrom('a', 'b') }),
+    { minLength: 1, maxLength: 4 },
+  );
+
+  test.each([
+    ['with case-sensitive paths', wanted, (path: string) => path],
+    ['with case-insensitive paths', wantedOnWindows, foldCase],
+  ])(
+    '%s, the first request gets the path with the next fence, and all others get its current lock',
+    async (_, want, keyOf) => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (taken) => {
+          await empty();
+          const live = new Map<string, Shown['lock']>();
+          const fences = new Map<string, number>();
+          for (const { together, expiring } of taken) {
+            const answers = await acquire(
+              ...together.map(({ path, owner, workspace }) => want(path, owner, workspace)),
+            );
+            expect(answers).toHaveLength(together.length);
+            for (const [index, { kind, lock }] of answers.entries()) {
+              const { path = '', owner, workspace = '' } = together[index] ?? {};
+              const key = `${workspace} ${keyOf(path)}`;
+              const holder = live.get(key);
+              if (holder !== undefined) {
+                expect([kind, lock]).toEqual(['held', holder]);
+                continue;
+              }
+              expect([kind, lock.path, lock.owner]).toEqual(['granted', path, owner]);
+              expect(lock.fence).toBe((fences.get(workspace) ?? lock.fence - 1) + 1);
+              fences.set(workspace, lock.fence);
+              live.set(key, lock);
+            }
+            await expire(expiring);
+            for (const [key, { path }] of live) if (path === expiring) live.delete(key);
+          }
+        }),
+        { numRuns: runs(15, 200) },
+      );
+    },
+  );
+
+  test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
+    await acquire(wanted('Hero', 'ada'));
+    await expire('Hero');
+    const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
+    expect(again.map(inWords)).toEqual(['Hero: granted by ada', 'Hero: held by ada']);
+  });
+
+  describe('a lock that replaces an expired one', () => {
+    const rowOf = (path: string) =>
+      storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
+    test.each([
+      ['alone', undefined],
+      ['with a lease', 'lease_1'],
+    ])('%s keeps none of its values', async (_, lease) => {
+      const branch = valueIn(parseBranchName('main'));
+      const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true, untilMerged: true };
+      await acquire(request);
+      await changeRows(storage, 'locks', { merge_base: 'c0ffee', lease_id: 'lease_of_ada' });
+      const marks = { folded_path: 'a', note: 'a note', from_lfs: 1, branch: 'main', until_merged: 1 };
+      const before = await rowOf('a');
+      expect(before).toMatchObject({ owner: 'ada', ...marks, merge_base: 'c0ffee' });
+      await expire('a');
+      await acquire({ ...wanted('a', 'bob'), lease });
+      const after = await rowOf('a');
+      const none = { folded_path: null, note: null, from_lfs: 0, branch: null, until_merged: 0, merge_base: null };
+      expect(after).toMatchObject({
+        owner: 'bob',
+        token_id: 'tok_bob',
+        ...none,
+        lease_id: lease ?? null,
+        fence: before.fence + 1,
+      });
+      expect(after.id).not.toBe(before.id);
+    });
+  });
+
+  test('an expired lock is found only by its exact path', async () => {
+    const foldedPath = 'hero';
+    const find = async (path: string) =>
+      (await findLocks(storage.read, storage.now, [{ workspace: 'game', path, foldedPath }])).map((lock) => lock?.path);
+    await acquire(wantedOnWindows('Hero', 'ada'));
+    expect(await find('HERO')).toEqual(['Hero']);
+    await expire('Hero');
+    expect(await find('HERO')).toEqual([undefined]);
+    expect(await find('Hero')).toEqual(['Hero']);
+  });
+
+  test('finding one of many locks uses an index', async () => {
+    await storage.commit('global', (db) =>
+      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence, folded_path)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
+        select 'game', 'many/' || n, 'lock_' || n, 'exclusive', 't', 'o', 0, 8000000000000, 0, 'many/' || n from numbers`.execute(
+        db,
+      ),
+    );
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
+    const queries: RecordedQuery[] = [];
+    const watched = recording(storage.read, queries);
+    // A query is built once per clock object, and this is a new one.
+    const now = sql<number>`${storage.now}`;
+    await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
+    const query = queries.at(-1);
+    const plan = query && (await planOf(storage, query, { workspace: 'game', path: 'many/7', foldedPath: 'many/7' }));
+    expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
+    expect(plan).toMatch(/locks_pkey|autoindex_locks_1/);
+    expect(plan).toMatch(/locks_by_folded_path/);
+  });
+
+  describe('with a quota', () => {
+    const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
+    const kindsOf = async (quota: LockQuota, ...requests: readonly TakeRequest[]) =>
+      (await decide(requests, quota)).map((decision) =>
+        decision.kind === 'exceeded' ? decision.quota : shown(decision).kind,
+      );
+    const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
+
+    test('limits each owner and each workspace, and refusals for held paths do not count', async () => {
+      const quota = createLockQuota(quotas, () => 0);
+      const acquired = ['granted', 'granted', 'granted'];
+      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, 'maxLocksPerOwner']);
+      expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
+      const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
+      expect(kinds).toEqual(['held', 'held', 'held', 'granted', 'granted', 'maxLocks']);
+      expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['granted']);
+    });
+
+    test('counts again after a lock has expired', async () => {
+      let now = 0;
+      const quota = createLockQuota(quotas, () => now);
+      await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
+      await expire('a');
+      now += 1_000;
+      expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['granted', 'maxLocksPerOwner']);
+    });
+
+    /** Decides for a client that wants this number of locks at once. */
+    const decideLease = (quota: LockQuota, db: Database, owner: string, count: number) =>
+      quota(db, storage.now, [{ workspace: 'game', owner, count }]);
+
+    test('counts the locks of a large lease in the database at most once', async () => {
+      const quota = createLockQuota({ maxLocks: 20_000, maxLocksPerOwner: 20_000 }, () => 0);
+      await acquire(wanted('a', 'ada'));
+      const queries: RecordedQuery[] = [];
+      const watched = recording(storage.read, queries);
+      const [over] = await decideLease(quota, watched, 'bob', 20_000);
+      expect(over).toMatchObject({ quota: 'maxLocks', max: 20_000 });
+      expect(await decideLease(quota, watched, 'bob', 19_999)).toEqual([undefined]);
+      expect(queries).toHaveLength(2);
+      const singles = Array(500).fill({ workspace: 'game', owner: 'cyd', count: 1 });
+      expect(await quota(watched, storage.now, singles)).toEqual(Array(500).fill(undefined));
+      expect(queries).toHaveLength(3);
+    });
+
+    test('a refused lease uses up nothing, and one that fits is granted up to exactly the quota', async () => {
+      const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);
+      const of = (owner: string, count: number) => decideLease(quota, storage.read, owner, count);
+      const paths = Array.from({ length: 960 }, (_, index) => `held/${index}`);
+      expect(await acquire(...ofOwner('ada', ...paths))).toHaveLength(960);
+      expect(await of('bob', 45)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('cyd', 1)).toEqual([undefined]);
+      expect(await of('bob', 40)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('bob', 39)).toEqual([undefined]);
+      expect(await of('cyd', 1)).toMatchObject([{ quota: 'maxLocks' }]);
+    });
+
+    test('never allows more locks per workspace or owner, whatever locks come and go', async () => {
+      const step = fc.record({
+        owner: fc.constantFrom('ada', 'bob', 'cyd'),
+        paths: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1 }),
+        expiring: fc.option(fc.constantFrom('a', 'b', 'c')),
+        pauseMs: fc.constantFrom(0, 1_000),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+          await empty();
+          let now = 0;
+          const quota = createLockQuota(quotas, () => now);
+          for (const { owner, paths, expiring, pauseMs } of steps) {
+            if (expiring !== null) await expire(expiring);
+            now += pauseMs;
+            const before = await held();
+            const decisions = await kindsOf(quota, ...ofOwner(owner, ...paths));
+            const after = await held();
+            const own = after.filter((lock) => lock.owner === owner).length;
+            expect(after.length).toBeLessThanOrEqual(quotas.maxLocks);
+            expect(own).toBeLessThanOrEqual(quotas.maxLocksPerOwner);
+            // If the quota was just counted, no request is refused without need.
+            const hadRoom = before.length < quotas.maxLocks && before.every((lock) => lock.owner !== owner);
+            if (pauseMs > 0 && hadRoom)
+              expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'granted').toBe('granted');
+          }
+        }),
+        { numRuns: runs(15, 200) },
+      );
+    });
+  });
+});
