@@ -18,7 +18,7 @@ import { offerSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
 import { databaseKey } from '../storage/database-key.ts';
 import type { Migration } from '../storage/migrate.ts';
-import { schemaVersion } from '../storage/migrations.ts';
+import { schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listTrustRules } from '../trust/rules.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';

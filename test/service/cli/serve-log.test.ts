@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { appendMigration } from '../../support/append-migration.ts';
