@@ -57,7 +57,7 @@ const isKept = ({ value, limit }: Pick<Measured, 'value' | 'limit'>): boolean =>
 const judged = ({ value, limit }: Pick<Measured, 'value' | 'limit'>, isGood: boolean): string =>
   `${numberText(value)} (${limitText(limit)}${isGood ? '' : ', MISSED'})`;
 
-const linkTo = (test: string): string => `[${test.replace(/^.*\/|\.test\.ts$/g, '')}](../${test})`;
+const linkTo = (test: string, text: string): string => `[${text}](../${test})`;
 
 /** A row for each kind of death, with the median, the worst and its limit for each ttl. */
 function deathsText(figures: readonly Measured[]): string {
@@ -72,19 +72,19 @@ function deathsText(figures: readonly Measured[]): string {
       if (median === undefined || worst === undefined) throw new Error(`There is only one figure for: ${kind}`);
       return `${numberText(median.value)}, ${judged(worst, isKept(median) && isKept(worst))}`;
     });
-    return [kind, first, second, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
+    return [linkTo(ofKind[0]?.test ?? '', kind), first, second];
   });
-  const head = ['After', 'ttl 30 s', 'ttl 5 min', 'Test'];
+  const head = ['After', 'ttl 30 s', 'ttl 5 min'];
   const intro =
-    'Seconds, of twenty times each: median, worst, and in parentheses the limit of the worst. The dead job had `renew: true`, and the next one was waiting.';
-  return `${intro}\n\n${markdownTable(head, rows, (column) => column === 1 || column === 2)}`;
+    'Seconds, of twenty times each: the median, the worst and its limit. The dead job had `renew: true`, and the next one was waiting. Each link leads to the test.';
+  return `${intro}\n\n${markdownTable(head, rows, (column) => column > 0)}`;
 }
 
 function historiesText(figures: readonly Measured[]): string {
   const list = figures
     .filter(({ test, name }) => test === histories && /instance|restart|lock|Porcupine/.test(name))
     .map((figure) => `- ${figure.name}: ${judged(figure, isKept(figure))}`);
-  const intro = `Three instances on PostgreSQL, 64 clients and two workspaces for a minute, in ${linkTo(histories)}:`;
+  const intro = `Three instances on PostgreSQL, 64 clients and two workspaces for a minute: ${linkTo(histories, 'the test')}.`;
   return [intro, '', ...list].join('\n');
 }
 
