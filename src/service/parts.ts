@@ -12,8 +12,8 @@ import { type LfsUsage, remainingBytes } from './lfs/object-maintenance.ts';
 import { createObjectStore } from './lfs/object-store.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
-import type { MirrorLimits } from './mirror/limits.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
+import type { MirrorLimits } from './mirror/serve.ts';
 import type { TargetCheck } from './outbound/target-address.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -25,8 +25,7 @@ import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
-import { createRemoteMemory } from './workspaces/remote-memory.ts';
-import { createRemotes } from './workspaces/remotes.ts';
+import { createRemoteMemory, createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions extends LockQuotas, Retention {
   readonly storage: Storage;

@@ -6,7 +6,7 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
 import { toLock } from '../locks/lock-row.ts';
-import { pushLockMode } from '../workspaces/latest.ts';
+import { pushLockMode } from '../workspaces/settings.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import type { ApiParts } from './parts.ts';
 

@@ -6,7 +6,7 @@ import type { TargetCheck } from '../outbound/target-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { PrepareSync } from '../syncs/trigger.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import type { RemoteMemory } from '../workspaces/remotes.ts';
 
 export interface ApiParts extends AccessControl {
   readonly idempotent: Idempotent;

@@ -14,8 +14,16 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { FetchObjects } from './lfs-objects.ts';
-import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
+import {
+  type ClaimedSync,
+  claimSync,
+  countsOf,
+  type FetchObjects,
+  finishSync,
+  maxSyncAttempts,
+  type SyncEnd,
+  toSync,
+} from './queue.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;

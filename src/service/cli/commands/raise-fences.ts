@@ -1,5 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
-import { raiseFences } from '../../backup/fences.ts';
+import { raiseFences } from '../../backup/restore.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 
 /** Generous limit: no standby that lags a week behind its primary is promoted. */

@@ -1,5 +1,5 @@
 import { type Forge, forges } from '../../syncs/push-event.ts';
-import { pushSecretAudited } from '../../workspaces/push-secret.ts';
+import { pushSecretAudited } from '../../workspaces/workspaces.ts';
 import { toggle } from '../definition/flags.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';

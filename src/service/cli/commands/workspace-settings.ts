@@ -4,8 +4,7 @@ import { byteSize } from '../../../interface/transfer.ts';
 import type { Field } from '../../contract/field.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
-import { latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
-import { lfsEndpoint, lfsLockTtl, lfsMode } from '../../workspaces/lfs-settings.ts';
+import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../../workspaces/settings.ts';
 import {
   type FoundWorkspace,
   findWorkspace,

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { toLock } from '../../locks/lock-row.ts';
-import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
+import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { postForm } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { type Form, filledIn } from '../frame/form.ts';
