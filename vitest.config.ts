@@ -71,6 +71,8 @@ const short = (): TestOptions => ({
 const measuredInTime = [
   'test/e2e/scenarios/*.test.ts',
   'test/fire/costly-input.test.ts',
+  'test/fire/deaths.test.ts',
+  'test/fire/failover.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
   'test/fire/line.test.ts',

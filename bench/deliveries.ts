@@ -45,7 +45,7 @@ export const deliveries: Benchmark = {
       });
       return cases.map(({ hooks, rates }) => {
         const what = `${name}, ${hooks === 1 ? 'one hook' : `${hooks} hooks`}: deliveries`;
-        return medianFigure(what, '/s', rates, { shown: true });
+        return medianFigure(what, '/s', rates);
       });
     });
   },

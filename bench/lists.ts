@@ -59,7 +59,7 @@ async function measurePages({ progress, signal }: Bench, where: string, service:
     { limit: atMost(256, memoryWhy) },
   );
   return [
-    medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: true }),
+    medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts),
     figure(`${where}: a page`, 'ms', medianOf(all)),
     figure(`${where}: the complete list`, 'ms', medianOf(lists.map(sumOf))),
     figure(`${where}: a page of the last tenth relative to one of the first`, '×', medianOf(late) / medianOf(early), {

@@ -5,6 +5,7 @@ import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { objects } from './objects.ts';
 import { pages } from './pages.ts';
+import { peers } from './peers.ts';
 import { reconnect } from './reconnect.ts';
 import { renewal } from './renewal.ts';
 import { lfs, service } from './service.ts';
@@ -22,6 +23,7 @@ const all = [
   renewal,
   jobs,
   service,
+  peers,
   lfs,
   workspaces,
   lists,

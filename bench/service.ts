@@ -41,7 +41,7 @@ function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
       const { clients, rates } = plain;
       const where = `${database}, ${clientsText(clients)}`;
       return [
-        medianFigure(`${where}: ${taken}`, '/s', rates, { shown: true }),
+        medianFigure(`${where}: ${taken}`, '/s', rates),
         ratioFigure(`${where}: relative to one commit per request`, rates, oneCommit.rates, {
           limit: limit(clients, 3, 'design §6'),
         }),

@@ -27,7 +27,7 @@ function alignedTable(rows: readonly Row[], notes: readonly string[]): string {
 
 type Circumstances = Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>;
 
-function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
+export function machineText({ machine, loadBefore, loadAfter }: Circumstances): string {
   const { node, system, processors, processor, memoryBytes } = machine;
   const memory = `${numberText(memoryBytes / 2 ** 30)} GiB`;
   return `Node ${node} on ${system}, ${processors} × ${processor}, ${memory}; load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`;

@@ -8,9 +8,12 @@ export interface Target {
   readonly token: string;
 }
 
+/** Another server, without workspaces and tokens. */
+type Peer = Pick<Target, 'baseUrl'>;
+
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Relative to the workspace, with the query. */
+  /** Relative to the workspace or the peer, with the query. */
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
@@ -19,8 +22,10 @@ export interface Asked {
 }
 
 /** Sends requests over its own connections, with as little overhead as possible: the figures include that overhead. */
-export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal, maxSockets = Infinity) {
-  const { hostname, port, pathname } = new URL(baseUrl);
+export function openClient(target: Target | Peer, signal?: AbortSignal, maxSockets = Infinity) {
+  const { hostname, port, pathname } = new URL(target.baseUrl);
+  const isOurs = 'workspace' in target;
+  const root = isOurs ? `${pathname}/workspaces/${target.workspace}` : pathname;
   const agent = new Agent({ keepAlive: true, maxSockets });
 
   function ask({ method = 'GET', path, headers, body = '', statuses }: Asked) {
@@ -31,9 +36,9 @@ export function openClient({ baseUrl, workspace, token }: Target, signal?: Abort
     }>();
     const options = {
       ...{ method, agent, hostname, port, ...(signal && { signal }) },
-      path: `${pathname}/workspaces/${workspace}${path}`,
+      path: `${root}${path}`,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...(isOurs && { authorization: `Bearer ${target.token}` }),
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
         ...headers,

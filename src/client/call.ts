@@ -142,6 +142,7 @@ export function createCall(options: CallOptions): Call {
         timeLeftMs: deadline - clock(),
         limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
         maxBackoffMs: within.maxBackoffMs,
+        isLastChance: within.isLastChance,
         random,
       });
       if (next.kind === 'give-up') return giveUp(next.failure);

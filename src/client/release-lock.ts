@@ -37,7 +37,12 @@ type ReleaseLockResult =
   /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** A different lock is on the path now, and was left alone. */
-  | { readonly kind: 'other'; readonly holder: KnownLock | undefined }
+  | {
+      readonly kind: 'other';
+      readonly holder: KnownLock | undefined;
+      /** An attempt without a response may have released ours before. */
+      readonly mayBeDone?: boolean;
+    }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createReleaseLock(context: ClientContext) {
@@ -77,9 +82,9 @@ export function createReleaseLock(context: ClientContext) {
 
   /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
   function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
-    const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
-    if (result.mayBeDone && isLater) return { kind: 'released' };
-    return { kind: 'other', holder };
+    const acquiredAt = Date.parse(holder?.acquired_at ?? '');
+    if (result.mayBeDone && acquiredAt >= result.sentAt) return { kind: 'released' };
+    return { kind: 'other', holder, mayBeDone: result.mayBeDone && Number.isNaN(acquiredAt) };
   }
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {

@@ -12,6 +12,8 @@ export interface CallLimits {
   readonly signal?: AbortSignal | undefined;
   /** The longest pause between two attempts, unless the service asks for more: for callers that keep trying. */
   readonly maxBackoffMs?: number | undefined;
+  /** Whether there is no later chance: even if the service asks to wait beyond the deadline, the request is tried again. */
+  readonly isLastChance?: boolean;
 }
 
 export interface Request {

@@ -92,6 +92,7 @@ interface RetryLimits {
   /** The pause that all requests share because of the rate limit; undefined if this one waits on its own. */
   readonly limitedForMs: number | undefined;
   readonly maxBackoffMs: number | undefined;
+  readonly isLastChance?: boolean | undefined;
   readonly random: () => number;
 }
 
@@ -101,11 +102,13 @@ type NextStep =
 
 export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
   const { failure, retry, retryAfterMs } = failed;
-  const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, random } = limits;
+  const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, isLastChance, random } = limits;
   if (retry === undefined || progress.counted > retries || (once && progress.mayBeDone)) {
     return { kind: 'give-up', failure };
   }
-  const delayMs = limitedForMs ?? backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
+  const askedMs = limitedForMs ?? backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
+  const isTooLate = askedMs >= timeLeftMs && isLastChance === true;
+  const delayMs = isTooLate ? backoff(progress.failures, undefined, random, maxBackoffMs) : askedMs;
   if (delayMs < timeLeftMs) return { kind: 'retry', retry: { kind: retry, delayMs } };
   const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
   return { kind: 'give-up', failure: { kind: 'deadline', last: failure, retryAfterMs: asked } };

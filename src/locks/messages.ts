@@ -63,7 +63,7 @@ function placeText({ hasWaited, queue }: Conflict): string {
 }
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */
-export const unansweredText = ({ path, ttl, at }: Intent): string =>
+export const unansweredText = ({ path, ttl, at }: Pick<Intent, 'path' | 'ttl' | 'at'>): string =>
   `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was granted.`;
 
 /**

@@ -40,7 +40,12 @@ export type ReleaseResult =
   /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** A different lock is on the path now, and was left alone. */
-  | { readonly kind: 'other'; readonly holder: KnownLock | undefined }
+  | {
+      readonly kind: 'other';
+      readonly holder: KnownLock | undefined;
+      /** An attempt without a response may have released ours before. */
+      readonly mayBeDone?: boolean;
+    }
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' }
   /** Sent once, without a response, and another lookup does not show the result. */

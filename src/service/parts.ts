@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
+import { byBearerOrPassword, type RateLimit } from './access/access.ts';
 import type { Git } from './git/git.ts';
-import { byBearerOrPassword } from './http/access.ts';
 import { createClientAddress } from './http/client-address.ts';
-import type { RateLimit } from './http/rate-limit.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
@@ -25,6 +24,7 @@ import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
+import { secretHash } from './tokens/secret.ts';
 import { createRemoteMemory, createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions extends LockQuotas, Retention {
@@ -68,7 +68,10 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const onError = (error: unknown): void =>
     reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
   const requestLimit = createRequestLimit({
-    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    credentialOf(incoming) {
+      const secret = byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming);
+      return secret && secretHash(secret);
+    },
     addressOf: createClientAddress(options.trustedProxies),
   });
   const remembered = createRememberedLimit(options);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../interface/duration.ts';
+import { createRateLimiter } from './access/access.ts';
 import { createApi } from './api/api.ts';
-import type { ApiParts } from './api/parts.ts';
+import type { ApiParts } from './api/operation.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createApp } from './http/app.ts';
 import type { App } from './http/context.ts';
-import { createRateLimiter } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { createCompare } from './latest/compare.ts';

@@ -1,6 +1,16 @@
-import { expect, test } from 'vitest';
-import { createServerClock, dateOf } from '../../src/client/clock.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createServerClock, dateOf, steadyClock } from '../../src/client/clock.ts';
 import { start } from './test-client.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test('a clock of the machine that is set does not move the clock that lifetimes are counted by', () => {
+  const before = Math.floor(steadyClock());
+  vi.useFakeTimers({ now: before - 7_200_000, toFake: ['Date'] });
+  expect(Date.now()).toBe(before - 7_200_000);
+  expect(steadyClock() - before).toBeGreaterThanOrEqual(0);
+  expect(steadyClock() - before).toBeLessThan(60_000);
+});
 
 test('the age of a cached response is added to its date', () => {
   const clock = createServerClock(() => start);

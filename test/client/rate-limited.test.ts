@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sleep, steadyClock } from '../../src/client/client.ts';
 import { createThrottle } from '../../src/client/throttle.ts';
-import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
+import { createRateLimiter } from '../../src/service/access/access.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, lockPath, ofKind, ttl } from './test-client.ts';
@@ -68,16 +68,17 @@ test('a Retry-After beyond the deadline ends all calls at once, even unsent ones
 });
 
 test('releases do not queue behind requests that wait for the rate limit', async () => {
-  const { admit, headersOf } = createRateLimiter({ perSecond: 1, burst: 1 }, steadyClock);
+  const { charge, headersOf } = createRateLimiter({ perSecond: 1, burst: 1 }, steadyClock);
   let locked = 0;
   const answer: Answer = (response, request) => {
-    const admission = request.method === 'DELETE' ? undefined : admit('token');
-    if (admission?.kind === 'refused') {
-      nothing(429, { ...headersOf('token'), 'retry-after': String(admission.retryAfterSeconds) })(response, request);
+    if (request.method === 'DELETE') {
+      nothing(204)(response, request);
       return;
     }
-    if (admission !== undefined) locked += 1;
-    (admission === undefined ? nothing(204) : json(201, { id: '1' }, headersOf('token')))(response, request);
+    const seconds = charge('token');
+    if (seconds === 0) locked += 1;
+    const refused = nothing(429, { ...headersOf('token'), 'retry-after': String(seconds) });
+    (seconds > 0 ? refused : json(201, { id: '1' }, headersOf('token')))(response, request);
   };
   const stop = new AbortController();
   const { server, client } = await clientOf(answer, { clock: steadyClock, sleep });

@@ -161,6 +161,12 @@ describe('a lock that was replaced by another one', () => {
     expect((await release(inTurn(reset, soon), { proof })).result.kind).toBe('released');
     expect((await release(soon, { proof })).result.kind).toBe('other');
   });
+
+  test('may have been released before if a response was lost, and the service does not say when the other was taken', async () => {
+    const unmatched = problem(412, { detail: 'Not that.' });
+    expect((await release(inTurn(reset, unmatched), { proof })).result).toMatchObject({ mayBeDone: true });
+    expect((await release(unmatched, { proof })).result).toMatchObject({ mayBeDone: false });
+  });
 });
 
 describe('a 412 for a lock with the same id', () => {

@@ -145,6 +145,12 @@ describe('the step after a failed attempt', () => {
     });
   });
 
+  test('is a retry even if the service asks to wait beyond the deadline, if there is no later chance', () => {
+    const asked = { ...timeout, retryAfterMs: 90_000 };
+    const next = nextStep(asked, first, { ...limits, isLastChance: true });
+    expect(next).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
+  });
+
   test('waits for the rate limit as long as all refused requests do', () => {
     const limited = { ...timeout, retry: 'limited' } as const;
     expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({

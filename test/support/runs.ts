@@ -1,5 +1,5 @@
-/** The number of runs of a property: enough for every change, and many more in `npm run test:soak`. */
-export const runs = (few: number, many: number): number => (process.env['SOAK'] === '1' ? many : few);
+/** Such as the number of runs of a property: enough for every change, and many more in `npm run test:soak`. */
+export const runs = <T>(few: T, many: T): T => (process.env['SOAK'] === '1' ? many : few);
 
 /** Whether every form of a scenario is tested, as in `npm run test:e2e` and the soak test. */
 export const everyForm = process.env['EVERY_FORM'] === '1' || process.env['SOAK'] === '1';

@@ -16,11 +16,19 @@ import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts'
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
-import { failed, type Outcome, type Outputs, ofKind } from '../report/outcome.ts';
-import { type PathResult, reportResults } from '../report/results.ts';
-import { locksPage } from '../report/table.ts';
+import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
+import { locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
+
+export interface CheckResult extends PathResult {
+  /** The lock, if the job still holds it. */
+  readonly kept?: OwnLock;
+  /** Describes the loss. */
+  readonly failure?: string;
+  /** Why the service does not show whether the job still holds the lock. */
+  readonly unclear?: string;
+}
 
 /** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
@@ -35,12 +43,21 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const find = await findLocks(context, workspace, locks);
   const now = client.serverNow();
   const results = locks.map((lock) => checkLock(lock, find(lock), now)).sort(byPath);
-  const report = { service: connection.baseUrl, workspace, results, gap };
-  const { lines, ...outcome } = checkReport(report, now, redact);
-  log.group(outcome.sentence, lines);
+  const kept = results.filter(({ result }) => result === 'kept').length;
+  const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
+  const about = { main: 'kept', begin, rest: locksPage(connection.baseUrl, workspace) } as const;
+  const { lines, ...report } = reportResults(results, about, now);
+  const sentence = gap === undefined ? report.sentence : `${report.sentence} ${gap}`;
+  log.group(sentence, lines);
   const compared = locks.flatMap(({ path, isCompared }) => (isCompared ? path : []));
   const outdated = await findOutdated(context, workspace, compared);
-  return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
+  return {
+    ...report,
+    sentence,
+    outputs: outputsOf(results, gap, redact),
+    failures: [...failuresOf(results), ...(gap === undefined ? [] : [gap])],
+    annotations: outdatedAnnotations(context, outdated, true),
+  };
 }
 
 /** Looks the locks up with one request for each lease, and with lists for the others. */
@@ -64,45 +81,6 @@ async function findLocks(context: Context, workspace: WorkspaceId, locks: readon
   return ({ path, lock }: LockToCheck): LookupResult => lookups.get(lock.lease)?.(path) ?? { kind: 'absent' };
 }
 
-export type CheckResult = { readonly path: LockPath } & (
-  | { readonly kind: 'kept'; readonly lock: OwnLock }
-  | {
-      readonly kind: 'lost';
-      /** The lock as it was while the job held it. */
-      readonly lock: OwnLock;
-      readonly loss?: Loss | undefined;
-      /** Undefined if nobody holds the path. */
-      readonly holder: KnownLock | undefined;
-    }
-  /** The service does not report enough to decide. */
-  | { readonly kind: 'unknown'; readonly reason: string }
-);
-
-interface CheckReport {
-  readonly service: string;
-  readonly workspace: string;
-  readonly results: readonly CheckResult[];
-  readonly gap: string | undefined;
-}
-
-export function checkReport(
-  report: CheckReport,
-  now: number,
-  redact: Redact,
-): Outcome & { readonly lines: readonly string[] } {
-  const { service, workspace, results, gap } = report;
-  const kept = ofKind(results, 'kept').length;
-  const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
-  const about = { main: 'kept', begin, rest: locksPage(service, workspace) } as const;
-  const { sentence, ...more } = reportResults(results.map(pathResult), about, now);
-  return {
-    ...more,
-    outputs: outputsOf(report, redact),
-    sentence: gap === undefined ? sentence : `${sentence} ${gap}`,
-    failures: failuresOf(report, now),
-  };
-}
-
 export interface LockToCheck {
   readonly path: LockPath;
   readonly lock: OwnLock;
@@ -114,27 +92,46 @@ export interface LockToCheck {
  * Decides whether the lock is still held, by the same proof as a release. Without id and ETag, it counts as held until
  * its ttl expires, and as lost after that.
  */
-export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
-  if (found.kind === 'failed') return { path, kind: 'unknown', reason: found.error.message };
-  if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
+export function checkLock(own: LockToCheck, found: LookupResult, now: number): CheckResult {
+  const { path, lock, loss } = own;
+  if (found.kind === 'failed') return { path, result: 'unknown', unclear: found.error.message };
+  if (found.kind === 'unknown') return { path, result: 'unknown', unclear: found.reason };
   const listed = found.kind === 'locked' ? found.lock : undefined;
-  switch (ownLockState(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
+  switch (ownLockState(lock, found, { serverNow: now, mayBeReleased: loss !== undefined })) {
     case 'ours':
-      return { path, kind: 'kept', lock: keptLock(lock, listed) };
+      return keptResult(path, keptLock(lock, listed));
     case 'assumed':
-      return { path, kind: 'kept', lock: keptLock(lock, { expires_at: listed?.expires_at }) };
+      return keptResult(path, keptLock(lock, { expires_at: listed?.expires_at }));
     case 'absent':
-      return { path, kind: 'lost', lock, loss, holder: undefined };
+      return lostResult(own, undefined, now);
     case 'other':
-      return { path, kind: 'lost', lock, loss, holder: listed };
+      return lostResult(own, listed, now);
     case 'unknown': {
       const isExpiryKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
-      if (isExpiryKnown) return { path, kind: 'lost', lock, loss, holder: listed };
-      const reason =
+      if (isExpiryKnown) return lostResult(own, listed, now);
+      const unclear =
         'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
-      return { path, kind: 'unknown', reason };
+      return { path, result: 'unknown', unclear };
     }
   }
+}
+
+const keptResult = (path: LockPath, kept: OwnLock): CheckResult => ({
+  path,
+  result: 'kept',
+  until: kept.expires_at,
+  kept,
+});
+
+/** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
+function lostResult({ path, lock, loss }: LockToCheck, holder: KnownLock | undefined, now: number): CheckResult {
+  const current = holder === undefined ? 'Nobody holds the path now' : heldText(path, holder, now, true);
+  const ended = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
+  const failure =
+    loss === undefined
+      ? `This job lost its lock on ${path}.${ended} ${current}.`
+      : lostRenewalText(loss, holder ?? 'nobody', now);
+  return { path, result: 'lost', holder: holder ?? 'nobody', until: holder?.expires_at, failure };
 }
 
 /** The details for the output `locks`: those in the list, or else those that the job knew. */
@@ -145,47 +142,26 @@ function keptLock(lock: OwnLock, listed: OwnLock = {}): OwnLock {
 }
 
 /** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */
-function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
-  const isLost = results.some(({ kind }) => kind === 'lost');
-  const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
+export function outputsOf(results: readonly CheckResult[], gap: string | undefined, redact: Redact): Outputs {
+  const isLost = results.some(({ result }) => result === 'lost');
+  const isUnknown = gap !== undefined || results.some(({ result }) => result === 'unknown');
   if (isUnknown && !isLost) return {};
-  const kept = ofKind(results, 'kept').map(({ path, lock }) => ({ path, ...lock }));
+  const kept = results.flatMap(({ path, kept: lock }) => (lock === undefined ? [] : { path, ...lock }));
   const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
   return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
 }
 
-function pathResult(result: CheckResult): PathResult {
-  const { path } = result;
-  switch (result.kind) {
-    case 'kept':
-      return { path, result: 'kept', until: result.lock.expires_at };
-    case 'lost':
-      return { path, result: 'lost', holder: result.holder ?? 'nobody', until: result.holder?.expires_at };
-    case 'unknown':
-      return { path, result: 'unknown' };
-  }
-}
-
 /** A sentence for each lost path. Paths with the same unknown state share one. */
-function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
-  const unknown = Map.groupBy(ofKind(results, 'unknown'), ({ reason }) => reason);
+export function failuresOf(results: readonly CheckResult[]): readonly string[] {
+  const byReason = Map.groupBy(results, ({ unclear }) => unclear);
   return [
-    ...ofKind(results, 'lost').map((result) =>
-      result.loss === undefined ? lostText(result, now) : lostRenewalText(result.loss, result.holder ?? 'nobody', now),
+    ...results.flatMap(({ failure }) => failure ?? []),
+    ...[...byReason].flatMap(([reason, unclear]) =>
+      reason === undefined
+        ? []
+        : `Could not determine whether this job still holds ${joinFirst(unclear.map(({ path }) => path))}. ${reason}`,
     ),
-    ...[...unknown].map(
-      ([reason, paths]) =>
-        `Could not determine whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
-    ),
-    ...(gap === undefined ? [] : [gap]),
   ];
-}
-
-/** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
-function lostText({ path, lock, holder }: Extract<CheckResult, { kind: 'lost' }>, now: number): string {
-  const endText = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
-  const current = holder === undefined ? 'Nobody holds the path now' : heldText(path, holder, now, true);
-  return `This job lost its lock on ${path}.${endText} ${current}.`;
 }
 
 /** The locks to check, and the reason why there may be more. */

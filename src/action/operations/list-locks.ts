@@ -9,7 +9,7 @@ import { jobLocksIn } from '../locks/job-locks.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { holderTable, locksPage } from '../report/table.ts';
+import { holderTable, locksPage } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 

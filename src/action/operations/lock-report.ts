@@ -18,7 +18,7 @@ import type { RollbackResult } from '../../locks/roll-back.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
-import { holderTable, locksPage } from '../report/table.ts';
+import { holderTable, locksPage } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
 
 export interface LockStep {

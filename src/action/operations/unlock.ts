@@ -7,8 +7,10 @@ import {
   type WorkspaceId,
   withRequest,
 } from '../../client/client.ts';
+import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
+import { heldText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
 import { hasIdentity, type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
@@ -17,25 +19,69 @@ import { InputError } from '../inputs/reader.ts';
 import { briefLimits, gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
+import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { cautionText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
+
+/** What an unlock did to one path. */
+export interface UnlockResult extends PathResult {
+  /** Why the step fails. */
+  readonly failure?: string;
+  /** Says that the named path is locked, but not by this job. */
+  readonly caution?: string;
+}
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
   const { client, log, connection } = context;
   const { workspace, selection } = task;
-  const service = connection.baseUrl;
   const jobLocks = jobLocksIn(context, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
   warnOfLostLocks(context, jobLocks);
   const results = await releaseTargets(context, task, targets);
-  const now = client.serverNow();
-  const caution = cautionText(results, now);
+  const caution = cautionText(results);
   if (caution !== undefined) log.warn(caution);
-  const about = { service, workspace, selection: selection.kind, gap };
-  const { lines, ...outcome } = unlockOutcome(results, about, now);
-  log.group(outcome.sentence, lines);
-  return outcome;
+  const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
+  const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
+  const about = { main: 'released', begin, rest: locksPage(connection.baseUrl, workspace) } as const;
+  const { lines, ...report } = reportResults(results, about, client.serverNow());
+  const sentence = results.length === 0 ? `${begin}: ${nothingTexts[selection.kind]}.` : report.sentence;
+  log.group(sentence, lines);
+  return {
+    ...report,
+    sentence,
+    outputs: { status: statusOf(results), released: JSON.stringify(released) },
+    failures: [...results.flatMap(({ failure }) => failure ?? []), ...(gap === undefined ? [] : [gap])],
+  };
+}
+
+const nothingTexts = {
+  job: 'this job no longer holds a lock there',
+  paths: 'this job holds no lock that matches `path`',
+  locks: 'the list of locks is empty',
+};
+
+/**
+ * One status for all paths. The first that applies: a lock was lost; a lock was released; a path is, or may be, still
+ * locked; no path was locked.
+ */
+export function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 'held' | 'absent' {
+  const words = new Set(results.map(({ result }) => result));
+  if (words.has('lost')) return 'lost';
+  if (words.has('released')) return 'released';
+  return results.every(({ result }) => result === 'not locked') ? 'absent' : 'held';
+}
+
+/** One warning about all named paths that someone else holds. */
+export function cautionText(results: readonly UnlockResult[]): string | undefined {
+  const named = results.filter(({ caution }) => caution !== undefined);
+  const paths = named.map(({ path }) => path);
+  const several = `This job has no lock on ${formatNumber(named.length)} of the paths, and left their current locks alone: ${joinFirst(paths)}.`;
+  const text = named.length > 1 ? several : named[0]?.caution;
+  const them = named.length > 1 ? 'them' : 'it';
+  return (
+    text &&
+    `${text} To release ${them} anyway, pass the output \`locks\` of the step that locked ${them}, or set \`force: true\`.`
+  );
 }
 
 async function releaseTargets(
@@ -61,7 +107,7 @@ async function releaseTargets(
         `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`,
       );
     }
-    results.push(unlockResult(result, path, target, { force, via }));
+    results.push(unlockResult(result, path, target, { force, via, now: client.serverNow() }));
   }
 
   async function releaseFound(): Promise<void> {
@@ -69,9 +115,10 @@ async function releaseTargets(
     const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
     await inParallel(paths, async (path) => {
       const found = lookup(path);
+      const now = client.serverNow();
       if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
-        results.push({ path, kind: 'held', holder: found.lock, via: 'named' });
-      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force }));
+        results.push(heldResult(path, found.lock, 'named', now));
+      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
       else await release(path, { kind: 'found', found }, 'named');
     });
   }
@@ -84,8 +131,8 @@ async function releaseTargets(
     for (const { path, kind } of others) {
       const found = lookup(path);
       const via = kind === 'matched' ? 'matched' : 'named';
-      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, via });
-      else if (via === 'named') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
+      if (found.kind === 'locked') results.push(heldResult(path, found.lock, via, client.serverNow()));
+      else if (via === 'named') results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
     }
   }
 }
@@ -170,47 +217,78 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, via: 'named' } : { kind: 'path', path };
 }
 
-function unlockResult(
+export function unlockResult(
   result: ReleaseResult,
   path: LockPath,
   target: ReleaseTarget,
-  { force, via }: { readonly force: boolean; readonly via: ResolvedPath['kind'] },
+  { force, via, now }: { readonly force: boolean; readonly via: ResolvedPath['kind']; readonly now: number },
 ): UnlockResult {
   switch (result.kind) {
     case 'released':
+      return { path, result: 'released' };
     case 'absent':
+      return { path, result: 'not locked' };
     case 'ambiguous':
-      return { path, kind: result.kind };
+      return { path, result: 'left alone' };
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
-      const isLost = target.kind === 'own' && !target.mayBeReleased;
-      return isLost ? { path, kind: 'lost', holder } : { path, kind: 'held', holder, via };
+      if (target.kind !== 'own' || target.mayBeReleased) return heldResult(path, holder, via, now);
+      const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
+      return { path, result: 'lost', ...heldBy(holder), failure };
     }
-    case 'unanswered':
-      return { path, kind: 'unanswered', reason: result.error.message };
+    case 'unanswered': {
+      const failure = `The lock on ${path} may not have been released: the request was sent only once, because the service gave no id or ETag to identify it. ${result.error.message}`;
+      return { path, result: 'may still be locked', failure };
+    }
     case 'failed': {
-      if (target.kind === 'own') return failedResult(path, result.error, { force });
+      if (target.kind === 'own') return failedResult(path, result.error, { force, now });
       const holder = target.found.kind === 'locked' ? target.found.lock : undefined;
       const isSentOnce = holder === undefined || !hasIdentity(holder);
-      return failedResult(path, result.error, { force, holder, isSentOnce });
+      return failedResult(path, result.error, { force, now, holder, isSentOnce });
     }
   }
 }
 
+const heldResult = (
+  path: LockPath,
+  holder: KnownLock | undefined,
+  via: ResolvedPath['kind'],
+  now: number,
+): UnlockResult => {
+  const caution = `${heldText(path, holder, now)}, and not by this job: it was left alone.`;
+  return { path, result: 'left alone', ...heldBy(holder), ...(via === 'named' && { caution }) };
+};
+
+const notOurs = (path: LockPath): UnlockResult => ({
+  ...{ path, result: 'left alone' },
+  caution: `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`,
+});
+
 function failedResult(
   path: LockPath,
   error: ServiceError,
-  more: { readonly force: boolean; readonly holder?: KnownLock | undefined; readonly isSentOnce?: boolean },
+  {
+    force,
+    now,
+    holder,
+    isSentOnce,
+  }: {
+    readonly force: boolean;
+    readonly now: number;
+    readonly holder?: KnownLock | undefined;
+    readonly isSentOnce?: boolean;
+  },
 ): UnlockResult {
-  const { reason, advice, request } = error;
-  if (!more.force && refusesThisLock(error)) return { path, kind: 'refused', holder: more.holder, request };
-  const sentOnceText = more.isSentOnce
+  const { reason, advice, request, failure } = error;
+  // A 403 without a missing scope is about the lock: someone else holds it.
+  if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
+    const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
+    return { path, result: 'not released', ...heldBy(holder), failure: withRequest(refusal, request) };
+  }
+  const sentOnceText = isSentOnce
     ? ' It was sent only once, because the service gave no id or ETag to identify the lock.'
     : '';
-  return { path, kind: 'failed', reason: withRequest(reason + sentOnceText + advice, request) };
+  const text = `The lock on ${path} was not released. ${withRequest(reason + sentOnceText + advice, request)}`;
+  return { path, result: 'not released', failure: text };
 }
-
-/** A 403 without a missing scope is about the lock: someone else holds it. */
-const refusesThisLock = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;

@@ -1,7 +1,7 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { cleanupLimits } from '../../locks/cleanup-limits.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
@@ -16,8 +16,7 @@ import { cancellation, readRunner } from '../step/runner.ts';
 import { parseSavedState } from '../step/saved-state.ts';
 import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
-import { releaseAll } from './release-all.ts';
-import { unreleased } from './releases.ts';
+import { releaseAll, unreleased } from './release.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -50,14 +49,14 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await stopRenewal(ending, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
   const records = { file: ledger.file, ...ledger.read() };
-  const candidates = readCandidates({ ledger: records, step, locksFile: locksFile(temporaryFolder, step), savedState });
+  const candidates = readCandidates({ ledger: records, step, savedState });
 
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
-  const nothing = candidates.held.length + candidates.unanswered.length + candidates.leases.length === 0;
+  const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
   if (nothing && savedState === undefined) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
@@ -103,15 +102,14 @@ async function releaseOnService(
   if (connection === undefined) return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
   const { baseUrl, requestTimeout } = connection;
   const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-  const limits = { retries: 0, requestTimeout: { seconds } };
+  const limits = { retries: Number.POSITIVE_INFINITY, requestTimeout: { seconds } };
   const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
   const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
     const time = { clock: steadyClock, sleep, random: Math.random };
     const session = createLockSession({ ...time, client, record, step, origin });
-    const { serverNow } = client;
-    const context = { ...time, client, session, serverNow, log: reporter.log, service: baseUrl, within };
-    return { results: await releaseAll(context, candidates), now: serverNow() };
+    const context = { ...time, client, session, service: baseUrl, within: { ...within, isLastChance: true } };
+    return { results: await releaseAll(context, candidates), now: client.serverNow() };
   } finally {
     within.stop();
     client.dispose();

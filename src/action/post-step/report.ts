@@ -13,8 +13,7 @@ import {
 } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
-import { type PathResult, reportResults } from '../report/results.ts';
-import { locksPage } from '../report/table.ts';
+import { locksPage, type PathResult, reportResults } from '../report/results.ts';
 import type { CandidateResult } from './candidates.ts';
 
 interface ReportOptions {

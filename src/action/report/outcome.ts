@@ -1,4 +1,4 @@
-import type { Table } from './table.ts';
+import type { Table } from './results.ts';
 
 /** The outcome of an operation, before anything is reported. */
 export interface Outcome {

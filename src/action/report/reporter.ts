@@ -11,7 +11,7 @@ import {
   outputNames,
 } from './outcome.ts';
 import { createSecretRedactor } from './redact.ts';
-import type { Cell, Table } from './table.ts';
+import type { Cell, Table } from './results.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;

@@ -14,8 +14,8 @@ const isSavedState = hasShape({
   outlivesJob: isBoolean,
   /** The first path, if the locks are a lease, which has the id of the step. */
   leasedPath: isOptional(isValid(parseHeldPath)),
-  /** Undefined if there are too many to save. */
-  locks: isOptional((value: unknown): value is readonly GrantedLock[] => Array.isArray(value)),
+  /** Those without a lease, unless there are too many. */
+  locks: (value: unknown): value is readonly GrantedLock[] => Array.isArray(value) && value.every(isGrantedLock),
 });
 
 /** State that the runner keeps for a step that has all its locks: files may be gone at the end of the job. */
@@ -26,9 +26,9 @@ export function formatSavedState(
   grants: readonly Grant[],
   redact: Redact,
 ): string {
-  const about = { ...given, leasedPath: grants.find(({ lock }) => lock.lease !== undefined)?.path };
-  const locks = grants.map(({ lock }) => ({ ...lock, owner: undefined }));
-  const all = lockJson({ ...about, locks }, redact);
+  const { leased = [], single = [] } = Object.groupBy(grants, ({ lock }) => (lock.lease ? 'leased' : 'single'));
+  const about = { ...given, leasedPath: leased[0]?.path, locks: [] };
+  const all = lockJson({ ...about, locks: single.map(({ lock }) => ({ ...lock, owner: undefined })) }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);
 }
 
@@ -36,5 +36,5 @@ export function formatSavedState(
 export function parseSavedState(text: string): SavedState | undefined {
   const parsed = parseJson(text);
   const state: unknown = parsed.ok && parsed.value;
-  return isSavedState(state) ? { ...state, locks: state.locks?.filter(isGrantedLock) } : undefined;
+  return isSavedState(state) ? state : undefined;
 }

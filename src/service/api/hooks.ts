@@ -1,12 +1,16 @@
+import { z } from '@hono/zod-openapi';
+import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { requireFreeDisk } from '../access/access.ts';
+import { actorOf, bearerOf, keyedRequestOf } from '../access/caller.ts';
+import { invalid } from '../contract/problem.ts';
+import { branchField, parsedBy } from '../contract/request-fields.ts';
 import { jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf, keyedRequestOf } from '../http/context.ts';
+import { checkTarget, maxUrlLength } from '../outbound/target.ts';
+import { extraHeadersField } from '../webhooks/extra-headers.ts';
 import { registerHook } from '../webhooks/hooks.ts';
-import { checkHookUrl, createdHookSchema, hookRequestSchema } from '../webhooks/registration.ts';
-import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import { keyHeader } from './parameters.ts';
-import type { ApiParts } from './parts.ts';
+import { parseSecret, secretPattern } from '../webhooks/signature.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse, keyHeader } from './operation.ts';
 
 export function addHookRoutes(api: Api, parts: ApiParts): void {
   const { storage, idempotent, targets } = parts;
@@ -28,7 +32,12 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
       const { result, replayed } = await idempotent(
         workspace.id,
         keyedRequestOf(c),
-        () => checkHookUrl(body, targets, workspace.id),
+        async () => {
+          const target = await checkTarget(body.url, targets, workspace.id);
+          if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
+          // The URL as deliveries use it.
+          return { ...body, url: target.value.href };
+        },
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
           const { hook, isNew, newSecret } = await registerHook(db, storage.now, registration);
@@ -39,3 +48,43 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
     },
   });
 }
+
+const createdHookSchema = hookSchema
+  .extend({
+    secret: z.string().optional().openapi({ description: 'Only if none was given. It is never shown again.' }),
+  })
+  .openapi('CreatedHook');
+
+const maxBranches = 100;
+
+const hookRequestSchema = z
+  .object({
+    url: z.string().openapi({
+      maxLength: maxUrlLength,
+      format: 'uri',
+      pattern: '^https?://',
+      description:
+        'Without user name, password and fragment. http only into a network that the operator of the service allows.',
+      example: 'https://ci.example.com/hooks/workspace',
+    }),
+    events: z
+      .array(z.enum(hookEvents))
+      .min(1, 'Name at least one event, or leave the field out.')
+      .max(hookEvents.length, 'Name each event once.')
+      .default(['sync.succeeded']),
+    branches: z
+      .array(branchField)
+      .min(1, 'Name at least one branch, or leave the field out for all.')
+      .max(maxBranches, `A hook names at most ${maxBranches} branches. Leave the field out for all.`)
+      .nullable()
+      .default(null)
+      .openapi({ description: 'Only syncs of these branches; all if absent. Other events have no branch.' }),
+    secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
+      type: 'string',
+      pattern: secretPattern.source,
+      description: 'whsec_ and base64 of 24 to 64 bytes; created if absent.',
+    }),
+    format: z.enum(hookFormats).default('standard'),
+    headers: extraHeadersField,
+  })
+  .openapi('HookRequest');

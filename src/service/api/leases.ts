@@ -4,13 +4,13 @@ import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
+import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../access/access.ts';
+import { bearerOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../http/access.ts';
-import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
-import { originHeader, runOriginOf } from '../http/origin.ts';
+import type { Environment } from '../http/context.ts';
 import type { LeaseRequest } from '../locks/take-lease.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -31,20 +31,28 @@ import {
   renewalSchema,
   waitingLeaseSchema,
 } from './lease-schemas.ts';
-import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
+import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
 import {
   type Api,
+  type ApiParts,
   addOperation,
   addWorkspaceOperation,
   jsonResponse,
-  optionalHeaders,
-  requiredHeaders,
+  workspaceParameter,
 } from './operation.ts';
-import { leaseIdPattern, leaseParameter } from './parameters.ts';
-import type { ApiParts } from './parts.ts';
-import { waitHeaders, waitWith } from './waiting.ts';
 
 const path = '/v1/workspaces/{id}/leases/{lease}';
+
+const leaseIdPattern = /^[A-Za-z0-9_-]{16,64}$/;
+
+const leaseParameter = workspaceParameter.extend({
+  lease: z.string().openapi({
+    param: { name: 'lease', in: 'path' },
+    pattern: leaseIdPattern.source,
+    description: 'Chosen by the client, such as a UUID: new for each lease. Invalid ids get 422.',
+    example: '0198c1a2-6f1b-7c3d-9e4f-5a6b7c8d9e0f',
+  }),
+});
 
 export function addLeaseRoutes(api: Api, parts: ApiParts): void {
   addPutRoute(api, parts);
@@ -70,13 +78,10 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     maxBodyBytes,
     responses: {
       200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
-      201: jsonResponse('Acquired.', leaseSchema, optionalHeaders('Preference-Applied')),
-      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, {
-        ...requiredHeaders('Retry-After'),
-        ...optionalHeaders('Preference-Applied'),
-      }),
+      201: jsonResponse('Acquired.', leaseSchema, 'Preference-Applied'),
+      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, 'Retry-After', 'Preference-Applied'),
     },
-    refusals: { 403: optionalHeaders('WWW-Authenticate'), 409: optionalHeaders('Retry-After'), 410: {} },
+    refusals: [409, 410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const bearer = bearerOf(c);
@@ -108,7 +113,7 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     params: leaseParameter,
     responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
-    refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
+    refusals: [422],
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
@@ -140,7 +145,7 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
     params: leaseParameter,
     body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
-    refusals: { 403: optionalHeaders('WWW-Authenticate'), 410: {} },
+    refusals: [410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const renewal = await locks.leases.renew({ workspace: workspace.id, id }, bearerOf(c), milliseconds(body.ttl));
@@ -178,11 +183,11 @@ function addEndRoute(api: Api, parts: ApiParts): void {
       200: jsonResponse('Ended.', endSchema),
       204: { description: 'It was never requested, and will never acquire anything.' },
     },
-    refusals: { 403: optionalHeaders('WWW-Authenticate'), 422: {} },
+    refusals: [422],
     async handle({ c }) {
       const id = leaseIdOf(c);
       const { id: workspace } = await requestedWorkspace(c, storage);
-      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c));
+      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c, parts));
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);

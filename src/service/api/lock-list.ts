@@ -1,18 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { authenticateRequest } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
 import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { authenticateRequest } from '../http/access.ts';
-import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
-import type { ApiParts } from './parts.ts';
-import { maxPreferLength, preferredWait } from './prefer.ts';
+import { maxPreferLength, preferredWait } from './lock-headers.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const pageSize = 100;
 const maxPageSize = 1_000;
@@ -65,7 +65,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     query: querySchema,
     headers: preferHeader,
     responses: {
-      200: jsonResponse('A page of locks.', pageSchema, optionalHeaders('Link', 'Vary', 'Preference-Applied')),
+      200: jsonResponse('A page of locks.', pageSchema, 'Link', 'Vary', 'Preference-Applied'),
     },
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };

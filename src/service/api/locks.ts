@@ -1,28 +1,25 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
+import { makeFree, requireFreeDisk } from '../access/access.ts';
+import { actorOf, bearerOf, keyedRequestOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
-import { lockRequestSchema, noteField } from '../contract/request-fields.ts';
+import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
-import { makeFree, requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf, keyedRequestOf, requestedWorkspace } from '../http/context.ts';
-import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
-import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
+import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
 import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
 import {
   type Api,
+  type ApiParts,
   addOperation,
   addWorkspaceOperation,
   jsonResponse,
-  optionalHeaders,
-  requiredHeaders,
+  keyHeader,
+  workspaceParameter,
 } from './operation.ts';
-import { keyHeader, lockPathParameter } from './parameters.ts';
-import type { ApiParts } from './parts.ts';
-import { waitHeaders, waitWith } from './waiting.ts';
 
 const conditionHeader = z.object({
   'If-Match': z
@@ -44,7 +41,13 @@ const acquireHeaders = z.object({
   ...lockBranchHeader.shape,
 });
 
-const headersOfLock = requiredHeaders('ETag', 'Location');
+const lockPathParameter = workspaceParameter.extend({
+  path: z.string().openapi({
+    ...describedLockPath,
+    param: { name: 'path', in: 'path' },
+    description: `${describedLockPath.description} Percent-encoded as one segment; slashes may also be sent as they are.`,
+  }),
+});
 
 export function addLockRoutes(api: Api, parts: ApiParts): void {
   addAcquireRoute(api, parts);
@@ -61,17 +64,10 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
     headers: acquireHeaders,
     body: lockRequestSchema,
     responses: {
-      200: jsonResponse('Renewed.', lockSchema, headersOfLock),
-      201: jsonResponse('Acquired.', acquiredLockSchema, {
-        ...headersOfLock,
-        ...optionalHeaders('Preference-Applied'),
-      }),
+      200: jsonResponse('Renewed.', lockSchema, 'ETag', 'Location'),
+      201: jsonResponse('Acquired.', acquiredLockSchema, 'ETag', 'Location', 'Preference-Applied'),
     },
-    refusals: {
-      403: optionalHeaders('WWW-Authenticate'),
-      409: optionalHeaders('Retry-After', 'Preference-Applied'),
-      412: optionalHeaders('ETag'),
-    },
+    refusals: [409, 412],
     async handle({ c, workspace, body: { until_merged: untilMerged, ...body } }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
@@ -121,7 +117,7 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
-    refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
+    refusals: [412],
     async handle({ c, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));

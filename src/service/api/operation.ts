@@ -1,15 +1,40 @@
-import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
+import { type Access, type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type Access, type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
-import { type Environment, requestedWorkspace, send } from '../http/context.ts';
+import { type Environment, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import { keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
+import type { Compare } from '../latest/compare.ts';
+import type { Locks } from '../locks/locks.ts';
+import type { TargetCheck } from '../outbound/target-address.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { PrepareSync } from '../syncs/trigger.ts';
+import type { ExchangeToken } from '../trust/exchange.ts';
+import type { RemoteMemory } from '../workspaces/remotes.ts';
+import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { workspaceParameter } from './parameters.ts';
+
+export interface ApiParts extends AccessControl {
+  readonly idempotent: Idempotent;
+  readonly locks: Locks;
+  readonly compare: Compare;
+  readonly prepareSync: PrepareSync;
+  readonly targets: TargetCheck;
+  readonly remoteMemory: RemoteMemory;
+  readonly exchangeToken: ExchangeToken;
+  readonly metrics: Metrics;
+  readonly isStopping: () => boolean;
+  readonly version: string;
+  /** The public origin of the service; undefined if unknown. */
+  readonly publicUrl: () => string | undefined;
+}
 
 const text = (description: string, example?: string) => ({
   description,
@@ -17,7 +42,7 @@ const text = (description: string, example?: string) => ({
 });
 
 /** Response headers for the OpenAPI document, without the general ones of HTTP. */
-const responseHeaders = {
+export const responseHeaders = {
   'X-Request-Id': text('Identifies the request in the log of the service; also the request_id of a problem.'),
   'Cache-Control': text('Responses must not be stored.', 'no-store'),
   'X-Content-Type-Options': text('Responses must not be interpreted as another type.', 'nosniff'),
@@ -29,10 +54,7 @@ const responseHeaders = {
     'How many requests the token has left (r), and the seconds until there is one (t). Absent if the operator has set no limit.',
     '"token";r=59999;t=0',
   ),
-  'Retry-After': {
-    description: 'Seconds to wait before trying again.',
-    schema: { type: 'integer', minimum: 1 },
-  },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': text(
     'What is wrong with the token, or which scope it lacks (RFC 6750).',
     'Bearer realm="workspace-service"',
@@ -55,33 +77,14 @@ const responseHeaders = {
 
 type HeaderName = keyof typeof responseHeaders;
 
-type ResponseHeader = (typeof responseHeaders)[HeaderName] & { readonly required: boolean };
-
-type ResponseHeaders = Readonly<Partial<Record<HeaderName, ResponseHeader | { readonly $ref: string }>>>;
-
-const selectHeaders =
-  (required: boolean) =>
-  (...names: readonly HeaderName[]): ResponseHeaders =>
-    Object.fromEntries(names.map((name): [string, ResponseHeader] => [name, { ...responseHeaders[name], required }]));
-
-/** Present in every response with the status. */
-export const requiredHeaders = selectHeaders(true);
-
-/** Present in some responses: the description says when. */
-export const optionalHeaders = selectHeaders(false);
-
-const baseHeaders = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
-const rateLimitHeaders = optionalHeaders('RateLimit', 'RateLimit-Policy');
-
-/** Defined once in the document and referenced, because most responses have them. */
-export const commonHeaders = Object.entries({ ...baseHeaders, ...rateLimitHeaders });
+const ofEveryResponse = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options'] as const;
 
 export type Api = OpenAPIHono<Environment>;
 
 interface DescribedResponse {
   readonly description: string;
-  /** In addition to those of every response. */
-  readonly headers?: ResponseHeaders;
+  /** In addition to those of every response. The description of a header says when it is absent. */
+  readonly headers?: readonly HeaderName[];
   readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
@@ -105,8 +108,8 @@ interface Operation<Body, Query, More = unknown> {
   /** A body that the operation reads itself, by media type. */
   readonly ownBody?: Readonly<Record<string, { readonly schema: z.ZodObject }>>;
   readonly responses: Responses;
-  /** Problems that do not follow from the other properties: headers by status. */
-  readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
+  /** Statuses of problems that do not follow from the other properties. */
+  readonly refusals?: readonly number[];
   handle(call: Call<Body, Query> & More): Promise<ApiResponse>;
 }
 
@@ -152,7 +155,7 @@ export function addWorkspaceOperation<Body, Query>(
   });
 }
 
-export const jsonResponse = (description: string, schema: z.ZodType, headers: ResponseHeaders = {}) => ({
+export const jsonResponse = (description: string, schema: z.ZodType, ...headers: HeaderName[]): DescribedResponse => ({
   description,
   headers,
   content: { 'application/json': { schema } },
@@ -161,12 +164,12 @@ export const jsonResponse = (description: string, schema: z.ZodType, headers: Re
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
   const content = body ? { 'application/json': { schema: body } } : operation.ownBody;
+  // In a 401 too: a token may be revoked while its request waits.
+  const rateLimit = access === 'anyone' ? [] : (['RateLimit', 'RateLimit-Policy'] as const);
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
-    // In a 401 too: a token may be revoked while its request waits.
-    const common = Object.keys({ ...baseHeaders, ...(access !== 'anyone' && rateLimitHeaders) });
-    const references = Object.fromEntries(common.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-    const replayed = isKeyed(operation) && status.startsWith('2') && optionalHeaders('Idempotency-Replayed');
-    return [status, { ...response, headers: { ...references, ...replayed, ...response.headers } }];
+    const replayed = isKeyed(operation) && status.startsWith('2') ? (['Idempotency-Replayed'] as const) : [];
+    const names = [...ofEveryResponse, ...rateLimit, ...replayed, ...(response.headers ?? [])];
+    return [status, { ...response, headers: Object.fromEntries(names.map((name) => [name, referTo(name)])) }];
   });
   api.openAPIRegistry.registerPath({
     operationId,
@@ -185,43 +188,68 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
   });
 }
 
-const refusalDescriptions: Readonly<Record<number, string>> = {
-  400: 'Malformed request.',
-  401: 'A valid API token is required.',
-  403: 'The token is not allowed to do this.',
-  404: 'Not found, or not visible to the token.',
-  409: 'In conflict with the current state.',
-  412: 'The condition does not hold.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  422: 'Invalid request.',
-  429: 'Too many requests with this token. Retry-After says when to try again.',
-  503: 'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
+const referTo = (header: HeaderName) => ({ $ref: `#/components/headers/${header}` });
+
+const problemResponse = (description: string, ...headers: HeaderName[]): DescribedResponse => ({
+  description,
+  headers,
+  content: { [problemMediaType]: { schema: problemSchema } },
+});
+
+const problemResponses: Readonly<Record<number, DescribedResponse>> = {
+  400: problemResponse('Malformed request.'),
+  401: problemResponse('A valid API token is required.', 'WWW-Authenticate'),
+  403: problemResponse('The token is not allowed to do this.', 'WWW-Authenticate'),
+  404: problemResponse('Not found, or not visible to the token.'),
+  409: problemResponse('In conflict with the current state.', 'Retry-After', 'Preference-Applied'),
+  410: problemResponse('It has ended.'),
+  412: problemResponse('The condition does not hold.', 'ETag'),
+  413: problemResponse('The body is too large.'),
+  415: problemResponse('The body is not JSON.', 'Accept-Encoding'),
+  422: problemResponse('Invalid request.'),
+  429: problemResponse('Too many requests with this token. Retry-After says when to try again.', 'Retry-After'),
+  503: problemResponse(
+    'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
+    'Retry-After',
+  ),
 };
 
 function refusalsOf(operation: Operation<unknown, unknown>): Responses {
-  const { access, params, body, query, refusals } = operation;
-  const [challenge, retryAfter] = [requiredHeaders('WWW-Authenticate'), requiredHeaders('Retry-After')];
-  const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
-    ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
-    ...(access !== 'anyone' && access !== 'any-token' && { 403: challenge }),
-    ...(params && { 404: {} }),
-    ...(body && { 400: {}, 413: {}, 415: optionalHeaders('Accept-Encoding'), 422: {} }),
-    ...(query && { 422: {} }),
-    ...(isKeyed(operation) && { 409: retryAfter }),
+  const { access, params, body, query, refusals = [] } = operation;
+  const statuses = [
+    ...(access === 'anyone' ? [] : [401, 429, 503]),
+    ...(access === 'anyone' || access === 'any-token' ? [] : [403]),
+    ...(params ? [404] : []),
+    ...(body ? [400, 413, 415, 422] : []),
+    ...(query ? [422] : []),
+    ...(isKeyed(operation) ? [409] : []),
     ...refusals,
+  ];
+  return {
+    ...Object.fromEntries(statuses.map((status) => [status, problemResponses[status]])),
+    default: problemResponse('Any other problem.', 'Allow'),
   };
-  const expected = Object.entries(headersByStatus).map(([status, headers]) => [
-    status,
-    problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
-  ]);
-  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', optionalHeaders('Allow')) };
 }
 
 const isKeyed = ({ headers }: Operation<unknown, unknown>): boolean => 'Idempotency-Key' in (headers?.shape ?? {});
 
-const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
-  description,
-  headers,
-  content: { [problemMediaType]: { schema: problemSchema } },
+export const workspaceParameter = z.object({
+  id: z.string().openapi({
+    param: { name: 'id', in: 'path' },
+    minLength: 1,
+    maxLength: maxWorkspaceIdLength,
+    pattern: workspaceIdPattern.source,
+    description: 'The id of the workspace. Invalid ids get 404, like workspaces that the token cannot see.',
+    example: 'game',
+  }),
+});
+
+export const keyHeader = z.object({
+  'Idempotency-Key': z.string().optional().openapi({
+    minLength: 1,
+    maxLength: maxKeyLength,
+    pattern: keyPattern.source,
+    description:
+      'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
+  }),
 });

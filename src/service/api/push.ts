@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
+import { requireFreeDisk } from '../access/access.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
@@ -11,9 +11,7 @@ import { newWebhookSecret } from '../webhooks/signature.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { findPushTarget } from '../workspaces/workspaces.ts';
-import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
-import { workspaceParameter } from './parameters.ts';
-import type { ApiParts } from './parts.ts';
+import { type Api, type ApiParts, addOperation, jsonResponse, workspaceParameter } from './operation.ts';
 import { queuedResponse } from './syncs.ts';
 
 const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
@@ -34,10 +32,10 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     }),
     ownBody: { 'application/json': { schema: eventSchema } },
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
+      202: jsonResponse('Queued. Location has its status.', syncSchema, 'Location'),
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
     },
-    refusals: { 413: {}, 415: {}, 422: {}, 503: requiredHeaders('Retry-After') },
+    refusals: [413, 415, 422, 503],
     async handle({ c }) {
       const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
       if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });

@@ -1,16 +1,15 @@
 import { z } from '@hono/zod-openapi';
 import { pathKeptMinutes } from '../../interface/lock-note.ts';
+import { requireFreeDisk } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
-import { bearerOf } from '../http/context.ts';
 import type { AskDecision } from '../locks/ask.ts';
 import { withoutWaitId } from '../locks/queue.ts';
 import { tooManyWaits } from './lock-responses.ts';
-import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import type { ApiParts } from './parts.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const queuedSchema = z
   .object({

@@ -1,16 +1,29 @@
 import { z } from '@hono/zod-openapi';
+import { requireFreeDisk } from '../access/access.ts';
+import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
-import { requireFreeDisk } from '../http/access.ts';
-import { bearerOf, keyedRequestOf } from '../http/context.ts';
-import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, requiredHeaders } from './operation.ts';
-import { keyHeader, syncParameter } from './parameters.ts';
-import type { ApiParts } from './parts.ts';
+import { enqueue, findSync, isSyncId, syncIdPattern } from '../syncs/queue.ts';
+import {
+  type Api,
+  type ApiParts,
+  addWorkspaceOperation,
+  jsonResponse,
+  keyHeader,
+  workspaceParameter,
+} from './operation.ts';
 
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
+
+const syncParameter = workspaceParameter.extend({
+  sync_id: z.string().openapi({
+    param: { name: 'sync_id', in: 'path' },
+    pattern: syncIdPattern.source,
+    description: 'The sync_id that startSync returned.',
+  }),
+});
 
 export function addSyncRoutes(api: Api, parts: ApiParts): void {
   const { storage, idempotent, prepareSync, publicUrl } = parts;
@@ -24,7 +37,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
     headers: keyHeader,
     body: syncRequestSchema,
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
+      202: jsonResponse('Queued. Location has its status.', syncSchema, 'Location'),
     },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(parts);

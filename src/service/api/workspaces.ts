@@ -1,17 +1,29 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { bearerOf } from '../access/caller.ts';
 import { unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
-import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
-import { bearerOf } from '../http/context.ts';
+import { branchSchema, type Pool, poolSchema, workspaceSchema } from '../contract/schemas.ts';
+import type { Environment } from '../http/context.ts';
+import { findPools, poolWithName, type StoredPool } from '../pools/pools.ts';
+import { seatsOf } from '../pools/seats.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
+import { workspaceIdPattern } from '../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
-import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import type { ApiParts } from './parts.ts';
+import {
+  type Api,
+  type ApiParts,
+  addOperation,
+  addWorkspaceOperation,
+  jsonResponse,
+  workspaceParameter,
+} from './operation.ts';
 
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
   const { storage, remoteMemory } = parts;
+  addPoolRoutes(api, parts);
 
   addOperation(api, parts, {
     operationId: 'listWorkspaces',
@@ -46,6 +58,51 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
         default: name === listing.defaultBranch,
       }));
       return jsonApiResponse(200, { branches });
+    },
+  });
+}
+
+const poolParameter = workspaceParameter.extend({
+  name: z.string().openapi({
+    param: { name: 'name', in: 'path' },
+    pattern: workspaceIdPattern.source,
+    description: 'The name of the pool. Invalid names get 404, like unknown ones.',
+    example: 'unity-pro',
+  }),
+});
+
+function addPoolRoutes(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
+
+  const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
+    const seats = await seatsOf(locks, pool, bearerOf(c));
+    return { name: pool.name, items: seats.map(({ item }) => item) };
+  };
+
+  addWorkspaceOperation(api, parts, {
+    operationId: 'listPools',
+    summary: 'List the pools of a workspace: names for lists of lock paths',
+    method: 'get',
+    path: '/v1/workspaces/{id}/pools',
+    access: 'locks:read',
+    responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
+    async handle({ c, workspace }) {
+      const pools = await findPools(storage.read, { workspace: workspace.id });
+      return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => visiblePool(c, pool))) });
+    },
+  });
+
+  addWorkspaceOperation(api, parts, {
+    operationId: 'getPool',
+    summary: 'Get the items of a pool',
+    method: 'get',
+    path: '/v1/workspaces/{id}/pools/{name}',
+    access: 'locks:read',
+    params: poolParameter,
+    responses: { 200: jsonResponse('The pool.', poolSchema) },
+    async handle({ c, workspace }) {
+      const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
+      return jsonApiResponse(200, await visiblePool(c, pool));
     },
   });
 }

@@ -5,8 +5,6 @@ import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
 import { format, type Header, tableKeys } from './format.ts';
 
-export type WrittenBackup = Awaited<ReturnType<typeof writeBackup>>;
-
 /** Writes a snapshot of the complete database. The service can run at the same time. */
 export const writeBackup = (storage: Storage, service: string, output: Writable) =>
   readSnapshot(storage, async (db) => {

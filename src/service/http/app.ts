@@ -104,7 +104,7 @@ function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppP
         status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
         waited_ms: waitedMs === 0 ? undefined : Math.round(waitedMs),
-        token: c.get('bearer')?.id,
+        token: c.get('callerId'),
         origin_address: addressOf(c) ?? undefined,
       },
       'request',

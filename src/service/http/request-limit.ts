@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { remember } from '../runtime/remember.ts';
-import { secretHash } from '../tokens/secret.ts';
 
 export type RequestLimit = ReturnType<typeof createRequestLimit>;
 
@@ -19,7 +18,7 @@ const maxMs = 100;
 const maxKnown = 10_000;
 
 interface RequestLimitOptions {
-  /** The secret in the request, such as an API token; undefined if it has none. */
+  /** A hash of the secret in the request, such as an API token; undefined if it has none. */
   readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
   readonly addressOf: (incoming: IncomingMessage) => string | null;
 }
@@ -35,8 +34,7 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
   const tokenOf = new Map<string, string>();
 
   function keyOf(incoming: IncomingMessage): string {
-    const secret = credentialOf(incoming);
-    const token = secret === undefined ? undefined : tokenOf.get(secretHash(secret));
+    const token = tokenOf.get(credentialOf(incoming) ?? '');
     return token === undefined ? `address ${subscriberOf(addressOf(incoming) ?? '')}` : `token ${token}`;
   }
 
@@ -55,8 +53,8 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
     },
     /** Links the credential of the request to its token: later requests with it have the slots of the token. */
     identify(incoming: IncomingMessage, tokenId: string): void {
-      const secret = credentialOf(incoming);
-      if (secret !== undefined) remember(tokenOf, secretHash(secret), tokenId, maxKnown);
+      const credential = credentialOf(incoming);
+      if (credential !== undefined) remember(tokenOf, credential, tokenId, maxKnown);
     },
   };
 }

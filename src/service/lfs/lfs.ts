@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { byBearerOrPassword } from '../http/access.ts';
+import { byBearerOrPassword } from '../access/access.ts';
 import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';

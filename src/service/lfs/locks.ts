@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import type { Lock } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
+import { type AccessControl, makeFree, requireFreeDisk } from '../access/access.ts';
+import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type AccessControl, makeFree, requireFreeDisk } from '../http/access.ts';
-import { type App, actorOf, bearerOf, type Environment, keyedRequestOf } from '../http/context.ts';
-import { runOriginOf } from '../http/origin.ts';
+import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import type { Compare } from '../latest/compare.ts';
 import { writeCursor } from '../locks/cursor.ts';

@@ -1,10 +1,11 @@
 import type { Context } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
+import type { AccessControl } from '../access/access.ts';
+import { bearerOf } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import type { AccessControl } from '../http/access.ts';
-import { type App, bearerOf, type Environment } from '../http/context.ts';
+import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';

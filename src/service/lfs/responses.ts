@@ -2,12 +2,13 @@ import type { Context } from 'hono';
 import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Scope } from '../../interface/scopes.ts';
+import { type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import type { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import { type AccessControl, type Charge, requireAccess } from '../http/access.ts';
 import { type RefusalRenderer, sendProblem } from '../http/app.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
-import { type App, type Environment, requestedWorkspace, send } from '../http/context.ts';
+import { type App, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 /** Paths of the LFS endpoint, for any workspace id. */

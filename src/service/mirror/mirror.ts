@@ -3,13 +3,14 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Hono } from 'hono';
 import { problems } from '../../interface/problem.ts';
+import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
+import { bearerOf, requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
 import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pack-request.ts';
-import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
 import type { RefusalRenderer } from '../http/app.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
-import { type App, bearerOf, type Environment, requestedWorkspace, send } from '../http/context.ts';
+import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import { createMirrorSlots, createServe, type MirrorLimits, type ServeParts } from './serve.ts';
 

@@ -22,7 +22,7 @@ interface SendOptions {
   readonly mayConnect?: () => Promise<boolean>;
 }
 
-export type Sent =
+type Sent =
   | { readonly kind: 'response'; readonly target: Target; readonly response: IncomingMessage }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'cancelled' };

@@ -6,10 +6,6 @@ export interface Rate {
 
 export const perMinute = (max: number): Rate => ({ perSecond: max / 60, burst: max });
 
-export type Admission =
-  /** `refund` takes the charge back, for what turns out to be free. */
-  { readonly kind: 'admitted'; refund(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
-
 interface Bucket {
   level: number;
   filledAt: number;
@@ -21,10 +17,7 @@ const rounding = 1e-9;
 /** Number of buckets at which full ones are dropped: they equal new ones. */
 const bucketsBeforeSweep = 10_000;
 
-/**
- * A token bucket for each key, in the memory of this instance. Charges count from the start of a request, so that
- * parallel ones cannot bypass the limit. `clock` counts milliseconds.
- */
+/** A token bucket for each key, in the memory of this instance. `clock` counts milliseconds. */
 export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
   const buckets = new Map<string, Bucket>();
   let sweptAt = clock();
@@ -48,25 +41,18 @@ export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
   const secondsUntil = (level: number, wanted: number): number =>
     level >= wanted - rounding ? 0 : Math.max(1, Math.ceil((wanted - level) / perSecond - rounding));
 
-  const admit = (key: string): Admission => {
-    const bucket = filled(key);
-    const retryAfterSeconds = secondsUntil(bucket.level, 1);
-    if (retryAfterSeconds > 0) return { kind: 'refused', retryAfterSeconds };
-    sweep(bucket.filledAt);
-    bucket.level = Math.max(0, bucket.level - 1);
-    buckets.set(key, bucket);
-    return {
-      kind: 'admitted',
-      refund() {
-        const current = filled(key);
-        current.level = Math.min(burst, current.level + 1);
-      },
-    };
-  };
-
   return {
-    admit,
-    /** What the key may be charged at once, and the seconds until it may be charged at all. Charges nothing. */
+    /** Charges the key for one, and returns 0; or the seconds until it may be charged, and charges nothing. */
+    charge(key: string): number {
+      const bucket = filled(key);
+      const seconds = secondsUntil(bucket.level, 1);
+      if (seconds > 0) return seconds;
+      sweep(bucket.filledAt);
+      bucket.level = Math.max(0, bucket.level - 1);
+      buckets.set(key, bucket);
+      return 0;
+    },
+    /** What the key may be charged at once, and the seconds until it may be charged at all. */
     remaining(key: string): { readonly charges: number; readonly seconds: number } {
       const { level } = filled(key);
       return { charges: Math.max(0, Math.floor(level + rounding)), seconds: secondsUntil(level, 1) };

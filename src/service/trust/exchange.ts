@@ -12,9 +12,8 @@ import { createExchangedToken } from './exchanged-tokens.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
-import { createRefusalLimits, type Limited } from './refusal-limits.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
-import { createVerifyIdentity, decodeIdentity, type Identity, type Unverified } from './verify-identity.ts';
+import { createVerifyIdentity, type Identity } from './verify-identity.ts';
 
 interface ExchangeRequest {
   readonly jwt: string;
@@ -30,7 +29,7 @@ type ExchangeResult =
   /** The JWT is invalid, or no rule matches it. The client must not learn which. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'invalid-scope'; readonly reason: string }
-  | Limited
+  | { readonly kind: 'limited'; readonly retryAfterSeconds: number }
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 export type ExchangeToken = ReturnType<typeof createExchangeToken>;
@@ -48,6 +47,9 @@ interface ExchangeParts {
 
 const exchangesOfRule = perMinute(300);
 
+/** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
+const refusalsOfAddress = perMinute(600);
+
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
 const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
   const [rules, { rows }] = await Promise.all([
@@ -58,9 +60,6 @@ const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
   return keys.map(() => trust);
 });
 
-/** The subject is for createRefusalLimits() only. */
-type WithSubject = ExchangeResult & { readonly subject?: string | undefined };
-
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
@@ -69,19 +68,17 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     log.warn({ issuer, reason }, 'issuer key fetch failed');
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, onFailure }));
-  const limitRefusals = createRefusalLimits(clock);
-  const { admit: admitRule } = limitRate(exchangesOfRule, clock);
+  const refusals = limitRate(refusalsOfAddress, clock);
+  const exchanges = limitRate(exchangesOfRule, clock);
 
-  async function exchange(request: ExchangeRequest, unverified: Unverified | undefined): Promise<WithSubject> {
+  async function exchange(request: ExchangeRequest): Promise<ExchangeResult> {
     const audience = publicUrl();
     if (audience === undefined) {
       return { kind: 'refused', reason: 'The service has no public URL. Start it with --public-url.' };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
-    const verification = await verify(request.jwt, unverified, { issuers, audience, now });
-    if (verification.kind !== 'verified') return verification;
-    const { identity } = verification;
-    return { ...(await exchangeVerified(rules, identity, request)), subject: identity.subject };
+    const verification = await verify(request.jwt, { issuers, audience, now });
+    return verification.kind === 'verified' ? exchangeVerified(rules, verification.identity, request) : verification;
   }
 
   async function exchangeVerified(
@@ -93,22 +90,22 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     const decision = matchTrustRules(rules, identity.issuer, identity.claims, requested);
     if (decision.kind !== 'trusted') return decision;
     if (!scopes.every(isScope)) return { kind: 'invalid-scope', reason: 'The job requested an unknown scope.' };
-    // Only successful exchanges count against the limit of the rule.
-    const admission = admitRule(decision.rule.id);
-    if (admission.kind === 'refused') return { kind: 'limited', retryAfterSeconds: admission.retryAfterSeconds };
+    const { seconds } = exchanges.remaining(decision.rule.id);
+    if (seconds > 0) return { kind: 'limited', retryAfterSeconds: seconds };
     const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, decision, identity, address));
-    if (exchanged.kind !== 'exchanged') admission.refund();
+    // A job that shows the same JWT again and again must not use up the limit of its rule.
+    if (exchanged.kind === 'exchanged') exchanges.charge(decision.rule.id);
     return exchanged;
   }
 
   return async (request: ExchangeRequest): Promise<ExchangeResult> => {
     const source = subscriberOf(request.address ?? '');
-    const unverified = decodeIdentity(request.jwt);
-    const { subject: _, ...exchanged } = await limitRefusals(source, unverified?.subject, () =>
-      exchange(request, unverified),
-    );
+    const { seconds } = refusals.remaining(source);
+    const exchanged: ExchangeResult =
+      seconds > 0 ? { kind: 'limited', retryAfterSeconds: seconds } : await exchange(request);
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
+      refusals.charge(source);
       const { reason } = exchanged;
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
       log.info({ ...about, reason }, 'token exchange refused');

@@ -1,36 +1,28 @@
 import { createHash } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose';
 import { quoteForLog } from '../platform/safe-text.ts';
 import { IssuerError, type IssuerKeys } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
 
-export type Unverified = NonNullable<ReturnType<typeof decodeIdentity>>;
-
-/** The unverified parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
-export function decodeIdentity(jwt: string) {
-  if (jwt.length > maxIdentityLength) return undefined;
-  try {
-    const [header, claims] = [decodeProtectedHeader(jwt), decodeJwt(jwt)];
-    return { header, claims, subject: subjectOf(claims) };
-  } catch {
-    return undefined;
-  }
-}
-
 type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
-  /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
-  | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
+  /** `reason` is a sentence for the log. */
+  | { readonly kind: 'refused'; readonly reason: string }
   /** No request to the issuer has succeeded yet. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 /** Verified claims about a job. */
 export interface Identity {
   readonly issuer: string;
-  /** A hash of issuer and subject. */
-  readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
   /** A hash that identifies the JWT. */
   readonly id: string;
@@ -57,11 +49,8 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 /** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
 export const createVerifyIdentity =
   (keysOf: (issuer: string) => IssuerKeys) =>
-  async (
-    jwt: string,
-    unverified: Unverified | undefined,
-    { issuers, audience, now }: Expected,
-  ): Promise<IdentityVerification> => {
+  async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
+    const unverified = decode(jwt);
     if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
     const { iss: issuer } = unverified.claims;
     if (typeof issuer !== 'string' || !issuers.has(issuer)) {
@@ -79,35 +68,34 @@ export const createVerifyIdentity =
       });
       const { exp = 0, aud } = claims;
       // Any other recipient could use the JWT here.
-      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
+      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience));
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
+        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.');
       }
       const endsAt = (exp + leewaySeconds) * 1_000;
-      const subject = subjectOf(claims);
-      return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
+      return { kind: 'verified', identity: { issuer, claims, id: idOf(jwt, claims), endsAt } };
     } catch (error) {
       if (error instanceof IssuerError) {
         const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
         return { kind: 'unavailable', reason, retryAfterSeconds: 60 };
       }
-      // jose checks claims only after the signature.
-      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-      return refused(refusalReason(error, unverified.header, audience), isSigned ? error.payload : undefined);
+      return refused(refusalReason(error, unverified.header, audience));
     }
   };
 
-/** `claims` are verified. */
-const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
-  kind: 'refused',
-  reason,
-  subject: claims && subjectOf(claims),
-});
+/** The parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
+function decode(jwt: string) {
+  if (jwt.length > maxIdentityLength) return undefined;
+  try {
+    return { header: decodeProtectedHeader(jwt), claims: decodeJwt(jwt) };
+  } catch {
+    return undefined;
+  }
+}
 
-/** Hashed, because strangers may claim a subject of any length. */
-const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
+const refused = (reason: string): IdentityVerification => ({ kind: 'refused', reason });
 
-function refusalReason(error: unknown, { alg, kid }: Unverified['header'], audience: string): string {
+function refusalReason(error: unknown, { alg, kid }: ProtectedHeaderParameters, audience: string): string {
   if (error instanceof errors.JOSEAlgNotAllowed)
     return `The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`;
   if (error instanceof errors.JWKSNoMatchingKey)

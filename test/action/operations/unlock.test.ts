@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock.ts';
 import {
   cautionText,
+  fromHandoff,
+  resolveFromLedger,
   statusOf,
-  type UnlockResult,
-  unlockOutcome,
-} from '../../../src/action/operations/unlock-report.ts';
+  unlockResult,
+} from '../../../src/action/operations/unlock.ts';
+import type { PathResult } from '../../../src/action/report/results.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
+import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { at, end, grantOf, knownLock, place, start } from '../../locks/samples.ts';
+import { at, end, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -86,65 +88,46 @@ describe('the target of an unlocked path', () => {
   });
 });
 
-const holder = knownLock(path);
-const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { kind: Kind }> } = {
-  released: { path, kind: 'released' },
-  absent: { path, kind: 'absent' },
-  lost: { path, kind: 'lost', holder },
-  held: { path, kind: 'held', holder, via: 'named' },
-  'not-ours': { path, kind: 'not-ours' },
-  ambiguous: { path, kind: 'ambiguous' },
-  refused: { path, kind: 'refused', holder, request: 'DELETE /v1/a: 403 Forbidden, request id req-1' },
-  unanswered: { path, kind: 'unanswered', reason: 'It lost its connection.' },
-  failed: { path, kind: 'failed', reason: 'It lost its connection.' },
-};
-const { released, absent, lost, held } = all;
-const outcomeOf = (...results: readonly UnlockResult[]) =>
-  unlockOutcome(results, { ...place, selection: 'paths' }, start);
-
-test('the warning about locks of others says what `force` would do, for one and for several', () => {
-  expect(cautionText([held], start)).toMatch(
-    / To release it anyway, pass the output `locks` .* or set `force: true`\.$/,
-  );
-  expect(cautionText([held, all['not-ours']], start)).toMatch(
-    / To release them anyway, pass the output `locks` .* or set `force: true`\.$/,
-  );
+test.each<[string, readonly PathResult['result'][], string]>([
+  ['a lock was lost, whatever else happened', ['not released', 'released', 'lost'], 'lost'],
+  ['some locks were released', ['left alone', 'not released', 'released'], 'released'],
+  ['a path is held and nothing was released', ['not locked', 'left alone'], 'held'],
+  ['a release failed, as the lock may still exist', ['not released'], 'held'],
+  ['no path was locked', ['not locked', 'not locked'], 'absent'],
+  ['a pattern matches no lock of the job', [], 'absent'],
+])('the status says that %s', (_, words, status) => {
+  expect(statusOf(words.map((result) => ({ path, result })))).toBe(status);
 });
 
-describe('the outcome of an unlock', () => {
-  test.each([
-    ['lost if any lock was lost, whatever else happened', 'lost', Object.values(all)],
-    ['lost if one lock was lost and the rest released', 'lost', [released, lost]],
-    ['released if some locks were released and others left alone', 'released', [absent, held, released]],
-    ['released if some locks were released and others rejected', 'released', [all.refused, released]],
-    ['held if a path is held and nothing was released', 'held', [absent, held]],
-    ['held if the holder is unknown', 'held', [all['not-ours']]],
-    ['held if the current lock is ambiguous', 'held', [all['ambiguous']]],
-    ['held if the service rejects the release', 'held', [absent, all.refused]],
-    ['held if a release failed, as the lock may still exist', 'held', [all.failed]],
-    ['absent if no path was locked', 'absent', [absent, absent]],
-    ['absent if a pattern matches no lock of the job', 'absent', []],
-  ] as const)('has the status %s', (_, word, results) => {
-    expect(statusOf(results)).toBe(word);
+test('the warning about locks of others says what `force` would do, for one and for several', () => {
+  const held = { path, result: 'left alone', caution: 'It is held.' } as const;
+  expect(cautionText([held])).toMatch(/^It is held\. To release it anyway, .* or set `force: true`\.$/);
+  expect(cautionText([held, held])).toMatch(/ 2 of the paths.* To release them anyway, .* or set `force: true`\.$/);
+  expect(cautionText([{ path, result: 'released' }])).toBeUndefined();
+});
+
+describe('the result of a release', () => {
+  const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
+    unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, via: 'named', now: start });
+  const failed = (status: number) => resultOf({ kind: 'failed', error: errorOf(refused(status)), mayBeDone: false });
+
+  test('is a loss only if the job cannot have released the lock itself', () => {
+    const other = { kind: 'other', holder: undefined } as const;
+    expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
+    expect(resultOf(other, true)).toMatchObject({
+      result: 'left alone',
+      caution: expect.stringMatching(/is held, and/),
+    });
   });
 
-  test.each(Object.values(all))(
-    'is a failure for the result $kind only if a lock was lost or a release failed',
-    (result) => {
-      const fails = ['lost', 'refused', 'unanswered', 'failed'].includes(result.kind);
-      expect(outcomeOf(result).failures).toHaveLength(fails ? 1 : 0);
-    },
-  );
-
-  test('does not invent the name of a holder if the service does not name one', () => {
-    const outcome = outcomeOf({ ...held, holder: undefined });
-    expect(outcome.sentence).toBe('Released 0 locks in game, 1 left alone.');
-    expect(JSON.stringify(outcome)).not.toContain('undefined');
-  });
-
-  test('explains a refused release in terms of the inputs', () => {
-    expect(outcomeOf(all.refused).failures).toEqual([
-      'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock. To release it anyway, set `force: true` with a token that has the scope `locks:admin` (DELETE /v1/a: 403 Forbidden, request id req-1).',
-    ]);
+  test('is a failure that explains a refusal in terms of the inputs', () => {
+    expect(failed(403)).toMatchObject({
+      result: 'not released',
+      failure: expect.stringMatching(/is held, and the service does not let this token .* set `force: true` with /),
+    });
+    expect(failed(500)).toMatchObject({
+      result: 'not released',
+      failure: expect.stringMatching(/^The lock on Content\/Hero\.uasset was not released\. .*500/),
+    });
   });
 });

@@ -131,7 +131,7 @@ test('a step that cannot write the ledger locks nothing, and says why', async ()
   expect(await stage.locks()).toEqual([]);
 });
 
-test('the file of locks takes the place of a deleted ledger if the saved state has too many locks', async () => {
+test('the saved state of a step with many locks is short, and releases all of them without the ledger', async () => {
   const stage = await openStage();
   const job = await stage.job();
   const { state } = await job.run(locking(manyPaths(200)));

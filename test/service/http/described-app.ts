@@ -1,14 +1,13 @@
 import pino from 'pino';
 import type { Scope } from '../../../src/interface/scopes.ts';
+import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
-import type { Api } from '../../../src/service/api/operation.ts';
-import type { ApiParts } from '../../../src/service/api/parts.ts';
+import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
-import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
 import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
 import { sendRefusal } from '../../../src/service/lfs/responses.ts';
@@ -57,7 +56,7 @@ export const noLocks: Locks = {
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
-  rateLimiter: { admit: notHere, headersOf: notHere },
+  rateLimiter: { charge: notHere, secondsUntilCharge: notHere, headersOf: notHere },
   requestLimit: { identify: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,

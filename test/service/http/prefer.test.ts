@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { preferredWait, urgencyOf } from '../../../src/service/api/prefer.ts';
+import { preferredWait, urgencyOf } from '../../../src/service/api/lock-headers.ts';
 
 test.each([
   ['wait=30', 30],

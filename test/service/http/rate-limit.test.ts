@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { createRateLimiter, type RateLimit } from '../../../src/service/http/rate-limit.ts';
+import { createRateLimiter, type RateLimit } from '../../../src/service/access/access.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
@@ -17,7 +17,7 @@ function limiter(limit: RateLimit) {
   const rateLimiter = createRateLimiter(limit, () => now);
   return {
     rateLimiter,
-    admit: rateLimiter.admit,
+    charge: rateLimiter.charge,
     ratelimit: (tokenId: string) => rateLimiter.headersOf(tokenId)['ratelimit'],
     wait(seconds: number) {
       now += seconds * 1_000;
@@ -27,25 +27,25 @@ function limiter(limit: RateLimit) {
 
 describe('the rate limiter', () => {
   test('admits everything and sends no headers if there is no limit', () => {
-    const { admit, rateLimiter } = limiter(null);
-    for (let asked = 0; asked < 1_000; asked += 1) expect(admit('a').kind).toBe('admitted');
+    const { charge, rateLimiter } = limiter(null);
+    for (let asked = 0; asked < 1_000; asked += 1) expect(charge('a')).toBe(0);
     expect(rateLimiter.headersOf('a')).toEqual({});
   });
 
   test('remembers a token that has used up its limit, even among 20,000 others', () => {
-    const { admit, wait } = limiter({ perSecond: 1, burst: 2 });
-    for (let token = 0; token < 20_000; token += 1) admit(`token ${token}`);
+    const { charge, wait } = limiter({ perSecond: 1, burst: 2 });
+    for (let token = 0; token < 20_000; token += 1) charge(`token ${token}`);
     wait(1.9);
-    admit('busy');
-    admit('busy');
+    charge('busy');
+    charge('busy');
     wait(1.5);
-    for (let token = 0; token < 20_000; token += 1) admit(`other ${token}`);
-    expect([admit('busy').kind, admit('busy').kind]).toEqual(['admitted', 'refused']);
+    for (let token = 0; token < 20_000; token += 1) charge(`other ${token}`);
+    expect([charge('busy'), charge('busy')]).toEqual([0, 1]);
   });
 
   test('does not limit eight jobs with 3,000 paths each that share a token, however fast they are', () => {
-    const { admit, ratelimit } = limiter(shippedRateLimit);
-    for (let asked = 0; asked < 8 * 3_000; asked += 1) expect(admit('shared').kind).toBe('admitted');
+    const { charge, ratelimit } = limiter(shippedRateLimit);
+    for (let asked = 0; asked < 8 * 3_000; asked += 1) expect(charge('shared')).toBe(0);
     expect(ratelimit('shared')).toBe('"token";r=36000;t=0');
   });
 
@@ -55,32 +55,23 @@ describe('the rate limiter', () => {
   });
   const waits = fc.array(fc.double({ min: 0, max: 0.5, noNaN: true }), { maxLength: 300 });
 
-  test('never admits more requests than the burst plus the rate', () => {
+  test('never admits more than the burst plus the rate, and always after the time in Retry-After', () => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
-        const { admit, wait } = limiter(limit);
-        let [admitted, seconds] = [0, 0];
+        const { charge, wait } = limiter(limit);
+        let [admitted, elapsed] = [0, 0];
         for (const pause of pauses) {
           wait(pause);
-          seconds += pause;
-          if (admit('a').kind === 'admitted') admitted += 1;
-          expect(admitted).toBeLessThanOrEqual(limit.burst + seconds * limit.perSecond + 1e-6);
-        }
-      }),
-    );
-  });
-
-  test('admits a request that has waited as long as Retry-After says', () => {
-    fc.assert(
-      fc.property(limits, waits, (limit, pauses) => {
-        const { admit, wait } = limiter(limit);
-        for (const pause of pauses) {
-          wait(pause);
-          const admission = admit('a');
-          if (admission.kind === 'admitted') continue;
-          expect(admission.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          wait(admission.retryAfterSeconds);
-          expect(admit('a').kind).toBe('admitted');
+          elapsed += pause;
+          const seconds = charge('a');
+          if (seconds > 0) {
+            expect(seconds).toBeGreaterThanOrEqual(1);
+            wait(seconds);
+            elapsed += seconds;
+            expect(charge('a')).toBe(0);
+          }
+          admitted += 1;
+          expect(admitted).toBeLessThanOrEqual(limit.burst + elapsed * limit.perSecond + 1e-6);
         }
       }),
     );

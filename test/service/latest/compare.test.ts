@@ -1,4 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -103,6 +105,27 @@ test('a lock is refused if the mirror lacks a commit that the remote no longer h
     refusedBecause('The mirror does not have the branch main yet.'),
   ]);
 });
+
+test('a lock is refused if git cannot compare the files of the mirror', async () => {
+  const { repository, workspace, take } = await setUp();
+  expect(await take('main')).toEqual([201, undefined]);
+  const tree = repository.git('rev-parse', 'topic^{tree}').trim();
+  await removeObject(join(service.dataFolder, 'mirrors', `${workspace}.git`), tree);
+  expect(await take('topic')).toEqual([503, refusedBecause('The files could not be compared:')]);
+});
+
+/** Removes an object from a repository whose packs may have it. */
+async function removeObject(repository: string, id: string): Promise<void> {
+  const packs = join(repository, 'objects', 'pack');
+  const aside = join(repository, 'aside');
+  await rename(packs, aside);
+  await mkdir(packs);
+  for (const name of await readdir(aside)) {
+    if (!name.endsWith('.pack')) continue;
+    execFileSync('git', ['-C', repository, 'unpack-objects', '-q'], { input: await readFile(join(aside, name)) });
+  }
+  await rm(join(repository, 'objects', id.slice(0, 2), id.slice(2)));
+}
 
 test('a lock is refused if the remote has never answered', async () => {
   const { repository, take } = await setUp();

@@ -32,9 +32,8 @@ describe('token exchanges', () => {
   test('are limited to 300 a minute for each rule', async () => {
     const { show, pass } = instance();
     const [{ sign }, other] = [await service.trust(), await service.trust()];
-    const shown = await Promise.all(Array.from({ length: 310 }, () => show(sign({}, { alg: 'ES256' }))));
+    const shown = await Promise.all(Array.from({ length: 300 }, () => show(sign({}, { alg: 'ES256' }))));
     expect(shown.filter(({ kind }) => kind === 'exchanged')).toHaveLength(300);
-    expect(shown.filter(({ kind }) => kind === 'limited')).toHaveLength(10);
     const jwt = sign();
     expect(await show(jwt)).toEqual({ kind: 'limited', retryAfterSeconds: 1 });
     expect((await show(other.sign())).kind).toBe('exchanged');
@@ -51,49 +50,8 @@ describe('token exchanges', () => {
     expect((await show(sign())).kind).toBe('exchanged');
   });
 
-  /** Exchanges the JWTs one after the other. */
-  async function shownInTurn(show: ReturnType<typeof instance>['show'], jwts: readonly string[], address: string) {
-    const kinds: string[] = [];
-    for (const jwt of jwts) kinds.push((await show(jwt, address)).kind);
-    return { refused: kinds.filter((kind) => kind === 'refused').length, last: kinds.at(-1) };
-  }
-
-  test.each([
-    ['matches no rule', { repository_id: '1' }],
-    ['is for another service', { aud: 'https://other.example.com' }],
-    ['has expired', { exp: 1 }],
-    ['was exchanged before', { jti: 'one' }],
-  ])(
-    'are limited to 60 a minute for a job whose token %s, and not for other jobs at its address',
-    async (_, claims) => {
-      const { show, pass } = instance();
-      const [looping, other] = [await service.trust(), await service.trust()];
-      const [here, elsewhere] = [newAddress(), newAddress()];
-      const wrong = () => looping.sign({ sub: 'repo:octo/looping', ...claims }, { alg: 'ES256' });
-      if ('jti' in claims) await show(wrong(), here);
-      expect(await shownInTurn(show, Array.from({ length: 62 }, wrong), here)).toEqual({
-        refused: 60,
-        last: 'limited',
-      });
-      expect((await show(wrong(), elsewhere)).kind).toBe('refused');
-      expect((await show(other.sign(), here)).kind).toBe('exchanged');
-      expect((await show(looping.sign(), here)).kind).toBe('exchanged');
-      pass(1_000);
-      expect((await show(wrong(), here)).kind).toBe('refused');
-    },
-  );
-
-  test('do not count toward the limit of a job if its identity was forged', async () => {
-    const { show } = instance();
-    const { sign } = await service.trust();
-    const here = newAddress();
-    const forged = Array.from({ length: 61 }, () => `${sign().slice(0, -8)}AAAAAAAA`);
-    expect(await shownInTurn(show, forged, here)).toEqual({ refused: 61, last: 'refused' });
-    expect((await show(sign(), here)).kind).toBe('exchanged');
-  });
-
   test('are limited to 600 refusals a minute for an address, whatever the claims', async () => {
-    const { show } = instance();
+    const { show, pass } = instance();
     const { sign } = await service.trust();
     const here = newAddress();
     let made = 0;
@@ -103,9 +61,11 @@ describe('token exchanges', () => {
       const iss = made % 3 === 1 ? { iss: `https://${made}.example.com` } : { repository_id: '1' };
       return sign({ sub: `repo:octo/${made}`, ...iss }, { alg: 'ES256' });
     };
-    const jwts = Array.from({ length: 602 }, wrong);
-    expect(await shownInTurn(show, jwts, here)).toEqual({ refused: 600, last: 'limited' });
+    for (let shown = 0; shown < 600; shown += 1) expect((await show(wrong(), here)).kind).toBe('refused');
+    expect((await show(sign(), here)).kind).toBe('limited');
     expect((await show(sign())).kind).toBe('exchanged');
+    pass(1_000);
+    expect((await show(sign(), here)).kind).toBe('exchanged');
   });
 
   test('commit in their own scope, so that changes to workspaces do not wait for them', async () => {

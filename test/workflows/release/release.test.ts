@@ -6,6 +6,7 @@ import { leftOut, type ReleaseScene, releaseScene } from './scene.ts';
 
 const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
 const oneFile = 'workspace-service.mjs';
+const executable = 'workspace-service-linux-x64';
 
 /** Publishes a valid version. */
 async function release(scene: ReleaseScene, version: string, branch?: string, from?: string): Promise<void> {
@@ -33,7 +34,7 @@ test('compares, attests and publishes a first release', async () => {
     'v1.0.0': {
       ...{ draft: false, immutable: true, prerelease: false },
       notes: `- What 1.0.0 brings.\n\nThe image of the service: \`${image}\``,
-      assets: [archive('1.0.0'), oneFile],
+      assets: [archive('1.0.0'), executable, oneFile],
     },
   });
   expect(scene.gh.latest()).toBe('v1.0.0');
@@ -42,9 +43,11 @@ test('compares, attests and publishes a first release', async () => {
     'dist/post/index.js',
     image,
     `release-assets/${archive('1.0.0')}`,
+    `release-assets/${executable}`,
     `release-assets/${oneFile}`,
   ]);
   expect(String(scene.gh.asset('v1.0.0', oneFile))).toBe(`The command in ${digest}`);
+  expect(String(scene.gh.asset('v1.0.0', executable))).toBe(`The executable of ${digest}`);
   const input = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
   const files = execFileSync('tar', ['-tf', '-'], { input, encoding: 'utf8' }).split('\n');
   expect(files).toContain('workspace-automation-1.0.0/dist/index.js');
@@ -79,7 +82,7 @@ test('with RELEASE_BY_HAND, a person publishes the complete draft, and the repea
   expect(scene.gh.releases()['v1.0.0']).toMatchObject({
     draft: true,
     immutable: false,
-    assets: [archive('1.0.0'), oneFile],
+    assets: [archive('1.0.0'), executable, oneFile],
   });
 
   scene.gh.publishByHand('v1.0.0');
@@ -102,7 +105,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     scene.gh.failOnce(place);
     expect((await scene.publish(`v${version}`)).result, place).toBe('failure');
     if (place === 'release edit') {
-      const draft = { draft: true, immutable: false, assets: [archive(version), oneFile] };
+      const draft = { draft: true, immutable: false, assets: [archive(version), executable, oneFile] };
       expect(scene.gh.releases()[`v${version}`], 'all files are there before it is published').toMatchObject(draft);
     }
     const { result, log } = await scene.publish(`v${version}`);
@@ -110,7 +113,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     expect(scene.gh.releases()[`v${version}`]).toMatchObject({
       draft: false,
       immutable: true,
-      assets: [archive(version), oneFile],
+      assets: [archive(version), executable, oneFile],
     });
   }
 

@@ -6,7 +6,7 @@ import { addAbortSignal } from 'node:stream';
 import { packageVersion } from '../../../built/version.ts';
 import { timeCell } from '../../../interface/format.ts';
 import type { RowCounts } from '../../backup/format.ts';
-import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
+import { writeBackup } from '../../backup/write.ts';
 import { flushFolder } from '../../storage/make-folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -57,7 +57,7 @@ export const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
   );
 
 /** Creates a file for the current user only, which gets its name when it is complete. */
-async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promise<WrittenBackup> {
+async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
   refuseExisting(file);
   const interruption = new AbortController();
   const stop = awaitStop(io);

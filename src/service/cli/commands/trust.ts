@@ -4,7 +4,7 @@ import { scopes } from '../../../interface/scopes.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import { type EnteredRule, parseIssuer, parseRuleOwner, readRule } from '../../trust/new-rule.ts';
 import { parseClaim } from '../../trust/rule-claim.ts';
-import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
+import { addTrustRule, listTrustRules, maxTrustRules, removeTrustRule } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
 import { type FlagValues, repeated, required, withDefault } from '../definition/flags.ts';
 import { idOf, scopeLine } from '../definition/values.ts';
@@ -21,7 +21,7 @@ const flags = {
 
 const enteredRule = ({ claim, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims: claim });
 
-const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
+const claimsOf = ({ claims }: { readonly claims: Readonly<Record<string, string>> }): readonly string[] =>
   Object.entries(claims).map(([name, value]) => `${name}=${value}`);
 
 export const trustAdd = defineStorageCommand({

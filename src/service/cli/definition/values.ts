@@ -1,7 +1,7 @@
 import { oneOf } from '../../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
-import type { RateLimit } from '../../http/rate-limit.ts';
+import type { RateLimit } from '../../access/access.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
 
 function pathOf(what: string): (text: string) => Parsed<string> {

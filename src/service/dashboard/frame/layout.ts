@@ -18,7 +18,7 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
   const { status, title } = problems[refusal.problem];
   // Both are unset if the error came before the session was found.
   const session: ContextVariableMap['session'] | undefined = c.get('session');
-  const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
+  const bearer: Bearer | undefined = c.get('bearer');
   const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
   const view: View = {
     title,

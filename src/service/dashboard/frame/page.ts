@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import type { ApiParts } from '../../api/parts.ts';
+import type { Access, AccessControl } from '../../access/access.ts';
+import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
+import type { ApiParts } from '../../api/operation.ts';
 import type { ApiResponse } from '../../contract/response.ts';
-import type { Access, AccessControl } from '../../http/access.ts';
-import { type App, bearerOf, type Environment, requestedWorkspace, send } from '../../http/context.ts';
+import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { Bearer } from '../../tokens/tokens.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
+import { type Access, type AccessControl, admitBearer, unauthorized } from '../../access/access.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
-import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
 import { type Environment, send } from '../../http/context.ts';
 import { sessionSecretIn } from '../../sessions/session-cookie.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';

@@ -5,11 +5,11 @@ import { canonicalLockPath, type LockPath, parseLockPath } from '../../../interf
 import { problems } from '../../../interface/problem.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { askedRequest } from '../../api/queue.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
-import { requireFreeDisk } from '../../http/access.ts';
 import { toLock } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import { actorOf } from '../../http/context.ts';
+import { actorOf } from '../../access/caller.ts';
 import { sealed, unsealed } from '../../sessions/sealed.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
 import { isTokenPreset, scopeLimitProblem, tokenFields, tokenPresets } from '../../tokens/new-token.ts';

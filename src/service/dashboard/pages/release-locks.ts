@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
-import { actorOf } from '../../http/context.ts';
+import { actorOf } from '../../access/caller.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm, textInput } from '../elements/fields.ts';

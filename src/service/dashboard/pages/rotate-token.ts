@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../../interface/duration.ts';
-import { actorOf } from '../../http/context.ts';
+import { actorOf } from '../../access/caller.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { Refusal } from '../../contract/problem.ts';
+import { admitToken, refuseUntil } from '../../access/access.ts';
+import { actorOf } from '../../access/caller.ts';
 import type { ApiResponse } from '../../contract/response.ts';
-import { admitToken } from '../../http/access.ts';
-import { actorOf, addressOf, type Environment, send } from '../../http/context.ts';
+import { addressOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
-import { type Admission, limitRate, perMinute } from '../../runtime/limit-rate.ts';
+import { limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../../sessions/session-cookie.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
@@ -33,8 +33,8 @@ const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes
 export function addSignInPages(site: Site): void {
   const { app, storage, showPage } = site;
   const { now } = storage;
-  const { admit: admitAttempt } = limitRate(attempts, () => performance.now());
-  const { admit: admitSignIn } = limitRate(signInsOfToken, () => performance.now());
+  const refusedAttempts = limitRate(attempts, () => performance.now());
+  const { charge: chargeSignIn } = limitRate(signInsOfToken, () => performance.now());
 
   /**
    * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
@@ -42,11 +42,13 @@ export function addSignInPages(site: Site): void {
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
-    const succeeded = requireAdmission(
-      admitAttempt(subscriberOf(address ?? '')),
-      'Too many sign-in attempts from here.',
-    );
-    return { form: await readForm(c.env.incoming), address, succeeded };
+    const source = subscriberOf(address ?? '');
+    refuseUntil(refusedAttempts.remaining(source).seconds, 'Too many sign-in attempts from here.');
+    const refuse = (form: View): Promise<ApiResponse> => {
+      refusedAttempts.charge(source);
+      return showPage(undefined, form);
+    };
+    return { form: await readForm(c.env.incoming), address, refuse };
   }
 
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
@@ -57,25 +59,23 @@ export function addSignInPages(site: Site): void {
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
-    const { form, address, succeeded } = await readSignIn(c);
+    const { form, address, refuse } = await readSignIn(c);
     const to = localPath(form.text('to'));
     const authentication = await authenticateToken(site, form.text('token').trim());
-    if (authentication.kind === 'refused') return showPage(undefined, tokenForm(to, authentication.reason));
+    if (authentication.kind === 'refused') return refuse(tokenForm(to, authentication.reason));
     const { bearer } = authentication;
-    if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
-    succeeded();
+    if (bearer.run !== undefined) return refuse(tokenForm(to, tokenOfRun));
     admitToken(c, site, bearer);
-    requireAdmission(admitSignIn(bearer.id), 'This token has signed in too often.');
+    refuseUntil(chargeSignIn(bearer.id), 'This token has signed in too often.');
     const actor = { name: bearer.name, tokenId: bearer.id, address };
     const secret = await storage.commit('global', (db) => startSession(db, now, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
-    const { form, address, succeeded } = await readSignIn(c);
+    const { form, address, refuse } = await readSignIn(c);
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
-    if (secret === undefined) return showPage(undefined, tokenForm('/', endedLink));
-    succeeded();
+    if (secret === undefined) return refuse(tokenForm('/', endedLink));
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
@@ -88,13 +88,6 @@ export function addSignInPages(site: Site): void {
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
-}
-
-/** Returns the function that takes the admission back. */
-function requireAdmission(admission: Admission, reason: string): () => void {
-  if (admission.kind === 'admitted') return admission.refund;
-  const seconds = String(admission.retryAfterSeconds);
-  throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
 }
 
 async function isSignedIn({ storage }: Site, c: Context<Environment>): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
+import { actorOf } from '../../access/caller.ts';
 import { Refusal } from '../../contract/problem.ts';
-import { actorOf } from '../../http/context.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { revokeTokenAudited } from '../../tokens/audited.ts';

@@ -1,13 +1,21 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
+import type { Environment } from '../http/context.ts';
+import type { RequestLimit } from '../http/request-limit.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
+import { limitRate, type Rate } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import type { Environment } from './context.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import type { RequestLimit } from './request-limit.ts';
+import { bearerOf } from './caller.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set when a request has released a lock of the token's own owner: it does not count against the rate limit. */
+    isFree: boolean;
+  }
+}
 
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
@@ -57,8 +65,8 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 export type Access = 'anyone' | 'any-token' | Scope;
 
 /**
- * `charge: 'unless-free'` is for releases: the handler calls `makeFree` if they are free, and `refuseBeyondLimit` before it
- * stores anything.
+ * `unless-free` is for releases: a request that the handler marks with `makeFree` is not charged, and none is refused
+ * for its rate.
  */
 export type Charge = 'always' | 'unless-free';
 
@@ -73,12 +81,10 @@ export function requireAccess(
       admitBearer(c, control, bearer, access);
       return next();
     }
-    const admission = control.rateLimiter.admit(bearer.id);
     identify(c, control, bearer);
-    c.set('admission', admission);
     await next();
-    if (!c.get('isFree') || admission.kind === 'refused') return;
-    admission.refund();
+    if (c.get('isFree')) return;
+    control.rateLimiter.charge(bearer.id);
     for (const [name, value] of Object.entries(control.rateLimiter.headersOf(bearer.id)))
       c.res.headers.set(name, value);
   };
@@ -86,11 +92,6 @@ export function requireAccess(
 
 /** Must be called when a lock of the token's own owner was released. */
 export const makeFree = (c: Context<Environment>): void => c.set('isFree', true);
-
-export function refuseBeyondLimit(c: Context<Environment>): void {
-  const admission = c.get('admission');
-  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
-}
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
 export function admitBearer(
@@ -108,9 +109,20 @@ const hasAccess = ({ scopes }: Bearer, access: Exclude<Access, 'anyone'>): boole
 
 /** Counts a request against the rate limit of its token, and refuses it above the limit. */
 export function admitToken(c: Context<Environment>, control: AccessControl, bearer: Bearer): void {
-  const admission = control.rateLimiter.admit(bearer.id);
+  const seconds = control.rateLimiter.charge(bearer.id);
   identify(c, control, bearer);
-  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+  refuseUntil(seconds, 'Too many requests with this token.');
+}
+
+/** Refuses a request that would store something, and is only charged afterwards. */
+export const refuseBeyondLimit = (c: Context<Environment>, { rateLimiter }: AccessControl): void =>
+  refuseUntil(rateLimiter.secondsUntilCharge(bearerOf(c).id), 'Too many requests with this token.');
+
+export function refuseUntil(seconds: number, reason: string): void {
+  if (seconds === 0) return;
+  throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds) },
+  });
 }
 
 function identify(
@@ -119,15 +131,38 @@ function identify(
   bearer: Bearer,
 ): void {
   c.set('bearer', bearer);
+  c.set('callerId', bearer.id);
   c.set('responseHeaders', rateLimiter.headersOf(bearer.id));
   noteUse(bearer.id);
   requestLimit.identify(c.env.incoming, bearer.id);
 }
 
-const tooManyRequests = (retryAfterSeconds: number): Refusal =>
-  new Refusal('rate-limited', 'Too many requests with this token. Try again after the time in Retry-After.', {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
+export type RateLimit = Rate | null;
+
+interface RateLimiter {
+  /** Charges the token for a request, and returns 0; or the seconds until it may be charged. */
+  readonly charge: (tokenId: string) => number;
+  readonly secondsUntilCharge: (tokenId: string) => number;
+  readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
+}
+
+/** Limits the requests of each token; null for no limit. `clock` counts milliseconds. */
+export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
+  if (limit === null) return { charge: () => 0, secondsUntilCharge: () => 0, headersOf: () => ({}) };
+  const { perSecond, burst } = limit;
+  const { charge, remaining } = limitRate(limit, clock);
+  return {
+    charge,
+    secondsUntilCharge: (tokenId) => remaining(tokenId).seconds,
+    headersOf(tokenId) {
+      const { charges, seconds } = remaining(tokenId);
+      return {
+        'ratelimit-policy': `"token";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+        ratelimit: `"token";r=${charges};t=${seconds}`,
+      };
+    },
+  };
+}
 
 const byBearer: AuthScheme = {
   tokenIn: bearerTokenIn,

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
+import { scopes } from '../../interface/scopes.ts';
+import { bearerOf } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
@@ -9,8 +11,7 @@ import { addressOf, type Environment } from '../http/context.ts';
 import { readParameters } from '../http/urlencoded.ts';
 import { exchangedTokenSeconds } from '../trust/exchanged-tokens.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
-import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
-import type { ApiParts } from './parts.ts';
+import { type Api, type ApiParts, addOperation, jsonResponse } from './operation.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const typeOf = (name: 'jwt' | 'id_token' | 'access_token') => `urn:ietf:params:oauth:token-type:${name}` as const;
@@ -50,8 +51,13 @@ const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
 
+export function addTokenRoutes(api: Api, parts: ApiParts): void {
+  addTokenRoute(api, parts);
+  addTokenExchangeRoute(api, parts);
+}
+
 /** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
-export function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
+function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
   const { exchangeToken } = parts;
 
   addOperation(api, parts, {
@@ -66,14 +72,14 @@ export function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
     responses: {
       200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
-      429: jsonResponse('Too many exchanges.', errorSchema, requiredHeaders('Retry-After')),
+      429: jsonResponse('Too many exchanges.', errorSchema, 'Retry-After'),
       503: {
         description: 'The issuer cannot be asked for its keys, or the database does not answer.',
-        headers: requiredHeaders('Retry-After'),
+        headers: ['Retry-After'],
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },
-    refusals: { 413: {} },
+    refusals: [413],
     async handle({ c }) {
       const form = await readForm(c);
       if (typeof form === 'string') return errorResponse('invalid_request', form);
@@ -147,4 +153,33 @@ async function readForm(c: Context<Environment>): Promise<Readonly<Record<string
     if (error instanceof Refusal) return error.message;
     throw error;
   }
+}
+
+const ownTokenSchema = z
+  .object({
+    id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
+    name: z.string().openapi({ example: 'laptop' }),
+    owner: z.string().openapi({ description: 'Owner of its locks.', example: 'ada' }),
+    scopes: z.array(z.enum(scopes)),
+    workspaces: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
+  })
+  .openapi('Token');
+
+/** Describes the token of the request, so that a client recognizes its own locks. */
+function addTokenRoute(api: Api, parts: ApiParts): void {
+  addOperation(api, parts, {
+    operationId: 'getToken',
+    summary: 'Get the owner and the scopes of the token of this request',
+    method: 'get',
+    path: '/v1/token',
+    access: 'any-token',
+    responses: { 200: jsonResponse('The token, without its secret.', ownTokenSchema) },
+    async handle({ c }) {
+      const { id, name, owner, scopes, workspaces } = bearerOf(c);
+      return jsonApiResponse(200, { id, name, owner, scopes, workspaces });
+    },
+  });
 }

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verdictOn } from '../bench/benchmark.ts';
+import { figuresOf, loadNow, type Results, readResults, thisMachine, troubles } from '../bench/results.ts';
+import { machineText, numberText } from '../bench/table.ts';
+import type { Limit, Measured } from '../test/support/measured.ts';
+import { markdownTable, plain, type Row, withText } from './markdown.ts';
+
+/** Runs the tests and the benchmark whose figures docs/evidence.md shows, and writes them into it. */
+
+const drills = ['test/fire/deaths.test.ts', 'test/fire/failover.test.ts'];
+const histories = 'test/fire/instances.test.ts';
+const page = join(import.meta.dirname, '../docs/evidence.md');
+
+async function writeEvidence(folder: string): Promise<void> {
+  const loadBefore = loadNow();
+  const file = join(folder, 'measured');
+  const vitest = (...args: readonly string[]) =>
+    run(['node_modules/vitest/vitest.mjs', 'run', ...args], { SOAK: '1', EVIDENCE_FILE: file });
+  // The first mostly wait. The histories need the whole machine, and so do the peers.
+  if (!vitest(...drills, '--maxWorkers=2') || !vitest(histories)) throw new Error('A test failed.');
+  const isKept = run(['bench/main.ts', 'peers', '--out', folder], {});
+  const results = await readResults(join(folder, 'results.json'));
+  if (typeof results === 'string') throw new Error(results);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  // Written by measured().
+  const figures = lines.map((line) => JSON.parse(line) as Measured);
+  const circumstances = { machine: thisMachine(), loadBefore, loadAfter: loadNow() };
+  const text = [
+    plain(`Measured on ${results.date.slice(0, 10)}. ${machineText(circumstances)}`),
+    `## Until the next job has the lock\n\n${deathsText(figures)}`,
+    `## Histories\n\n${historiesText(figures)}`,
+    `## Beside peers\n\n${peersText(results)}`,
+  ];
+  writeFileSync(page, withText(readFileSync(page, 'utf8'), 'evidence', text.join('\n\n')));
+  if (!isKept) throw new Error(troubles(results).join(' '));
+}
+
+/** Runs a script of this repository; false if it fails. */
+function run(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  return spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } }).status === 0;
+}
+
+const limitText = (limit: Limit): string =>
+  Object.entries(limit)
+    .map(([kind, value]) => `${{ atMost: '≤ ', atLeast: '≥ ' }[kind] ?? ''}${numberText(value)}`)
+    .join();
+
+const linkTo = (test: string): string => `[${test.replace(/^.*\/|\.test\.ts$/g, '')}](../${test})`;
+
+/** A row for each kind of death, with the median, the worst and its limit for each ttl. */
+function deathsText(figures: readonly Measured[]): string {
+  const found = figures.flatMap(({ name, value, limit, test }) => {
+    const [, kind, ttl = '', what] = /^(.*?)(?:, ttl (\w+))?: (median|worst)\b/.exec(name) ?? [];
+    return kind === undefined ? [] : [{ kind, ttl, what, value, limit, test }];
+  });
+  const rows = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, ofKind]): Row => {
+    const cells = ['30s', '5m'].flatMap((ttl) => {
+      const [median, worst] = ofKind.filter((each) => each.ttl === ttl || each.ttl === '');
+      if (median === undefined || worst === undefined) throw new Error(`There are no figures for ${kind}, ttl ${ttl}.`);
+      return [numberText(median.value), numberText(worst.value), limitText(worst.limit)];
+    });
+    return [kind, ...cells, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
+  });
+  const head = ['After', 'ttl 30 s: median', 'worst', 'limit', 'ttl 5 min: median', 'worst', 'limit', 'Test'];
+  const intro = 'In seconds, of twenty times each. The dead job had `renew: true`, and the next one was waiting.';
+  return `${intro}\n\n${markdownTable(head, rows, (column) => column > 0 && column < 7)}`;
+}
+
+function historiesText(figures: readonly Measured[]): string {
+  const rows = figures
+    .filter(({ test }) => test === histories)
+    .map(({ name, value, limit }): Row => [name, numberText(value), limitText(limit)]);
+  const intro = `Three instances, 64 clients, two workspaces, one minute: ${linkTo(histories)}.`;
+  return `${intro}\n\n${markdownTable(['', 'Measured', 'Limit'], rows, (column) => column === 1)}`;
+}
+
+/** A row for each server and number of clients. */
+function peersText(results: Results): string {
+  const figures = results.benchmarks.flatMap(figuresOf).map((figure) => {
+    const [, server = '', clients = '', what = ''] = /^(.*), (\d+) clients?: (.*)$/.exec(figure.name) ?? [];
+    return { ...figure, server, clients, what };
+  });
+  const rows = [...Map.groupBy(figures, ({ server, clients }) => `${server} ${clients}`).values()].map((all): Row => {
+    const [first, ...more] = all;
+    const cells = [first, ...more].map((each) => {
+      if (each?.limit === undefined) return numberText(each?.value ?? Number.NaN);
+      const missed = verdictOn(each) === 'MISSED' ? ', MISSED' : '';
+      return `${numberText(each.value)} × (≥ ${numberText(each.limit.value)}${missed})`;
+    });
+    return [first?.server ?? '', first?.clients ?? '', ...cells, ...(all.length < 4 ? [''] : [])];
+  });
+  const leftOut = results.benchmarks.flatMap((each) => (each.kind === 'measured' ? (each.leftOut ?? []) : []));
+  const head = ['', 'Clients', 'Pairs/s', 'p50 ms', 'p99 ms', 'Relative to the peer'];
+  const intro =
+    'Each pair is a lock and its release, both on disk: in etcd with a lease for each lock, in PostgreSQL one INSERT and one DELETE. `npm run bench -- peers` measures them in turns.';
+  const table = markdownTable(head, rows, (column) => column > 0);
+  return [intro, table, ...leftOut.map(({ name, reason }) => plain(`Left out: ${name}. ${reason}`))].join('\n\n');
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'evidence-'));
+try {
+  await writeEvidence(folder);
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}

@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Actor } from '../audit/audit.ts';
+import { noSuchWorkspace } from '../contract/problem.ts';
+import { addressOf, type Environment } from '../http/context.ts';
+import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Bearer, maySee } from '../tokens/tokens.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { type FoundWorkspace, workspaceWithId } from '../workspaces/workspaces.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set by the access rule of every route that needs a token. */
+    bearer: Bearer;
+  }
+}
+
+/** The token of a request that an access rule has admitted. */
+export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+export const actorOf = (c: Context<Environment>): Actor => ({
+  name: bearerOf(c).name,
+  tokenId: bearerOf(c).id,
+  address: addressOf(c),
+});
+
+export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined) return undefined;
+  const content = [c.req.method, c.req.path, c.req.header('if-match') ?? null, c.get('bodyText')];
+  return keyedRequest(bearerOf(c).id, key, content);
+}
+
+/** The workspace in the path of the request. Throws if the token may not see it. */
+export async function requestedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
+  const id = c.req.param('id') ?? '';
+  // Invalid ids are not passed to the database, which may reject some characters.
+  const isVisible = parseWorkspaceId(id).ok && maySee(bearerOf(c), id);
+  const workspace = isVisible ? await workspaceWithId(storage, id) : undefined;
+  if (workspace === undefined) throw noSuchWorkspace(id);
+  return workspace;
+}
+
+const maxOriginLength = 2_048;
+
+export const originHeader = z.object({
+  Referer: z.string().optional().openapi({
+    maxLength: maxOriginLength,
+    description:
+      'URL that the lock is acquired from, such as the run URL. Stored as origin, without user name, password and fragment. Ignored if it is too long, or not an http or https URL.',
+    example: 'https://ci.example.com/runs/1',
+  }),
+});
+
+/** The run URL: the verified one of a job, or else that in the Referer header, without credentials. */
+export function runOriginOf(c: Context<Environment>): string | null {
+  const proven = bearerOf(c).run?.origin ?? null;
+  const referer = c.req.header('referer') ?? '';
+  const url = referer.length > maxOriginLength ? null : URL.parse(referer);
+  if (proven !== null || url === null || !/^https?:$/.test(url.protocol)) return proven;
+  // RFC 9110 section 10.1.3: a Referer must not contain these, so they were sent by mistake.
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url.href;
+}

@@ -1,0 +1,100 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { authenticateRequest } from '../access/access.ts';
+import { invalid } from '../contract/problem.ts';
+import { describedBranch } from '../contract/request-fields.ts';
+import type { ApiResponse } from '../contract/response.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import type { WaitOptions } from '../locks/wait-in-line.ts';
+import { maxWaitSeconds } from '../locks/waiters.ts';
+import { defaultUrgency, placeKeptMs, type Urgency, urgencyMs } from '../locks/waits.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** Longer values of Prefer are ignored, like invalid and unknown preferences (RFC 7240, section 2). */
+export const maxPreferLength = 1_000;
+
+const maxPriorityLength = 200;
+
+export const waitHeaders = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: maxPreferLength,
+      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire at your turn. The Idempotency-Key, or the lease, identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      example: 'wait=30',
+    }),
+  Priority: z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: maxPriorityLength,
+      description: `u=1 to u=5 (RFC 9218), 1 first and 3 by default: the place in line. Each level is worth ${urgencyMs / 60_000} minutes of waiting. Other values are ignored.`,
+      example: 'u=1',
+    }),
+});
+
+/** Runs a request with the wait that it prefers, if any. */
+export async function waitWith(
+  c: Context<Environment>,
+  storage: Storage,
+  respond: (options: WaitOptions | undefined) => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const seconds = preferredWait(c.req.header('prefer'), maxWaitSeconds);
+  if (seconds === undefined) return respond(undefined);
+  const gone = disconnection(c.env);
+  const startedAt = performance.now();
+  const authenticate = () => authenticateRequest(c, { storage });
+  try {
+    return await respond({ seconds, urgency: urgencyOf(c.req.header('priority')), gone, authenticate });
+  } catch (error) {
+    if (gone.aborted) return clientIsGone;
+    throw error;
+  } finally {
+    if (seconds > 0) c.set('waitedMs', performance.now() - startedAt);
+  }
+}
+
+export const lockBranchHeader = z.object({
+  'Lock-Branch': z
+    .string()
+    .optional()
+    .openapi({
+      ...describedBranch,
+      description:
+        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, depending on the workspace settings.',
+    }),
+});
+
+export function lockBranchOf(c: Context<Environment>): BranchName | undefined {
+  const text = c.req.header('lock-branch');
+  if (text === undefined) return undefined;
+  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
+  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
+  return branch.value;
+}
+
+/** Preferences are separated by commas, which quoted strings may contain. */
+const preferences = /(?<=^|,)(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
+
+const isWait = /^[\t ]*wait[\t ]*(?:[=;]|$)/i;
+const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
+
+/** The preference `wait` (section 4.3), up to a maximum. If there are several, the first one counts. */
+export function preferredWait(header: string | undefined, maxSeconds: number): number | undefined {
+  if (header === undefined || header.length > maxPreferLength) return undefined;
+  const wait = header.match(preferences)?.find((preference) => isWait.test(preference));
+  const [, seconds] = waitSeconds.exec(wait ?? '') ?? [];
+  if (seconds === undefined) return undefined;
+  return Math.min(Number(seconds), maxSeconds);
+}
+
+/** The urgency in the Priority header, a structured dictionary (RFC 9218 section 4.1); others are ignored. */
+export function urgencyOf(header: string | undefined): Urgency {
+  if (header === undefined || header.length > maxPriorityLength) return defaultUrgency;
+  const [, urgency] = /^(?:[^"]*,)?[\t ]*u=([1-5])[\t ]*(?:[,;]|$)/.exec(header) ?? [];
+  return urgencies.find((each) => String(each) === urgency) ?? defaultUrgency;
+}
+
+const urgencies = [1, 2, 3, 4, 5] as const;
