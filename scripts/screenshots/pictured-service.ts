@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
-import { createTargetCheck } from '../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../src/service/outbound/target.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';

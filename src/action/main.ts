@@ -1,10 +1,9 @@
 import './node-version.ts';
 
 import * as core from '@actions/core';
-import { loadInputs } from './inputs/load.ts';
-import type { Task } from './inputs/read-task.ts';
-import { InputError } from './inputs/reader.ts';
-import { readRawInputs, secretsIn, unusedText, wantsLedger } from './inputs/table.ts';
+import { InputError, readRawInputs, secretsIn, unusedText, wantsLedger } from './inputs/table.ts';
+import type { Task } from './inputs/task.ts';
+import { loadInputs } from './inputs/task.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { failed, type Outcome } from './report/outcome.ts';
 import { createReporter } from './report/reporter.ts';

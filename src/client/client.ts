@@ -6,16 +6,14 @@ import { createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
-import { firstName } from './json.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
 import { createGetPool } from './pools.ts';
-import { expectFound } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
-import { type CallLimits, expectSuccess, type TokenSource } from './request.ts';
-import { type ClientResponse, objectIn, warnOfDeprecation } from './response.ts';
+import type { TokenSource } from './request.ts';
+import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
@@ -25,7 +23,7 @@ export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
-export type { KnownLock } from './known-lock.ts';
+export { isSameLock, type KnownLock } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
@@ -122,13 +120,6 @@ export function createClient(options: ClientOptions) {
     getPool: createGetPool(context),
     checkPaths: createCheckPaths(context),
 
-    /** The owner of the token's locks. Throws a ServiceError. */
-    async getOwner(within: CallLimits): Promise<string> {
-      const expect = expectFound(ownerIn, 'it does not name the owner of the token');
-      const { response } = expectSuccess(await call({ method: 'GET', target: endpoints.token, expect }, within));
-      return ownerIn(response) ?? '';
-    },
-
     /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
@@ -138,5 +129,3 @@ export function createClient(options: ClientOptions) {
     },
   };
 }
-
-const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);

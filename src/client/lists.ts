@@ -3,7 +3,9 @@ import type { WorkspaceId } from './access.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
-import type { CallLimits, ClientContext } from './request.ts';
+import { expectFound } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type ClientResponse, objectIn } from './response.ts';
 import { plainName } from './sanitizer.ts';
 
 export type ListLocks = ReturnType<typeof createLists>['listLocks'];
@@ -75,4 +77,14 @@ export const createLists = (context: ClientContext) => ({
       (owner === undefined || lock.owner === owner);
     return { items: items.filter(isWanted), incomplete };
   },
+
+  /** The owner of the token's locks. */
+  async getOwner(within: CallLimits): Promise<string> {
+    const expect = expectFound(ownerIn, 'it does not name the owner of the token');
+    const target = context.endpoints.token;
+    const { response } = expectSuccess(await context.call({ method: 'GET', target, expect }, within));
+    return ownerIn(response) ?? '';
+  },
 });
+
+const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);

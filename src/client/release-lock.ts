@@ -43,7 +43,8 @@ type ReleaseLockResult =
       /** An attempt without a response may have released ours before. */
       readonly mayBeDone?: boolean;
     }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+  /** `mayBeDone`: the service may have released the lock despite the error. */
+  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
 export function createReleaseLock(context: ClientContext) {
   const { call, endpoints, serverNow } = context;
@@ -92,7 +93,7 @@ export function createReleaseLock(context: ClientContext) {
       if (found.kind === 'locked') return heldByOther(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
-    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refusal() };
+    return failed(result, found.kind === 'failed' ? found.error : undefined);
   }
 
   /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
@@ -114,7 +115,7 @@ export function createReleaseLock(context: ClientContext) {
     condition: string | undefined,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
     const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
     if (isSuccess(response)) return { kind: 'released' };
@@ -133,10 +134,10 @@ export function createReleaseLock(context: ClientContext) {
         const isOurs = id !== undefined && holder?.id === id;
         const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
         if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-        return isOurs ? { kind: 'failed', error: result.refusal() } : heldByOther(result, holder);
+        return isOurs ? failed(result) : heldByOther(result, holder);
       }
       default:
-        return { kind: 'failed', error: result.refusal() };
+        return failed(result);
     }
   }
 
@@ -148,6 +149,12 @@ export function createReleaseLock(context: ClientContext) {
     return classify(await send(request, etag, within), request, etag, within);
   };
 }
+
+const failed = (result: AnsweredCall, error = result.refusal()): ReleaseLockResult => ({
+  kind: 'failed',
+  error,
+  mayBeDone: result.mayBeDone,
+});
 
 const expectReleased = expectResource('lock', namesLock);
 

@@ -1,126 +1,251 @@
 import {
   type CallLimits,
-  type Conflict,
   isTransient,
+  type LeaseRequest,
   lastAttemptMs,
+  type QueueWait,
   retryAfterOfError,
+  type ServiceError,
   type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
+import { maxLeasePaths } from '../interface/lock-path.ts';
+import { cleanupLimits } from './cleanup-limits.ts';
 import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import { pauseMs, soonestRetryMs } from './pause.ts';
-import { rollBackMs, type UnsettledLocks, unsettledAfter } from './roll-back.ts';
 import {
-  type AcquireGoal,
-  acquireOrRollBack,
-  inFirstOrder,
-  type RoundContext,
-  type RoundResult,
-  type RoundStart,
-} from './round.ts';
-import { createQueueWait } from './wait-in-line.ts';
+  type AttemptContext,
+  type AttemptResult,
+  acquirePathByPath,
+  nothing,
+  type PathGoal,
+  type RollbackResult,
+  rollBackMs,
+} from './path-by-path.ts';
 
-export interface AcquireAllResult {
-  readonly round: RoundResult;
-  readonly waitedMs: number;
-  readonly lastBlocked: Blocked | undefined;
-  /** Unanswered requests of all rounds. They may have been granted. */
-  readonly unanswered: readonly Intent[];
+interface AcquireGoal extends PathGoal {
+  /** How to acquire several as one lease. Without it, they are acquired path by path. */
+  readonly lease?: {
+    readonly from: LeaseRequest['from'];
+    /** Whether the service has no leases, according to the ledger. */
+    readonly knowsOnlyInterface: () => boolean;
+  };
 }
 
-export interface AcquireContext extends RoundContext {
+export interface AcquireContext extends AttemptContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
   readonly isInVain?: (() => Promise<boolean>) | undefined;
 }
 
-/** Lets a waiting step notice within 300 ms that the service is back. */
-const maxWaitingBackoffMs = 250;
-
 export interface WaitOptions {
   readonly wait: Duration;
   readonly urgency: Urgency;
 }
 
+export interface AcquireAllResult {
+  readonly round: AttemptResult;
+  readonly waitedMs: number;
+  /** Unanswered requests. They may have been granted. */
+  readonly unanswered: readonly Intent[];
+}
+
+/** A service holds a request back for no longer, and proxies cut connections that are idle for a minute. */
+const maxWaitSeconds = 30;
+
+/** A faster response to a request that waits suggests that the service has not waited, or is stopping. */
+const quickMs = 1_000;
+
+/** A service, or its gateway, may not let requests wait, although it says so. */
+const maxVainWaits = 3;
+
+/** Lets a step notice within 300 ms that the service is back. */
+const minReconnectMs = 100;
+const maxReconnectMs = 200;
+
 /**
- * Acquires one lock or, on a service that knows only the interface, several, path by path. Retries until they are
- * acquired or the wait has ended. One deadline covers everything.
+ * Acquires all locks, or none, and waits for them until one deadline, which covers everything. Where the service has a
+ * line, a request waits in it; elsewhere the step asks again.
  */
 export async function acquireLocks(
   context: AcquireContext,
   goal: AcquireGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult> {
-  const { client, clock, sleep, random, signal, log, withoutWait, isInVain = async () => false } = context;
+  const { client, clock, signal, log, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
-  const waitInLine = createQueueWait(context, urgency);
-  const wanted = inFirstOrder(goal, random);
+  const pathByPath = acquirePathByPath(context, goal);
+  const lease = acquireLease(context, goal);
+  const pauses = createPauses(context, deadline);
+  const hasLeases = (): boolean => goal.lease?.knowsOnlyInterface() === false;
+  let way = lease !== undefined && hasLeases() ? lease : pathByPath;
   let lastBlocked: Blocked | undefined;
-  let start: RoundStart | undefined;
-  /** Leftovers of the previous round, which would block the next one. */
-  let unsettled: UnsettledLocks = { acquired: [], unanswered: [] };
-  /** The unanswered requests of all rounds, by key. */
-  const unanswered = new Map<string, Intent>();
+  let reservedMs = lastAttemptMs(0);
+  let isFirst = true;
 
-  for (let number = 0; ; number += 1) {
-    const roundStartedAt = clock();
-    // The first round gets at least the time of a step without a wait, minus the time for a rollback.
-    const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
-    const maxBackoffMs = lastBlocked && maxWaitingBackoffMs;
-    const plan = { wanted, lastBlocked, unsettled, start, urgency: wait.seconds > 0 ? urgency : undefined };
-    const round = await acquireOrRollBack(context, plan, { deadline: roundEnds, signal, maxBackoffMs });
-    remember(round);
-    const waitedMs = number === 0 ? 0 : clock() - startedAt;
-    const result: AcquireAllResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
-    const mayRetry = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
-    const reservedMs = lastAttemptMs(clock() - roundStartedAt);
-    if (!mayRetry || deadline - clock() <= reservedMs) return result;
-    if (round.kind === 'held' && (await isInVain())) return result;
-
-    logWait(round.kind === 'held' ? round.blocked : round.error.message);
-    const retryAfterMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
-    await waitForNextRound(deadline - reservedMs, number, retryAfterMs);
-  }
-
-  function remember(round: RoundResult): void {
-    for (const { key } of unsettled.unanswered) unanswered.delete(key);
-    for (const { intent } of round.rollback.unanswered) unanswered.set(intent.key, intent);
-    unsettled = unsettledAfter(round.rollback);
-    if (round.kind === 'held') lastBlocked = round.blocked;
-  }
-
-  function logWait(reason: Blocked | string): void {
-    const text = typeof reason === 'string' ? reason : `${blockedText(reason, client.serverNow(), true)}.`;
-    log.line(`${text} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
-  }
-
-  /** Waits in line for one lock, if the service has one, until it is granted. Otherwise it pauses. */
-  async function waitForNextRound(until: number, number: number, retryAfterMs: number | undefined): Promise<void> {
-    // A step that waits in line holds nothing, and would not know its own lock from a new one.
-    const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
-    start = undefined;
-    while (isSettled && wanted.paths.length === 1 && lastBlocked !== undefined) {
-      const waited = await waitInLine(lastBlocked, until);
-      start = waited.start;
-      if (waited.unanswered !== undefined) {
-        unanswered.set(waited.unanswered.key, waited.unanswered);
-        unsettled = { ...unsettled, unanswered: [waited.unanswered] };
-      }
-      // The next round says so.
-      if (start !== undefined || (await isInVain())) return;
-      if (waited.held === undefined) break;
-      lastBlocked = withConflict(lastBlocked, waited.held);
-      logWait(lastBlocked);
+  for (;;) {
+    const sentAt = clock();
+    // The first request takes a place in line, and says at once who holds what.
+    const seconds = pauses.waitSeconds();
+    const round = await way.attempt(wait.seconds > 0 ? { seconds, urgency } : undefined, {
+      // The first attempt gets at least the time of a step without a wait, minus the time for a rollback.
+      deadline: isFirst ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
+      signal,
+      ...(lastBlocked && { maxBackoffMs: maxReconnectMs }),
+    });
+    if (round.kind === 'unsupported') {
+      way = pathByPath;
+      continue;
     }
-    await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
+    if (round.kind === 'held') lastBlocked = round.blocked;
+    if (round.kind === 'held' && lease !== undefined && way === pathByPath && hasLeases()) {
+      // Only a gateway had answered: the lease may have been granted, and block the step itself.
+      way = lease;
+      continue;
+    }
+    const tookMs = clock() - sentAt;
+    if (seconds === 0) reservedMs = lastAttemptMs(tookMs);
+    const waitedMs = isFirst ? 0 : clock() - startedAt;
+    isFirst = false;
+    const isOver = signal.aborted || deadline - clock() <= reservedMs;
+    if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain()))) {
+      const { releases } = round.kind === 'acquired' ? nothing : await way.end();
+      const rollback = { ...round.rollback, releases: [...round.rollback.releases, ...releases] };
+      const unanswered = pathByPath.unanswered();
+      // The end of the wait cut off the last attempt: the obstacle before it says more.
+      const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
+      if (isCutOff && lastBlocked) {
+        return { round: { kind: 'held', blocked: lastBlocked, rollback }, waitedMs, unanswered };
+      }
+      return { round: { ...round, rollback }, waitedMs, unanswered };
+    }
+    const reason =
+      round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
+    log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
+    if (round.kind === 'held') await pauses.afterConflict(round.blocked, { seconds, tookMs, reservedMs });
+    else await pauses.afterFailure(round.error, { seconds, tookMs });
   }
 }
 
-/** Updates the first of the conflicts. */
-const withConflict = ({ conflicts: [, ...others], ...blocked }: Blocked, conflict: Conflict): Blocked => ({
-  ...blocked,
-  conflicts: [conflict, ...others],
-});
+type Unsuccessful = Extract<AttemptResult, { kind: 'held' | 'failed' }>;
+
+const mayRetry = (round: AttemptResult): round is Unsuccessful =>
+  round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
+
+/** What an attempt took, with the seconds that it asked the service to wait. */
+interface Elapsed {
+  readonly seconds: number;
+  readonly tookMs: number;
+}
+
+/** How long the next request waits in line, and the pause before it. */
+function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
+  let hasLine = false;
+  let vainWaits = 0;
+  let polls = 0;
+
+  function waitSeconds(): number {
+    if (!hasLine || vainWaits >= maxVainWaits) return 0;
+    return Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - clock()) / 1_000)));
+  }
+
+  function reconnect(atLeastMs = 0): Promise<void> {
+    const ms = Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs));
+    return sleep(Math.min(ms, deadline - clock()), signal);
+  }
+
+  return {
+    waitSeconds,
+    async afterFailure(error: ServiceError, { seconds, tookMs }: Elapsed): Promise<void> {
+      if (seconds > 0 && (tookMs < quickMs || error.failure.kind === 'timeout')) vainWaits += 1;
+      hasLine = false;
+      await reconnect(retryAfterOfError(error));
+    },
+    async afterConflict(
+      blocked: Blocked,
+      { seconds, tookMs, reservedMs }: Elapsed & { readonly reservedMs: number },
+    ): Promise<void> {
+      const [{ hasWaited, queue }] = blocked.conflicts;
+      const isQuick = seconds > 0 && tookMs < quickMs;
+      // A service that is stopping answers all waiting requests, with their places.
+      if (isQuick && queue === undefined) vainWaits += 1;
+      else if (seconds > 0 && !isQuick) vainWaits = 0;
+      hasLine = hasWaited;
+      if (waitSeconds() > 0) return isQuick ? reconnect() : undefined;
+      polls += 1;
+      const ms = pauseMs(polls, soonestRetryMs(blocked), random);
+      await sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
+    },
+  };
+}
+
+/** Acquires several locks as one lease; undefined for a single lock, and for more than a lease can have. */
+function acquireLease(context: AcquireContext, { paths, count, lease }: AcquireGoal) {
+  const { client, session, terms, clock, signal, log } = context;
+  const [first, ...more] = paths;
+  const isSet = more.length > 0 || lease?.from.kind === 'pool';
+  if (lease === undefined || first === undefined || !isSet || paths.length > maxLeasePaths) return undefined;
+  const { from } = lease;
+  const path = first;
+  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
+  let state: 'refused' | 'open' | 'over' = 'refused';
+
+  /** Also ends what a late request would be granted. If that fails, the end of the job does it. */
+  async function end(): Promise<RollbackResult> {
+    if (state === 'refused') session.recordRefusedLease(terms);
+    if (state === 'open') {
+      const limits = cleanupLimits(clock, rollBackMs, signal);
+      const ended = await session.endLease(terms, limits).finally(limits.stop);
+      if (ended.kind !== 'ended') {
+        log.line(`The locks may have been granted, and could not be given back yet: ${ended.error.message}`);
+      }
+    }
+    state = 'over';
+    return nothing;
+  }
+
+  async function attempt(
+    line: QueueWait | undefined,
+    within: CallLimits,
+  ): Promise<AttemptResult | { readonly kind: 'unsupported' }> {
+    const put = await session.acquireLease({ from, path, count, wait: line }, terms, within);
+    if (put.kind === 'unsupported') return put;
+    if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && line !== undefined)) state = 'open';
+    if (signal.aborted) {
+      await end();
+      return { kind: 'cancelled', rollback: nothing };
+    }
+    if (put.kind === 'failed') return { ...put, rollback: nothing };
+    if (put.kind === 'blocked') {
+      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of: paths.length }, rollback: nothing };
+    }
+    const [lost] = put.lost;
+    if (lost === undefined) {
+      state = 'over';
+      return { kind: 'acquired', grants: put.grants, rollback: nothing };
+    }
+    await end();
+    const expires_at = new Date(client.serverNow()).toISOString();
+    return { kind: 'too-short', expired: { path: lost.path, expires_at }, rollback: nothing };
+  }
+
+  return { attempt, end };
+}
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 10_000;
+const growth = 1.5;
+
+/** Randomized, because the service may have sent the same retry time to all clients of a path. */
+function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number {
+  const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** (polls - 1));
+  return Math.max(backoff / 2, retryAfterMs) + (random() * Math.max(backoff, retryAfterMs)) / 2;
+}
+
+/** The wait until the first of the paths may be free. */
+function soonestRetryMs({ conflicts }: Blocked): number | undefined {
+  const asked = conflicts.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
+  return asked.length === 0 ? undefined : Math.min(...asked);
+}

@@ -1,4 +1,4 @@
-import { clockSlackMs, type KnownLock, type LookupResult } from '../client/client.ts';
+import { clockSlackMs, isSameLock, type KnownLock, type LookupResult } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Grant } from './ledger/entry.ts';
 
@@ -52,22 +52,21 @@ export function ownLockState(
       return 'unknown';
     case 'unknown':
       return withoutProof;
-    case 'locked': {
+    case 'locked':
       // Some services still list a lock for a while after it has expired.
       if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
-      const ownership = compareOwnership(own, found.lock);
-      return ownership === 'ambiguous' ? withoutProof : ownership;
-    }
+      return identityOf(own, found.lock) ?? withoutProof;
   }
 }
 
-type Ownership = 'ours' | 'other' | 'ambiguous';
-
-/** Ids decide if both are known. Everything else may be formatted differently in a list, or change with a renewal. */
-function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
-  if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'other';
-  if (isAnother(own, listed)) return 'other';
-  return isSame(own, listed) ? 'ours' : 'ambiguous';
+/** Undefined if neither an id nor an ETag tells, and nothing shows that the listed lock is a later one. */
+function identityOf(own: OwnLock, listed: KnownLock): 'ours' | 'other' | undefined {
+  const isSame = isSameLock(own, listed);
+  if (isSame !== undefined) return isSame ? 'ours' : 'other';
+  if (own.owner !== undefined && listed.owner !== undefined && own.owner !== listed.owner) return 'other';
+  // Times may have been cut to seconds.
+  const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? own.grantedAt ?? '');
+  return laterMs > clockSlackMs ? 'other' : undefined;
 }
 
 /** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */
@@ -75,31 +74,3 @@ export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number):
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }
-
-/** They differ in a field that both have, or the listed lock was acquired after ours. */
-const isAnother = (own: OwnLock, listed: KnownLock): boolean =>
-  differ(own.etag, listed.etag) ||
-  differ(own.owner, listed.owner) ||
-  areDifferentMoments(own.acquired_at, listed.acquired_at) ||
-  msBetween(own.grantedAt, listed.acquired_at) > clockSlackMs;
-
-const differ = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && one !== other;
-
-/**
- * Responses and lists may have times of different precision: a difference of less than a second counts only if both
- * have fractions.
- */
-function areDifferentMoments(one: string | undefined, other: string | undefined): boolean {
-  const ms = Math.abs(msBetween(one, other));
-  return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
-}
-
-const isWholeSecond = (time: string | undefined): boolean => Date.parse(time ?? '') % 1_000 === 0;
-
-/** The owner proves nothing, because the same owner may have locked the path twice: only the ETag and the time do. */
-const isSame = (own: OwnLock, listed: KnownLock): boolean =>
-  (own.etag !== undefined && own.etag === listed.etag) || msBetween(own.acquired_at, listed.acquired_at) === 0;
-
-const msBetween = (one: string | undefined, other: string | undefined): number =>
-  one === undefined || other === undefined ? Number.NaN : Date.parse(other) - Date.parse(one);

@@ -1,7 +1,5 @@
 import {
-  backoff,
   type CallLimits,
-  isTransient,
   type KnownLock,
   type LookupResult,
   lookUp,
@@ -31,8 +29,6 @@ interface LockToRelease {
   readonly target: ReleaseTarget;
   /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
-  /** A failed release is not tried again here. */
-  readonly attempts?: 'once' | undefined;
 }
 
 export type ReleaseResult =
@@ -53,7 +49,7 @@ export type ReleaseResult =
   /** `mayBeDone`: the service may have released the lock despite the error. */
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
-export type ReleaseContext = Pick<LockContext, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
+export type ReleaseContext = Pick<LockContext, 'client' | 'record'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
@@ -80,109 +76,47 @@ async function send(context: ReleaseContext, request: LockToRelease, within: Cal
   const { workspace, path, target, force } = request;
   const proof = lockOf(target);
   if (hasIdentity(proof)) {
-    const result = await context.client.releaseLock({ workspace, path, proof, force }, within);
-    return result.kind === 'failed' ? { ...result, mayBeDone: mayBeDone(result.error) } : result;
+    return context.client.releaseLock({ workspace, path, proof, force }, within);
   }
-  return target.kind === 'own'
-    ? releaseUnidentified(context, request, target, within)
-    : releaseFound(context, request, target, within);
+  return releaseByPath(context, request, within);
 }
 
 /** A request that names its lock by ETag or id can be sent again: it never releases a later lock. */
 export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
   etag !== undefined || id !== undefined;
 
-const maxPauseMs = 5_000;
-
-type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
-
 /**
- * Without ETag or id, a release request only names the path. It is therefore sent only once after each lookup, which also
- * tells the time of the service: an unanswered request may have released ours, and another job may hold the path now.
+ * A lock with neither id nor ETag is released by its path, with one request: if its response is lost, another job may
+ * hold the path. So may one before the request, which only a list shows.
  */
-async function releaseUnidentified(
-  { client, clock, sleep, random }: ReleaseContext,
-  request: LockToRelease,
-  { lock, mayBeReleased }: OwnTarget,
-  within: CallLimits,
-): Promise<ReleaseResult> {
-  const { workspace, path, force, attempts } = request;
-  let sent = false;
-  for (let failed = 1; ; failed += 1) {
-    const found = await lookUp(client, request, within);
-    if (found.kind === 'failed') return { ...found, mayBeDone: sent };
-    const serverNow = client.serverNow();
-    switch (ownLockState(lock, found, { serverNow, mayBeReleased: mayBeReleased || sent })) {
-      case 'other':
-        if (sent) return { kind: 'released' };
-        return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
-      case 'absent':
-        if (sent) return { kind: 'released' };
-        if (mayBeReleased || mayHaveExpired(lock, serverNow)) return { kind: 'absent' };
-        // Some services list no locks at all.
-        break;
-      case 'unknown':
-        return { kind: 'ambiguous' };
-      case 'ours':
-      case 'assumed':
-        break;
-    }
-
-    const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
-    if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
-    const { error } = result;
-    sent ||= mayBeDone(error);
-    const pauseMs = backoff(failed + 1, undefined, random, maxPauseMs);
-    if (attempts === 'once' || !isTransient(error) || clock() + pauseMs >= within.deadline) {
-      return { ...result, mayBeDone: sent };
-    }
-    await sleep(pauseMs, within.signal);
-  }
-}
-
-type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
-
-/**
- * A lock without ETag and id is released with a single request: after a lost response, another job may hold the path.
- */
-async function releaseFound(
+async function releaseByPath(
   { client }: ReleaseContext,
   request: LockToRelease,
-  { found }: FoundTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const { workspace, path, force } = request;
-  if (found.kind === 'absent') return found;
-  const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
-  if (result.kind !== 'failed') return result;
-  const { error } = result;
-  if (!mayBeDone(error)) return { kind: 'failed', error, mayBeDone: false };
-  if (found.kind !== 'locked') return { kind: 'unanswered', error };
+  const { workspace, path, target, force } = request;
+  const found = target.kind === 'found' ? target.found : await lookUp(client, request, within);
+  if (found.kind === 'failed') return { ...found, mayBeDone: false };
+  const current = found.kind === 'locked' ? found.lock : undefined;
+  if (target.kind === 'own') {
+    const { lock, mayBeReleased } = target;
+    const now = { serverNow: client.serverNow(), mayBeReleased };
+    const state = ownLockState(lock, found, now);
+    if (state === 'other') return { kind: 'other', holder: current };
+    if (state === 'unknown') return { kind: 'ambiguous' };
+    // Some services list no locks at all.
+    if (state === 'absent' && (mayBeReleased || mayHaveExpired(lock, now.serverNow))) return { kind: 'absent' };
+  } else if (found.kind === 'absent') return found;
+
+  const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
+  if (result.kind !== 'failed' || !result.mayBeDone) return result;
   const after = await lookUp(client, request, within);
-  switch (ownLockState(found.lock, after, { serverNow: client.serverNow(), mayBeReleased: true })) {
-    case 'absent':
-    case 'other':
-      return { kind: 'released' };
-    case 'ours':
-      return { kind: 'failed', error, mayBeDone: false };
-    case 'assumed':
-    case 'unknown':
-      return { kind: 'unanswered', error };
-  }
+  const state = ownLockState(lockOf(target), after, { serverNow: client.serverNow(), mayBeReleased: true });
+  return state === 'absent' || state === 'other' ? { kind: 'released' } : { kind: 'unanswered', error: result.error };
 }
 
-/** Whether the service may have released the lock despite the error. */
-function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
-  if (attempts === 0) return false;
-  if (failure.kind === 'connection') return failure.mayHaveArrived;
-  // The result of the attempt that the deadline cut off is unknown; the status is from the attempt before it.
-  if (failure.kind === 'deadline') return true;
-  // A gateway may answer for the service after forwarding the request.
-  if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
-  return status === undefined || status === 408 || status >= 500 || (status >= 200 && status < 300);
-}
-
-const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag' | 'key'> => {
+/** What is known of the lock; nothing if it was not listed. */
+const lockOf = (target: ReleaseTarget): OwnLock => {
   if (target.kind === 'own') return target.lock;
   return target.found.kind === 'locked' ? target.found.lock : {};
 };

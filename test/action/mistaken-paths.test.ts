@@ -1,10 +1,14 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/inputs/reader.ts';
+import { InputError } from '../../src/action/inputs/table.ts';
 import { openCheckout } from '../../src/action/paths/checkout.ts';
-import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
-import { suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';
+import {
+  type ResolveOptions,
+  resolvePaths,
+  suggestionFor,
+  unknownLinesText,
+} from '../../src/action/paths/resolve-paths.ts';
 import { closestNames } from '../../src/interface/closest-name.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';

@@ -1,5 +1,5 @@
-import { type LoadedInputs, loadInputs } from '../../src/action/inputs/load.ts';
 import { type GetInput, type OperationName, readRawInputs } from '../../src/action/inputs/table.ts';
+import { type LoadedInputs, loadInputs } from '../../src/action/inputs/task.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 
 const action = await readActionFile();

@@ -220,6 +220,19 @@ test.each([400, 401, 403, 409, 422, 423])('a refusal with %i is a failure', asyn
   expect(ofKind(result, 'failed').error.message).toContain('This is not allowed');
 });
 
+test.each<[string, Answer, boolean]>([
+  ['may be done if there was no response', reset, true],
+  ['may be done if a gateway answered', page(404), true],
+  ['may be done if the service failed', nothing(502), true],
+  ['is not done if the service refused it', problem(403, {}), false],
+  ['is not done if it was limited', nothing(429), false],
+])('a failed release %s', async (_, answer, mayBeDone) => {
+  for (const attempts of ['once', undefined] as const) {
+    const { result } = await release(answer, { proof, attempts });
+    expect(ofKind(result, 'failed').mayBeDone).toBe(mayBeDone);
+  }
+});
+
 describe('an encoded slash', () => {
   const strictService: Answer = (response, request) => {
     const { pathname } = new URL(request.url, 'http://localhost');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadInputs } from '../../src/action/inputs/load.ts';
 import { inputNames, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
+import { loadInputs } from '../../src/action/inputs/task.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
 import { openAnsweredSteps } from './answering.ts';

@@ -35,6 +35,10 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   ...more,
 });
 
+function noLease(): never {
+  throw new Error('No lease was to be requested.');
+}
+
 interface SessionParts extends Pick<LockSession, 'release'> {
   readonly acquire: (path: LockPath) => Promise<SessionAcquireResult>;
   readonly settle: (intent: Intent) => Promise<SessionAcquireResult>;
@@ -72,10 +76,9 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       return acquire(path);
     },
     release,
-    noteGrants: () => undefined,
-    endLease() {
-      throw new Error('No lease was requested.');
-    },
+    acquireLease: noLease,
+    recordRefusedLease: noLease,
+    endLease: noLease,
   };
 }
 

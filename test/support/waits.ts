@@ -6,7 +6,7 @@ export function waitRequest(
   { paths = ['a'], ...more }: { readonly paths?: readonly string[] } & Partial<Omit<WaitRequest, 'paths'>> = {},
 ): WaitRequest {
   return {
-    ...{ id, workspace: 'game', kind: paths.length > 1 ? 'lease' : 'lock', wanted: paths.length },
+    ...{ id, workspace: 'game', kind: 'request', wanted: paths.length },
     paths: paths.map((path) => ({ path, askedPath: path })),
     ...{ tokenId: 'tok_1', owner: id, origin: null, note: null, urgency: 3 as Urgency, requestId: id },
     presentMs: 60_000,

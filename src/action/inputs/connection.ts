@@ -1,7 +1,7 @@
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
 import { parseAudience, parseBoolean, parseWholeNumber } from './parse.ts';
-import { complete, type Read, type Reader } from './reader.ts';
+import { complete, type Read, type Reader } from './table.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 

@@ -13,13 +13,12 @@ import type { Loss } from '../../locks/ledger/entry.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksPage, type PathResult, reportResults } from '../report/results.ts';
+import { locksOutput, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { locksOutput } from './locks-output.ts';
 
 export interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */

@@ -3,15 +3,14 @@ import { joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
-import { InputError } from '../inputs/reader.ts';
+import { InputError } from '../inputs/table.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { jobLocksIn } from '../locks/job-locks.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { holderTable, locksPage } from '../report/results.ts';
+import { holderTable, locksOutput, locksPage } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { locksOutput } from './locks-output.ts';
 
 interface Found {
   readonly locks: readonly KnownLock[];

@@ -1,7 +1,7 @@
 import type { List, NamedEntry } from '../../client/client.ts';
 import { nameIn } from '../../client/json.ts';
 import { pluralize } from '../../interface/format.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { type Context, defaultLimits } from '../step/context.ts';

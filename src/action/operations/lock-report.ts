@@ -13,9 +13,9 @@ import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
+import type { RollbackResult } from '../../locks/path-by-path.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
-import type { RollbackResult } from '../../locks/roll-back.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/results.ts';
@@ -112,7 +112,7 @@ export function acquiredOutcome(
 export function notAcquiredOutcome(
   { context, task, paths, wanted }: LockStep,
   round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
-  { waitedMs, lastBlocked, unanswered }: AcquireAllResult,
+  { waitedMs, unanswered }: AcquireAllResult,
   /** Why the ledger could not be written, which ended the step. */
   ledgerFailure?: string,
 ): Outcome {
@@ -150,9 +150,6 @@ export function notAcquiredOutcome(
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':
-      // The end of the wait cut off the last attempt: report the obstacle before it.
-      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline')
-        return heldOutcome(lastBlocked, task.wait);
       return failed(outputs, round.error.message);
   }
 }

@@ -2,17 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import type { AcquireAllResult } from '../../locks/acquire.ts';
-import { acquireTogether } from '../../locks/acquire-lease.ts';
+import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
+import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
+import { rollBackInTime } from '../../locks/path-by-path.ts';
 import type { Pool } from '../../locks/pool.ts';
-import { rollBackInTime } from '../../locks/roll-back.ts';
 import { createLockSession } from '../../locks/session.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
-import { InputError } from '../inputs/reader.ts';
+import { InputError } from '../inputs/table.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -20,19 +19,18 @@ import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
 import { type EndOfStep, watchEndOfStep } from '../renewal/end-of-step.ts';
 import { identifyProcess } from '../renewal/processes.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
+import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { formatSavedState } from '../step/saved-state.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
-import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const step = randomUuid();
   const end = watchEndOfStep(given, step, task.onLost.kind);
   try {
-    const record: Recorder = (entry) => end.recordAll([entry]);
-    return await lockUntil({ ...given, signal: end.signal, record }, task, step, end);
+    return await lockUntil({ ...given, signal: end.signal, record: end.record }, task, step, end);
   } finally {
     end.stop();
   }
@@ -74,12 +72,8 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
     const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
-    const result = await acquireTogether(
-      { ...acquire, step, recordAll: end.recordAll },
-      { from, count: wanted, paths: others },
-      task,
-      () => jobLocksIn(context, workspace).knowsOnlyInterface,
-    );
+    const lease = { from, knowsOnlyInterface: () => jobLocksIn(context, workspace).knowsOnlyInterface };
+    const result = await acquireLocks(acquire, { paths: others, count: wanted, lease }, task);
     const { round } = result;
     if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
       return alreadyHeldOutcome(lockStep, alreadyHeld);
@@ -95,7 +89,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
       return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result, end.failure());
     }
     const read = pool && (await readProperties(pool, round.grants, acquire));
-    if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, { ...result, lastBlocked: undefined });
+    if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
     const sorted = sortGrants(lockStep, round.grants);
     const ageMs = Math.max(...sorted.map(session.ageMs));
     const grants = renewal === undefined ? sorted : await renewal.start({ step, grants: sorted, ageMs });

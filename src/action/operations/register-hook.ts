@@ -1,5 +1,5 @@
 import { receiverOf } from '../inputs/parse.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 

@@ -12,7 +12,7 @@ import {
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 

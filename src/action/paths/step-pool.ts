@@ -1,7 +1,7 @@
 import type { PoolItem } from '../../client/client.ts';
 import { fetchPool, type Pool, type PoolSelection } from '../../locks/pool.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
-import { InputError } from '../inputs/reader.ts';
+import { InputError } from '../inputs/table.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** Reads the pool. Throws an InputError if it has too few items. */

@@ -1,7 +1,7 @@
 import type { CallLimits, ServiceError } from '../../client/client.ts';
 import { isSuccess } from '../../client/response.ts';
 import type { RunCancelled } from '../../locks/ledger/entry.ts';
-import { InputError } from '../inputs/reader.ts';
+import { InputError } from '../inputs/table.ts';
 import { actionVersion } from '../step/connect.ts';
 import {
   apiHeaders,

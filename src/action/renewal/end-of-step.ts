@@ -1,5 +1,5 @@
 import { errorMessage } from '../../interface/format.ts';
-import { followLedger, type RecordAll } from '../../locks/ledger/ledger.ts';
+import { followLedger, type Recorder } from '../../locks/ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 import { identifyProcess } from './processes.ts';
 
@@ -30,7 +30,7 @@ export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step
   const timer = setInterval(look, pollMs).unref();
 
   /** Saves the step before its first request for a lock: from then on, there may be locks to release. */
-  const recordAll: RecordAll = (entries) => {
+  const record: Recorder = (...entries) => {
     try {
       ledger.append(...entries);
     } catch (error) {
@@ -49,7 +49,7 @@ export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step
 
   return {
     signal: AbortSignal.any([signal, over.signal]),
-    recordAll,
+    record,
     look,
     /** Why the ledger could not be written; undefined if it could. */
     failure: () => failure,

@@ -9,7 +9,7 @@ import { type Grant, type Loss, soonestExpiry } from '../../locks/ledger/entry.t
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import { lossOf } from '../../locks/renewal/renew-locks.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { isWorkerGone } from '../step/runner.ts';
 import { randomUuid } from '../step/uuid.ts';

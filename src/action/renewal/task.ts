@@ -1,6 +1,6 @@
 import { formatDuration } from '../../interface/duration.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
-import type { TaskOf } from '../inputs/read-task.ts';
+import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import type { RunToCancel } from './cancel-run.ts';
 import { identifyProcess } from './processes.ts';

@@ -1,5 +1,3 @@
-import type { Table } from './results.ts';
-
 /** The outcome of an operation, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
@@ -11,6 +9,16 @@ export interface Outcome {
   /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
   readonly annotations?: readonly FileAnnotation[];
+}
+
+/** A text, or a run URL, which is shown as a link with a name. */
+export type Cell = string | { readonly run: string };
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** A link to the rows that do not fit into a summary. */
+  readonly rest?: { readonly text: string; readonly url: string } | undefined;
 }
 
 export type Outputs = { readonly [Name in OutputName]?: string };

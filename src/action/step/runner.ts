@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { runBranch } from '../inputs/read-task.ts';
+import { runBranch } from '../inputs/task.ts';
 
 /** The environment of a step. */
 export const readRunner = (environment: NodeJS.ProcessEnv) => ({

@@ -112,16 +112,9 @@ const shapes = {
   plan: { ...ofStep, stepName: isOptional(isString), main: isOptional(isRecordedProcess), paths: isStringList },
   /**
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
-   * response: the time is then that of this machine. `heldBy` is the id of the lock of someone else that was on the
-   * path shortly before.
+   * response: the time is then that of this machine.
    */
-  intent: {
-    ...request,
-    type: isString,
-    ttl: isTtl,
-    heldBy: isOptional(isString),
-    byService: isBoolean,
-  },
+  intent: { ...request, type: isString, ttl: isTtl, byService: isBoolean },
   /**
    * `waitedMs` is the time since the step first requested the path. With `isCompared`, the service compares the files
    * of locks with other branches.

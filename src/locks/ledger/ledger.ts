@@ -96,17 +96,15 @@ function openIfPresent(file: string): number | undefined {
   }
 }
 
-export type Recorder = (entry: Entry) => void;
-
 /** Records entries together. */
-export type RecordAll = (entries: readonly Entry[]) => void;
+export type Recorder = (...entries: readonly Entry[]) => void;
 
 /** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
 export function createRecorder(ledger: Ledger, log: { warn(text: string): void }): Recorder {
   let failed = false;
-  return (entry) => {
+  return (...entries) => {
     try {
-      ledger.append(entry);
+      ledger.append(...entries);
     } catch (error) {
       if (failed) return;
       failed = true;

@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { authenticateRequest } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { describedLockPath, heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
+import { heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
-import type { LockQuery, listLocks } from '../locks/list.ts';
+import type { LockQuery } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxPreferLength, preferredWait } from './lock-headers.ts';
@@ -18,9 +18,7 @@ const pageSize = 100;
 const maxPageSize = 1_000;
 
 const querySchema = z.object({
-  path: heldPathField
-    .optional()
-    .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
+  path: heldPathField.optional().openapi({ description: 'Only the lock on this path.' }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
   owner: plainText.optional().openapi({ description: 'Only the locks of this owner. Case-sensitive.', example: 'ada' }),
   limit: z
@@ -84,7 +82,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
 
 function pageResponse(
   query: LockQuery,
-  { locks, next }: Awaited<ReturnType<typeof listLocks>>,
+  { locks, next }: Awaited<ReturnType<ApiParts['locks']['list']>>,
   headers: Readonly<Record<string, string>>,
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);
@@ -109,15 +107,15 @@ async function listWhenFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const { id: tokenId, owner } = bearerOf(c);
-  const wait = { workspace, path, ms: seconds * 1_000, tokenId, owner, gone: disconnection(c.env) };
+  const { owner } = bearerOf(c);
+  const wait = { workspace, path, ms: seconds * 1_000, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
   c.set('waitedMs', performance.now() - startedAt);
   if (kind === 'gone') return clientIsGone;
   await authenticateRequest(c, parts);
-  const found = kind === 'free' ? undefined : await parts.locks.find({ workspace, path });
+  const found = kind === 'turn' ? undefined : await parts.locks.find({ workspace, path });
   const locks = found?.isActive ? [toLock(found)] : [];
   return jsonApiResponse(
     200,

@@ -22,14 +22,14 @@ export function acquiredLock(
   switch (decision.kind) {
     case 'acquired':
       return decision;
-    case 'held':
-    case 'closed':
-      throw locked(path, decision, { queue, headers });
-    case 'kept':
+    case 'blocked': {
+      const obstacle = decision.paths[0]?.obstacle;
+      if (obstacle !== undefined) throw locked(path, obstacle, { queue, headers });
       throw new Refusal('locked', keptText(path, decision.next), {
         queue,
         headers: { 'retry-after': '1', ...headers },
       });
+    }
     case 'superseded':
       throw supersededRefusal(path);
     case 'too-many-waits':

@@ -1,10 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import { parseJson } from '../contract/validate.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { csvLine } from '../contract/csv.ts';
+import { parseJson } from '../contract/problem.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
+import { type Retention, removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
+import { recordAudit } from './audit.ts';
 
 export interface AuditQuery {
   readonly limit: number;
@@ -21,9 +25,9 @@ export interface AuditQuery {
   readonly workspace?: string | undefined;
 }
 
-export type AuditPage = Awaited<ReturnType<typeof readAudit>>;
+type AuditPage = Awaited<ReturnType<typeof readAudit>>;
 
-export const auditColumns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
+const auditColumns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
 /**
  * Newest first. With a workspace, pages before the last one may be shorter than the limit, or empty. `next` is the
@@ -59,7 +63,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
 }
 
 /** Binary search, because times have no index. Entries are ordered by time, except after corrections of the clock. */
-export async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
+async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
   const newest = read.selectFrom('audit').select('sequence').orderBy('sequence', 'desc').limit(1);
   let low = 0;
   let high = ((await newest.executeTakeFirst())?.sequence ?? 0) + 1;
@@ -102,3 +106,77 @@ async function windowBefore(read: Storage['read'], end: number): Promise<number>
 /** JSON.stringify() writes the detail, so the member always has the same spelling. */
 const ofWorkspace = (workspace: string) =>
   sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+
+const auditFormats = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/jsonl; charset=utf-8',
+} as const;
+
+/** Exports the entries of all pages, newest first. Reads a page only when the consumer needs it. */
+export async function* exportAudit(
+  format: keyof typeof auditFormats,
+  readPage: (before: number | undefined) => Promise<AuditPage>,
+): AsyncGenerator<string, void, undefined> {
+  const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;
+  // Excel needs the byte order mark to detect UTF-8.
+  if (format === 'csv') yield `\uFEFF${csvLine(auditColumns)}`;
+  let before: number | undefined;
+  do {
+    const { entries, next } = await readPage(before);
+    if (entries.length > 0) yield entries.map(line).join('');
+    before = next;
+  } while (before !== undefined);
+}
+
+const csvEntry = ({ sequence, at, actor, token_id, address, action, detail }: RecordedEntry): string =>
+  csvLine([`${sequence}`, at, actor, token_id ?? '', address ?? '', action, JSON.stringify(detail)]);
+
+const dayMs = 86_400_000;
+
+/** First millisecond after the day, since 1970. */
+export function parseEndOfDay(text: string): Parsed<number> {
+  const day = parseDay(text);
+  return day.ok ? accepted(day.value + dayMs) : day;
+}
+
+/** First millisecond of the day in UTC, since 1970. */
+export function parseDay(text: string): Parsed<number> {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
+  return exists ? accepted(day) : refused('It must be a date such as 2026-03-01.');
+}
+
+const maintenance = { name: 'maintenance', tokenId: null, address: null };
+
+/**
+ * Removes the entries of all days that are older than the retention. A trigger rejects the removal of entries after a
+ * stored limit. The limit is raised in one transaction with an audit entry about it.
+ */
+export async function removeOldAudit(
+  storage: Pick<Storage, 'read' | 'now' | 'commit'>,
+  { keepAudit }: Pick<Retention, 'keepAudit'>,
+): Promise<void> {
+  if (keepAudit === undefined) return;
+  const { read, now, commit } = storage;
+  const { time } = await read.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
+  const before = Math.floor((time - milliseconds(keepAudit)) / dayMs) * dayMs;
+  const end = await firstSequenceAt(read, before);
+  const old = read.selectFrom('audit').select('sequence').where('sequence', '<', end).where('at', '<', before).limit(1);
+  if ((await old.executeTakeFirst()) === undefined) return;
+  await commit('global', async (db) => {
+    const raised = await db
+      .insertInto('quotas')
+      .values({ name: 'auditRemovableBefore', value: before })
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet({ value: before }).where('quotas.value', '<', before),
+      )
+      .executeTakeFirst();
+    if (raised.numInsertedOrUpdatedRows === 0n) return;
+    await recordAudit(db, now, {
+      actor: maintenance,
+      action: 'audit.removed',
+      detail: { before: asTimestamp(before) },
+    });
+  });
+  await removeInBatches(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
+}

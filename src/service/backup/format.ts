@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { parseJson } from '../contract/validate.ts';
+import { parseJson } from '../contract/problem.ts';
 import type { Tables } from '../storage/tables.ts';
 
 export const format = 'workspace-service backup 1';

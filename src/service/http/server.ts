@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { Logger } from 'pino';
+import { throttle } from '../runtime/limit-rate.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { closeWithoutStacks, connectionLimit, createDrain, openFilesLimit, serialize } from './connections.ts';
 import type { App } from './context.ts';
-import type { ServerEvents } from './report-events.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
-import { refuseUnreadable } from './unreadable.ts';
+import { refuseUnreadable, type Unreadable } from './unreadable.ts';
 
 /** Time limits for clients. A slower one occupies a connection rather than sending a request. */
 const defaultTimeouts = {
@@ -87,4 +89,31 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
 function bypassAdapterChecks(incoming: IncomingMessage): void {
   incoming.url = originForm(incoming.url ?? '/');
   incoming.headers.host = 'localhost';
+}
+
+type ServerEvents = ReturnType<typeof reportEvents>;
+
+/** Anyone who reaches the port can cause these events, so all are counted, but few are logged. */
+const unreadableLimit = { max: 100, everyMs: 10_000 };
+const eventLimit = { max: 1, everyMs: 10_000 };
+
+/** Logs and counts events outside of requests and responses. */
+export function reportEvents(log: Logger, metrics: Metrics, clock: () => number) {
+  const reportUnreadable = throttle(unreadableLimit, clock);
+  const reportDropped = throttle(eventLimit, clock);
+  const reportError = throttle(eventLimit, clock);
+  return {
+    onUnreadable({ requestId, status, code, address }: Unreadable): void {
+      metrics.unreadable.inc({ status });
+      const about = { request_id: requestId, status, code, origin_address: address };
+      reportUnreadable((after) => log.info({ ...about, ...after }, 'unreadable request'));
+    },
+    onDropped(): void {
+      metrics.droppedConnections.inc();
+      reportDropped((after) => log.warn(after, 'too many connections: closed a new one'));
+    },
+    onError(error: Error): void {
+      reportError((after) => log.error({ err: error, ...after }, 'could not accept a connection'));
+    },
+  };
 }

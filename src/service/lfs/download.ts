@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import { Refusal } from '../contract/problem.ts';
-import { parseByteRange } from '../http/byte-range.ts';
 import { type App, addressOf, type Environment, send } from '../http/context.ts';
-import { type FileResponse, sendFile } from '../http/send-file.ts';
-import { readQuery } from '../http/urlencoded.ts';
+import { readQuery } from '../http/request-target.ts';
+import { type FileResponse, parseByteRange, sendFile } from '../http/send-output.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';

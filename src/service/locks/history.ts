@@ -7,7 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type LockRow, toLock } from './lock-row.ts';
+import { type RecordedLock, toLock } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
@@ -15,10 +15,10 @@ export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merge
 export type LockChangeKind = (typeof lockChangeKinds)[number];
 
 export type LockChange =
-  | { readonly kind: 'acquired' | 'expired'; readonly lock: LockRow }
+  | { readonly kind: 'acquired' | 'expired'; readonly lock: RecordedLock }
   | {
       readonly kind: 'released' | 'force-released' | 'merged';
-      readonly lock: LockRow;
+      readonly lock: RecordedLock;
       readonly at: number;
       /** The owner who released it, or the name of the operator; for a merge, the branch. */
       readonly by: string;
@@ -67,7 +67,7 @@ export async function recordLeaseChanges(db: Database, now: Now, { lease, kind, 
     .where('expires_at', '>', at)
     .orderBy('fence')
     .execute();
-  const eventOfLock = (lock: LockRow) =>
+  const eventOfLock = (lock: RecordedLock) =>
     eventOf(kind === 'acquired' ? { kind, lock } : { kind, lock, at, by: by ?? lock.owner });
   await recordEvents(db, now, locks.map(eventOfLock));
 }
@@ -101,7 +101,7 @@ export async function removeOldLockHistory(
   }
 }
 
-export function requestedEvent(lock: LockRow, request: RequestedBy, at: number): OutboxEvent {
+export function requestedEvent(lock: RecordedLock, request: RequestedBy, at: number): OutboxEvent {
   const { data, ...about } = aboutLock(lock, at);
   return { type: 'lock.requested', ...about, data: { ...data, request } };
 }
@@ -123,7 +123,7 @@ export function eventOf(change: LockChange): OutboxEvent {
   }
 }
 
-const aboutLock = (lock: LockRow, at: number) => ({
+const aboutLock = (lock: RecordedLock, at: number) => ({
   workspace: lock.workspace_id,
   occurredAt: asTimestamp(at),
   data: { lock: toLock(lock) },

@@ -1,16 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
-import type { Lock, LockType } from '../../interface/resources.ts';
-import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
-import { delayOf } from './acquire.ts';
-import { nextFences } from './fence.ts';
-import { findLocks, isTaken, type LockKey } from './find.ts';
-import { recordLeaseChanges, recordLockChanges } from './history.ts';
-import { firstLockNumber, lockIdAt, newLockIds } from './lock-id.ts';
-import { type LockRow, toLock } from './lock-row.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { findLocks } from './find.ts';
+import { recordLeaseChanges } from './history.ts';
+import { type LockRow, type RecordedLock, toLock } from './lock-row.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
@@ -38,87 +34,21 @@ export async function storeLease(db: Database, row: Selectable<Tables['leases']>
     .execute();
 }
 
+/** A lease that holds nothing. */
+export const newLeaseRow = (
+  { workspace, id, bearer }: LeaseKey & { readonly bearer: Bearer },
+  at: number,
+): LeaseRow => ({
+  ...{ workspace_id: workspace, id, token_id: bearer.id, owner: bearer.owner },
+  ...{ fingerprint: null, pool: null, state: 'ended', size: 0, result: null, expires_at: at },
+});
+
 /** The time of a change: the same for all of its rows. */
 export async function timeOf(db: Database, now: Now): Promise<number> {
   const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
   const [{ at } = { at: Number.NaN }] = rows;
   return at;
 }
-
-/** What all locks of a lease have in common. */
-interface LeaseLocks {
-  readonly lease: LeaseKey;
-  readonly tokenId: string;
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly note: string | null;
-  readonly branch: string | undefined;
-  readonly type: LockType;
-  readonly ttlMs: number;
-  readonly delayMs: number;
-  readonly at: number;
-}
-
-/** Rows of a statement: between two, requests that only read are served. */
-const rowsAtOnce = 5_000;
-
-/** Locks all of these paths. Nobody may hold them. `replaced` are expired locks whose rows still exist. */
-export async function lockPaths(
-  db: Database,
-  now: Now,
-  common: LeaseLocks,
-  keys: readonly LockKey[],
-  replaced: readonly LockRow[],
-): Promise<readonly Lock[]> {
-  const { lease, tokenId, owner, origin, note, branch = null, type, at, ttlMs } = common;
-  await recordLockChanges(
-    db,
-    now,
-    replaced.map((lock) => ({ kind: 'expired', lock })),
-  );
-  const [first = Number.NaN] = await nextFences(
-    db,
-    now,
-    keys.map(() => lease.workspace),
-  );
-  const ids = newLockIds();
-  const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
-  const position = isFolded ? numberOf('position') : sql`cast(cast(asked.value as text) as bigint)`;
-  const delay = delayOf(sql`${lease.workspace}`, number(common.delayMs));
-  // By path, so that each page of the table and its indexes is changed once.
-  const ordered = keys
-    .map((key, index) => ({ ...key, index }))
-    .toSorted(({ path: one }, { path: other }) => (one < other ? -1 : 1));
-  for (let start = 0; start < keys.length; start += rowsAtOnce) {
-    const chunk = ordered.slice(start, start + rowsAtOnce);
-    const members = Object.fromEntries(
-      chunk.map(({ path, foldedPath: folded, index }) => [path, isFolded ? { position: index, folded } : index]),
-    );
-    const { numAffectedRows = 0n } = await sql`
-      insert into locks (workspace_id, path, folded_path, id, branch, type, token_id, owner, origin, note,
-        acquired_at, expires_at, delay_ms, fence, lease_id)
-      select ${lease.workspace}, asked.key, ${isFolded ? textOf('folded') : null},
-        ${ids} || cast(${number(firstLockNumber)} + ${position} as text), ${branch}, ${type}, ${tokenId}, ${owner}, ${origin},
-        ${note}, ${number(at)}, ${number(at + ttlMs)}, ${delay}, ${number(first)} + ${position}, ${lease.id}
-      from json_each(${JSON.stringify(members)}) as asked where true
-      on conflict (workspace_id, path) do update set folded_path = excluded.folded_path, id = excluded.id,
-        branch = excluded.branch, type = excluded.type, token_id = excluded.token_id, owner = excluded.owner,
-        origin = excluded.origin, note = excluded.note, from_lfs = 0, until_merged = 0, merge_base = null,
-        acquired_at = excluded.acquired_at, expires_at = excluded.expires_at,
-        delay_ms = excluded.delay_ms, fence = excluded.fence, lease_id = excluded.lease_id
-      where not ${isTaken(number(at))}`.execute(db);
-    if (numAffectedRows < chunk.length) throw new Error('A path of the lease was locked in the same transaction.');
-    await yieldToEventLoop();
-  }
-  await recordLeaseChanges(db, now, { lease, kind: 'acquired', at, by: null });
-  const [acquired_at, expires_at] = [asTimestamp(at), asTimestamp(at + ttlMs)];
-  return keys.map(({ path }, index) => {
-    const who = { id: lockIdAt(ids, index), path, type, owner, origin, note };
-    return { ...who, acquired_at, expires_at, fence: first + index, lease: lease.id };
-  });
-}
-
-const number = (value: number) => sql<number>`cast(${value} as bigint)`;
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -204,7 +134,7 @@ async function grantedOf(db: Database, { workspace_id, id }: LeaseRow): Promise<
   return JSON.parse((await leases.executeTakeFirst())?.granted ?? '[]') as Granted[];
 }
 
-export const grantedText = (locks: readonly Lock[]): string =>
+export const grantedText = (locks: readonly RecordedLock[]): string =>
   JSON.stringify(locks.map(({ id, path }): Granted => [id, path]));
 
 export interface LostLock {

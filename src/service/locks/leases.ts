@@ -3,9 +3,7 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { linePathOf, type Place } from './acquire.ts';
 import { findLocks } from './find.ts';
-import { type Blocked, blockedBy } from './lease-blocked.ts';
 import {
   findLease,
   heldLocks,
@@ -14,20 +12,20 @@ import {
   type LeaseRow,
   type LostLock,
   lostLocks,
+  newLeaseRow,
   renewLocks,
   storeLease,
   timeOf,
   unlockPaths,
 } from './lease-store.ts';
-import { keptFor } from './line.ts';
 import { toLock } from './lock-row.ts';
 import { leasePosition } from './queue.ts';
 import { isOwnLock } from './release.ts';
+import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
 import {
-  emptyRow,
   findWait,
   type LeaseRequest,
-  type TakeDecision,
+  type TakeLeaseDecision,
   type TakeOptions,
   takeLease,
   waitIdOf,
@@ -64,7 +62,7 @@ export type LeaseDecision =
   | { readonly kind: 'outdated'; readonly comparison: Compared }
   | (WaitingLease & { readonly waited: boolean })
   | { readonly kind: 'invalid-path'; readonly index: number; readonly reason: string }
-  | Exclude<TakeDecision, { readonly kind: 'granted' | 'outdated' }>
+  | Exclude<TakeLeaseDecision, { readonly kind: 'granted' | 'outdated' }>
   | EndedLease
   | Inaccessible;
 
@@ -100,8 +98,10 @@ export function createLeases(options: LeasesOptions) {
     const paths = await pathsOfWait(storage.read, id, Number.MAX_SAFE_INTEGER);
     const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
     const found = await findLocks(storage.read, now, keys);
-    const kept = await keptFor(storage.read, now, keys.filter((_, index) => !found[index]?.isTaken).map(linePathOf));
-    return { kind: 'waiting', blocked: blockedBy(wanted, keys, found, kept), queue: await leasePosition(storage, id) };
+    const lockOn = new Map(keys.map((key, index) => [key, found[index]]));
+    const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
+    const blocked = blockedBy({ keys, wanted }, lockOn, await keepersOf(storage.read, now, free));
+    return { kind: 'waiting', blocked, queue: await leasePosition(storage, id) };
   }
 
   /** Undefined for a lease that was neither granted nor ended. */
@@ -125,7 +125,8 @@ export function createLeases(options: LeasesOptions) {
     });
     switch (found.kind) {
       case 'granted': {
-        const { row, locks } = found;
+        const { row } = found;
+        const locks = found.locks.map(toLock);
         onChange(request.workspace, pathsOf(locks));
         return { decision: { kind: 'held', row, locks, lost: [], isNew: true, comparison } };
       }
@@ -171,7 +172,7 @@ export function createLeases(options: LeasesOptions) {
       const { workspace, bearer } = request;
       const id = waitIdOf(request);
       const isSet = request.pool !== undefined || paths.length > 1;
-      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet };
+      const client = { id, workspace, owner: bearer.owner, isSet };
       const { decision, waited } = await line.wait({ ...client, options: waitOptions }, (place) =>
         attempt(request, place),
       );
@@ -217,13 +218,13 @@ export function createLeases(options: LeasesOptions) {
           await removeWaits(db, now, [wait]);
           const end: LeaseEnd = { released: [], lost: [] };
           const { fingerprint } = wait;
-          const ended = { ...emptyRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) };
+          const ended = { ...newLeaseRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) };
           await storeLease(db, { ...ended, granted: null });
           return { kind: 'left', end, left } as const;
         }
         if (row === undefined) {
           onUnknown();
-          await storeLease(db, { ...emptyRow({ ...key, bearer }, at), granted: null });
+          await storeLease(db, { ...newLeaseRow({ ...key, bearer }, at), granted: null });
           return { kind: 'absent' } as const;
         }
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;

@@ -11,7 +11,7 @@ export const passedForMs = 5 * 60_000;
 
 /** Present leases as they are in the database, and how long the others wait for them at most. */
 export interface Next extends Waiting {
-  readonly kind: 'lock' | 'lease' | 'ask';
+  readonly kind: 'request' | 'ask';
   readonly owner: string;
   readonly origin: string | null;
   readonly presentMs: number;

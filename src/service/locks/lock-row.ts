@@ -5,7 +5,23 @@ import { asTimestamp } from '../storage/timestamp.ts';
 
 export type LockRow = Selectable<Tables['locks']>;
 
-export const toLock = (row: LockRow): Lock => ({
+/** What clients see of a lock. */
+export type RecordedLock = Pick<
+  LockRow,
+  | 'workspace_id'
+  | 'path'
+  | 'id'
+  | 'type'
+  | 'owner'
+  | 'origin'
+  | 'note'
+  | 'acquired_at'
+  | 'expires_at'
+  | 'fence'
+  | 'lease_id'
+>;
+
+export const toLock = (row: RecordedLock): Lock => ({
   id: row.id,
   path: row.path,
   type: typeOf(row.type),

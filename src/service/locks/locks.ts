@@ -3,48 +3,47 @@ import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Compared } from '../../interface/resources.ts';
+import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import {
-  type AcquireDecision,
-  type AcquireRequest,
-  acquireLocks,
-  isBlocked,
-  linePathOf,
-  type Place,
-} from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
-import { findCommittedLock, findLocks, type LockKey, obstacleIn } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
+import { toLock } from './lock-row.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
+import type { LockRequest } from './store-locks.ts';
+import { blockedBy, linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
+import { findWait } from './take-lease.ts';
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
-import { type LinePath, maxNamedLines, newestRequests, removeWaits } from './waits.ts';
+import { type LinePath, maxNamedLines } from './waits.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
-export interface NewAcquireRequest extends Omit<AcquireRequest, 'foldedPath' | 'wait'> {
+export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> {
+  readonly path: LockPath;
+  readonly ttl: Ttl;
   /** Compares the file with other branches, if the request is about a branch. */
   readonly compare?: () => Promise<Compared>;
 }
 
 /** The decision about a request for a lock. */
 type LockDecision =
-  | (AcquireDecision & { readonly comparison?: Compared | undefined })
+  | { readonly kind: 'acquired'; readonly lock: Lock; readonly comparison?: Compared | undefined }
+  | Exclude<TakeDecision, { readonly kind: 'granted' }>
   | { readonly kind: 'outdated'; readonly comparison: Compared }
   | { readonly kind: 'invalid-path'; readonly reason: string };
 
@@ -70,7 +69,8 @@ interface LocksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface ComparedRequest extends AcquireRequest {
+interface ComparedRequest extends TakeRequest {
+  readonly path: LockPath;
   readonly comparison: Compared | undefined;
 }
 
@@ -139,56 +139,44 @@ export function createLocks(options: LocksOptions) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = pathProblem(request.path);
       if (reason !== undefined) return { kind: 'invalid-path', reason };
-      const { comparison } = request;
+      const { comparison, keys, place, waitId } = request;
       if (comparison !== undefined && isRefused(comparison)) return { kind: 'outdated', comparison };
-      const found = request.wait === undefined ? await find(request) : undefined;
-      return found?.isTaken ? obstacleIn(found) : undefined;
+      const [key] = keys;
+      const found = place === undefined && key !== undefined ? await findCommittedLock(storage, key) : undefined;
+      // A client that no longer waits leaves the line, with the decision.
+      if (key === undefined || !found?.isTaken || (await findWait(storage.read, waitId)) !== undefined)
+        return undefined;
+      return blockedBy(request, new Map([[key, found]]), new Map());
     },
     async decide(db, requests) {
-      const acquisitions = await acquireLocks(db, storage.now, requests, terms);
-      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return acquisitions.map((acquisition, index) => ({ ...acquisition, comparison: requests[index]?.comparison }));
+      const decisions = await take(db, storage.now, requests, terms);
+      for (const { kind } of decisions) if (kind === 'exceeded') metrics.refusedLocks.inc();
+      return decisions.map((decision, index): LockDecision => {
+        if (decision.kind !== 'granted') return decision;
+        const [lock] = decision.locks.map(toLock);
+        if (lock === undefined) throw new Error('The request was granted no lock.');
+        return { kind: 'acquired', lock, comparison: requests[index]?.comparison };
+      });
     },
     isDone: ({ kind }) => kind === 'acquired',
   });
 
   async function attempt(
     keyed: KeyedRequest | undefined,
-    { compare, ...request }: NewAcquireRequest,
-    wait?: Place,
+    { compare, ttl, ...request }: NewAcquireRequest,
+    waitId: string,
+    place?: Place,
   ): Promise<Attempt<Once<LockDecision>>> {
+    const { workspace, path } = request;
     const comparison = await compare?.();
-    const decision = await commitAcquire(keyed, { ...request, foldedPath: fold(request.path), comparison, wait });
+    const keys = [{ workspace, path, foldedPath: fold(path) }];
+    const asked = { ...request, keys, wanted: 1, ttlMs: milliseconds(ttl), waitId, place, comparison };
+    const decision = await commitAcquire(keyed, asked);
     waiters.changed(lineOf(request));
     watch.wake();
     const { result } = decision;
-    const { path } = lineOf(request);
-    switch (result.kind) {
-      case 'held':
-      case 'closed':
-        return { decision, watched: [{ path, by: 'lock' }] };
-      case 'kept':
-        return { decision, watched: [{ path, by: result.next }] };
-      case 'acquired':
-        return { decision };
-      default:
-        return { decision, isRefused: true };
-    }
-  }
-
-  /** A client that asks without waiting waits no longer: no earlier request with its key is granted any more. */
-  async function attemptOnce(
-    keyed: KeyedRequest | undefined,
-    request: NewAcquireRequest,
-    id: string,
-  ): Promise<Once<LockDecision>> {
-    const { decision, watched } = await attempt(keyed, request);
-    const [waits] = watched === undefined ? [] : await newestRequests(storage.read, storage.now, [{ id }]);
-    if (waits === undefined) return decision;
-    await storage.commit(request, (db) => removeWaits(db, storage.now, [{ id }]));
-    onLinesChange([lineOf(request)]);
-    // It may have been granted until now.
-    return (await attempt(keyed, request)).decision;
+    if (result.kind === 'blocked') return { decision, watched: result.watched };
+    return { decision, isRefused: result.kind !== 'acquired' };
   }
 
   const commitRelease = storage.batchCommits(
@@ -212,18 +200,19 @@ export function createLocks(options: LocksOptions) {
     ): Promise<Acquisition> {
       const { workspace, bearer } = request;
       const id = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, lineOf(request))}`;
-      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet: false };
+      const client = { id, workspace, owner: bearer.owner, isSet: false };
       const { decision, waited } =
         waitOptions === undefined
-          ? { decision: await attemptOnce(keyed, request, id), waited: false }
-          : await line.wait({ ...client, options: waitOptions }, (place) => attempt(keyed, request, place));
+          ? { decision: (await attempt(keyed, request, id)).decision, waited: false }
+          : await line.wait({ ...client, options: waitOptions }, (place) => attempt(keyed, request, id, place));
       return {
         decision: decision.result,
         replayed: decision.replayed,
         waitedSeconds: waited ? waitOptions?.seconds : undefined,
-        queue: isBlocked(decision.result.kind)
-          ? await queuePositionOf(storage, { ...lineOf(request), waitId: id })
-          : undefined,
+        queue:
+          decision.result.kind === 'blocked'
+            ? await queuePositionOf(storage, { ...lineOf(request), waitId: id })
+            : undefined,
       };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<Once<RenewDecision>> {
@@ -276,7 +265,11 @@ export function createLocks(options: LocksOptions) {
       return [...new Map(found.flatMap((lock) => (lock?.isActive ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    waitUntilFree: (request: Wait & LockKey) => waiters.waitUntilFree({ ...request, ...lineOf(request) }),
+    waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
+      const { workspace } = client;
+      const watched = [{ path: lineOf({ workspace, path }).path, by: 'lock' as const }];
+      return waiters.wait({ ...client, id: randomUUID(), isSet: true, watched });
+    },
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Place } from './acquire.ts';
-import type { LockWaiters, PlacedWait, WaitOutcome, WatchedPath } from './waiters.ts';
+import type { Place } from './take.ts';
+import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
 import {
   keepPresent,
   type LinePath,
@@ -24,7 +24,7 @@ export interface WaitOptions {
   readonly authenticate: () => Promise<unknown>;
 }
 
-interface WaitingClient extends Pick<PlacedWait, 'id' | 'workspace' | 'tokenId' | 'owner' | 'isSet'> {
+interface WaitingClient extends Pick<Wait, 'id' | 'workspace' | 'owner' | 'isSet'> {
   readonly options: WaitOptions;
 }
 
@@ -57,12 +57,12 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
-    const place = { id: client.id, requestId, urgency, presentMs: seconds > 0 ? presenceMs : requestGapMs };
+    const place = { requestId, urgency, presentMs: seconds > 0 ? presenceMs : requestGapMs };
     let last = await attempt({ ...place, isFirst: true });
     while (last.watched !== undefined && seconds > 0) {
       const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
-      const waiting = waiters.waitForTurn({ ...client, requestId, gone, ms, watched });
+      const waiting = waiters.wait({ ...client, requestId, gone, ms, watched });
       const outcome = (await waiting) ?? { kind: 'timeout' };
       if (outcome.kind !== 'turn') {
         await leave({ ...client, requestId }, outcome);
@@ -84,7 +84,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
 
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
   async function leave(
-    { workspace, id, requestId }: Pick<PlacedWait, 'workspace' | 'id' | 'requestId'>,
+    { workspace, id, requestId }: Pick<Wait, 'workspace' | 'id'> & Pick<Place, 'requestId'>,
     { kind }: WaitOutcome,
   ): Promise<void> {
     // This instance stops, and the client will ask another one.

@@ -1,23 +1,20 @@
 import { maxTimerMs } from '../../interface/timers.ts';
 import { type LinePath, requestGapMs } from './waits.ts';
 
-/** Clients whose requests wait at this instance: at their place in line, or, as watchers, until a path is free. */
+/** Clients whose requests wait at this instance: at their place in line, or, without one, until a path is free. */
 
 export const maxWaitSeconds = 30;
 
 export interface Wait {
+  readonly id: string;
+  /** Undefined for a client without a place in line. */
+  readonly requestId?: string;
   readonly workspace: string;
-  readonly tokenId: string;
   readonly owner: string;
   readonly ms: number;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
-}
-
-export interface PlacedWait extends Wait {
-  readonly id: string;
-  readonly requestId: string;
-  /** Whether it needs several paths, or any of several. */
+  /** Whether it needs several paths, or any of several, or has no place: a free path is news although another is next. */
   readonly isSet: boolean;
   /** The paths that are in its way. */
   readonly watched: readonly WatchedPath[];
@@ -29,13 +26,12 @@ export interface WatchedPath {
   readonly by: 'lock' | { readonly id: string } | undefined;
 }
 
-export type WaitOutcome =
-  | { readonly kind: 'free' }
-  /** It may be the turn of the lease. */
-  | { readonly kind: 'turn' }
-  | { readonly kind: 'timeout' | 'gone' | 'stopped' };
+export interface WaitOutcome {
+  /** `turn`: it may be granted now. */
+  readonly kind: 'turn' | 'timeout' | 'gone' | 'stopped';
+}
 
-interface Watched extends Pick<WatchedPath, 'by'>, Pick<PlacedWait, 'isSet'> {
+interface Member extends Pick<WatchedPath, 'by'>, Pick<Wait, 'isSet'> {
   readonly end: EndWait;
 }
 
@@ -68,9 +64,8 @@ const checkAgainAfterErrorMs = 1_000;
 /** Clients of one path. Removed with the last of them. */
 interface Line {
   readonly key: LinePath;
-  readonly watchers: Set<EndWait>;
-  /** By the id of its wait: each lease that waits here. */
-  readonly members: Map<string, Watched>;
+  /** By the id of its wait. */
+  readonly members: Map<string, Member>;
   isChecking: boolean;
   /** According to the last query. Later clients share it, and are notified of changes. */
   isTaken: boolean;
@@ -88,7 +83,7 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
  */
 export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
-  const waits = new Map<EndWait, Wait | PlacedWait>();
+  const waits = new Map<EndWait, Wait>();
   let stopWatching = (): void => undefined;
   let stopped = false;
 
@@ -100,7 +95,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     if (known !== undefined) return known;
     const line: Line = {
       key: { workspace, path },
-      watchers: new Set(),
       members: new Map(),
       isChecking: false,
       isTaken: false,
@@ -111,10 +105,8 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     return line;
   }
 
-  const isEmpty = ({ watchers, members }: Line): boolean => watchers.size + members.size === 0;
-
   function removeIfEmpty(line: Line): void {
-    if (!isEmpty(line)) return;
+    if (line.members.size > 0) return;
     clearTimeout(line.timer);
     lines.delete(keyOf(line.key));
   }
@@ -122,7 +114,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   function scheduleCheck(line: Line, ms: number): void {
     clearTimeout(line.timer);
     // All may have left during the query.
-    if (isEmpty(line)) return;
+    if (line.members.size === 0) return;
     // Capping the timer is safe: when it fires early, the path is looked up again.
     line.timer = setTimeout(check, Math.min(ms, maxTimerMs), line);
   }
@@ -132,7 +124,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     if (line.isChecking) return;
     line.isChecking = true;
     try {
-      while (line.checkAgain && !isEmpty(line)) {
+      while (line.checkAgain && line.members.size > 0) {
         line.checkAgain = false;
         decide(line, await readPath(line.key));
       }
@@ -151,7 +143,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       scheduleCheck(line, opensInMs);
       return;
     }
-    for (const end of [...line.watchers]) end({ kind: 'free' });
     for (const [id, { by, isSet, end }] of [...line.members]) {
       // A set may have been waiting for this path alone, although it is not next: then another path is in its way now.
       const isCleared = isSet && by !== undefined && (by === 'lock' || by.id !== next?.id);
@@ -169,8 +160,10 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
-  function admit(wait: Wait | PlacedWait, begin: (end: EndWait) => () => void): Promise<WaitOutcome> | undefined {
-    const { owner, workspace, ms, gone } = wait;
+  function wait(request: Wait): Promise<WaitOutcome> | undefined {
+    const { id, requestId, owner, workspace, ms, gone, isSet, watched } = request;
+    // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
+    for (const [end, other] of waits) if (other.id === id) end({ kind: 'gone' });
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
     if (stopped) return Promise.resolve({ kind: 'stopped' });
     const own = waits.values().filter((other) => other.owner === owner);
@@ -183,56 +176,36 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
         clearTimeout(timer);
         gone.removeEventListener('abort', onGone);
         onCount(workspace, -1);
-        leave();
+        for (const line of joined) {
+          line.members.delete(id);
+          removeIfEmpty(line);
+        }
         resolve(outcome);
       }
       const onGone = (): void => end({ kind: 'gone' });
       const timer = setTimeout(end, ms, { kind: 'timeout' });
       if (waits.size === 0) stopWatching = watchOthers(changed);
-      waits.set(end, wait);
+      waits.set(end, request);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
-      const leave = begin(end);
+      const joined = watched.map(({ path, by }) => {
+        const line = lineOf({ workspace, path });
+        line.members.set(id, { by, isSet, end });
+        // A running query has the answer for a later client without a place, too.
+        if (!line.isTaken && !(line.isChecking && requestId === undefined)) void check(line);
+        return line;
+      });
     });
   }
 
-  const placed = () =>
-    [...waits].flatMap(([end, wait]) => ('id' in wait ? [{ ...wait, wake: () => end({ kind: 'turn' }) }] : []));
-
   return {
-    waitUntilFree: (wait: Wait & LinePath) =>
-      admit(wait, (end) => {
-        const line = lineOf(wait);
-        line.watchers.add(end);
-        // A running query has the answer for later watchers, too.
-        if (!line.isTaken && !line.isChecking) void check(line);
-        return () => {
-          line.watchers.delete(end);
-          removeIfEmpty(line);
-        };
-      }),
-    waitForTurn(wait: PlacedWait) {
-      // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
-      for (const [end, other] of waits) if ('id' in other && other.id === wait.id) end({ kind: 'gone' });
-      return admit(wait, (end) => {
-        const { id, workspace, isSet, watched } = wait;
-        const all = watched.map(({ path, by }) => {
-          const line = lineOf({ workspace, path });
-          const member = { by, isSet, end };
-          line.members.set(id, member);
-          if (!line.isTaken) void check(line);
-          return { line, member };
-        });
-        return () => {
-          for (const { line, member } of all) {
-            if (line.members.get(id) === member) line.members.delete(id);
-            removeIfEmpty(line);
-          }
-        };
-      });
-    },
+    wait,
+    /** Those that have a place in line. */
+    placed: () =>
+      [...waits].flatMap(([end, { requestId, ...request }]) =>
+        requestId === undefined ? [] : [{ ...request, requestId, wake: () => end({ kind: 'turn' }) }],
+      ),
     changed,
-    placed,
     stop() {
       stopped = true;
       for (const end of [...waits.keys()]) end({ kind: 'stopped' });

@@ -55,7 +55,7 @@ export interface LinePath {
 export interface WaitRequest {
   readonly id: string;
   readonly workspace: string;
-  readonly kind: 'lock' | 'lease' | 'ask';
+  readonly kind: 'request' | 'ask';
   readonly paths: readonly { readonly path: string; readonly askedPath: string }[];
   /** How many of the paths are needed. */
   readonly wanted: number;
@@ -68,7 +68,9 @@ export interface WaitRequest {
   readonly requestId: string;
   readonly presentMs: number;
   /** A hash of the request for a lease: a repeated one must have the same. */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
+  /** Whether its paths may be others than before, although they are as many: the items of a pool may have changed. */
+  readonly mayVary?: boolean | undefined;
 }
 
 /** Absent clients have no rank. */
@@ -85,7 +87,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.request_id']),
+    .select([inputIndex.as('index'), 'waits.request_id', 'waits.size']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -135,6 +137,10 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   const waits = lastById(requests);
   await removeExpired(db, now, waits);
   const known = inInputOrder(waits, await selectKnown(db, now, waits));
+  for (const [index, wait] of waits.entries()) {
+    const size = known[index]?.size;
+    if (size !== undefined && (wait.mayVary || size !== wait.paths.length)) await changePaths(db, now, wait);
+  }
   const fresh = waits.filter((_, index) => known[index] === undefined);
   const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, fresh));
   const added = new Map<string, number>();
@@ -157,8 +163,8 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   return requests.map(({ id }) => !refused.has(id));
 }
 
-/** The items of a pool may have changed while a lease waits for some of them. It keeps its rank. */
-export async function changePaths(db: Database, now: Now, { id, workspace, paths }: WaitRequest): Promise<void> {
+/** The wait keeps its rank. */
+async function changePaths(db: Database, now: Now, { id, workspace, paths }: WaitRequest): Promise<void> {
   const before = await pathsOfWait(db, id, Number.MAX_SAFE_INTEGER);
   if (before.map(({ path }) => path).join('\n') === paths.map(({ path }) => path).join('\n')) return;
   await db.deleteFrom('wait_paths').where('wait_id', '=', id).execute();

@@ -11,7 +11,7 @@ import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pa
 import type { RefusalRenderer } from '../http/app.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
-import { readQuery } from '../http/urlencoded.ts';
+import { readQuery } from '../http/request-target.ts';
 import { createMirrorSlots, createServe, type MirrorLimits, type ServeParts } from './serve.ts';
 
 export type MirrorParts = AccessControl &

@@ -1,8 +1,14 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { checkTargetAddresses, parseTarget, type Target } from './target.ts';
-import { type IpAddresses, lookupAmong, type TargetCheck } from './target-address.ts';
+import {
+  checkTargetAddresses,
+  type IpAddresses,
+  lookupAmong,
+  parseTarget,
+  type Target,
+  type TargetCheck,
+} from './target.ts';
 
 interface OutboundRequest {
   readonly url: string;

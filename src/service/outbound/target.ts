@@ -1,5 +1,9 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { IpAddresses, TargetCheck } from './target-address.ts';
+import { unlessAborted } from '../../interface/timers.ts';
+import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
 
 declare const brand: unique symbol;
 
@@ -64,4 +68,149 @@ export function checkTargetAddresses(target: Target, addresses: IpAddresses, che
   return refused(
     `${target.origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
   );
+}
+
+/** Returns all addresses of a name. Rejects or returns none if the name does not resolve. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+export type IpAddresses = readonly [string, ...string[]];
+
+export type AddressVerdict =
+  | { readonly kind: 'public' }
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'refused'; readonly addressKind: string };
+
+/** Decides the addresses to which the service may send requests. */
+export interface TargetCheck {
+  /**
+   * Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. Slow lookups
+   * delay only those of the same group, such as the webhooks of one workspace.
+   */
+  readonly addressesOf: (hostname: string, group: string, signal: AbortSignal) => Promise<IpAddresses>;
+  readonly checkAddress: (address: string) => AddressVerdict;
+}
+
+interface Settings {
+  /** Networks that the operator allows in addition to public addresses. */
+  readonly allowedNetworks: readonly Cidr[];
+  readonly resolve?: Resolve;
+}
+
+export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
+  const resolveLimited = limitLookups(resolve);
+  return {
+    async addressesOf(hostname, group, signal) {
+      const literal = addressInHost(hostname);
+      if (literal !== undefined) return [literal];
+      const [first, ...others] = await resolveLimited(hostname, group, signal);
+      if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
+      return [first, ...others];
+    },
+    checkAddress(text) {
+      const address = parseIpAddress(text);
+      if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
+      const reached = reachedAddress(address);
+      if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
+        return { kind: 'allowed' };
+      }
+      const addressKind = specialKindOf(reached);
+      return addressKind === undefined ? { kind: 'public' } : { kind: 'refused', addressKind };
+    },
+  };
+}
+
+/** Lookup function that limits a request to these addresses: a second DNS lookup could return others. */
+export const lookupAmong =
+  (addresses: IpAddresses): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (all) callback(null, found);
+    else callback(null, addresses[0], isIP(addresses[0]));
+  };
+
+/** Resolves names like other programs on the machine, including `/etc/hosts`. */
+const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** IPv6 addresses that lead to the IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */
+const ipv4Carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
+
+/** The IPv4 address that an IPv6 address leads to, or the address itself. */
+const reachedAddress = (address: IpAddress): IpAddress =>
+  ipv4Carriers.some((network) => isInside(address, network))
+    ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
+    : address;
+
+/**
+ * Addresses that are not globally reachable according to the IANA special-purpose address registries (RFC 6890), and
+ * multicast addresses. `ipaddr.js` has fewer ranges.
+ * https://www.iana.org/assignments/iana-ipv4-special-registry
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
+const special = Object.entries({
+  'an unspecified address': ['0.0.0.0/8', '::/128'],
+  'a loopback address': ['127.0.0.0/8', '::1/128'],
+  'a private address': ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'],
+  'a link-local address': ['169.254.0.0/16', 'fe80::/10'],
+  "an address of a carrier's shared space": ['100.64.0.0/10'],
+  // Not in the registry: formally public, but on Azure machines it is the control service of the platform.
+  "an address of a cloud platform's own service": ['168.63.129.16/32'],
+  'an address for documentation': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'],
+  'an address for benchmarks': ['198.18.0.0/15', '2001:2::/48'],
+  'an address of a tunnel (Teredo)': ['2001::/32'],
+  'an address of a tunnel (6to4)': ['2002::/16'],
+  'a multicast address': ['224.0.0.0/4', 'ff00::/8'],
+  // Last, because 2001::/23 contains some of the ranges above.
+  'a reserved address': ['192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4', '2001::/23'],
+}).map(([kind, networks]) => ({ kind, networks: networks.map(cidr) }));
+
+/** The only range of IPv6 with public addresses so far (RFC 4291, section 2.4, and the allocations of IANA). */
+const globalUnicast = cidr('2000::/3');
+
+/** The kind of a non-public address; undefined for a public one. */
+function specialKindOf(reached: IpAddress): string | undefined {
+  const found = special.find(({ networks }) => networks.some((network) => isInside(reached, network)));
+  if (found !== undefined) return found.kind;
+  return reached.kind() === 'ipv6' && !isInside(reached, globalUnicast) ? 'a reserved address' : undefined;
+}
+
+/**
+ * The system resolves names in half of the 64 threads that scripts/one-file.js sets. The other lookups of the
+ * process, such as those for connections to PostgreSQL, need some of them.
+ */
+const maxLookups = 28;
+
+/** A group may use a fraction of the free lookups, so that the next group always finds one, unless all are in use. */
+const shareOfFree = 1 / 4;
+
+/**
+ * Limits the lookups of each group: a lookup cannot be cancelled, and takes up to a minute if its name server does not
+ * respond. Callers of one group share the lookup of a name.
+ */
+export function limitLookups<Found>(lookUp: (hostname: string) => Promise<Found>) {
+  const running = new Map<string, { readonly group: string; readonly found: Promise<Found> }>();
+  let ended = Promise.withResolvers<void>();
+
+  function mayStart(group: string): boolean {
+    const ofGroup = running.values().reduce((count, other) => count + (other.group === group ? 1 : 0), 0);
+    return ofGroup < (maxLookups - running.size) * shareOfFree;
+  }
+
+  function start(key: string, group: string, hostname: string): Promise<Found> {
+    const found = lookUp(hostname).finally(() => {
+      running.delete(key);
+      ended.resolve();
+      ended = Promise.withResolvers();
+    });
+    running.set(key, { group, found });
+    return found;
+  }
+
+  return async (hostname: string, group: string, signal: AbortSignal): Promise<Found> => {
+    signal.throwIfAborted();
+    // With a space, which no host name contains.
+    const key = `${hostname} ${group}`;
+    while (!running.has(key) && !mayStart(group)) await unlessAborted(ended.promise, signal);
+    return unlessAborted(running.get(key)?.found ?? start(key, group, hostname), signal);
+  };
 }

@@ -20,13 +20,27 @@ const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
 
 export type Members = typeof members;
 
+type Build<Row> = (db: Database, members: Members, now: Now) => Compilable<Row>;
+
+/** A query for all members of a list at once, which returns rows. */
+export function batchQuery<Row>(build: Build<Row>) {
+  const execute = batchExecutor(build);
+  return async (db: Database, now: Now, list: readonly unknown[]): Promise<Row[]> =>
+    (await execute(db, now, list)).rows;
+}
+
+/** A statement for all members of a list at once, which returns the number of changed rows. */
+export function batchChange(build: Build<unknown>) {
+  const execute = batchExecutor(build);
+  return async (db: Database, now: Now, list: readonly unknown[]): Promise<number> =>
+    Number((await execute(db, now, list)).numAffectedRows);
+}
+
 /**
- * A query for all members of a list at once. The list is a single parameter, so that the SQL is the same for any number
- * of members. It is built once per storage, because the SQL for the clock differs.
+ * The list is a single parameter, so that the SQL is the same for any number of members. It is built once per storage,
+ * because the SQL for the clock differs.
  */
-export function batchQuery<Row>(
-  build: (db: Database, members: Members, now: Now) => Compilable<Row>,
-): (db: Database, now: Now, list: readonly unknown[]) => Promise<Row[]> {
+function batchExecutor<Row>(build: Build<Row>) {
   const built = new WeakMap<Now, CompiledQuery<Row>>();
 
   function queryFor(db: Database, now: Now): CompiledQuery<Row> {
@@ -37,15 +51,14 @@ export function batchQuery<Row>(
     return query;
   }
 
-  return async (db, now, list) => {
+  return (db: Database, now: Now, list: readonly unknown[]) => {
     const query = queryFor(db, now);
     const given = new Map<unknown, unknown>([
       [anyList, JSON.stringify({ ...list })],
       [anyLength, list.length],
     ]);
     const parameters = query.parameters.map((parameter) => given.get(parameter) ?? parameter);
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters });
-    return rows;
+    return db.executeQuery<Row>({ ...query, parameters });
   };
 }
 

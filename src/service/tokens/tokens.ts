@@ -1,11 +1,13 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { unknownWorkspaces } from './new-token.ts';
 import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
 /** The token of an authenticated request, with its permissions. */
@@ -182,3 +184,80 @@ function stateOf(row: Row, now: number) {
 /** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
 const withNow = (db: Database, now: Now) =>
   db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
+
+/** Creates the token with this id at most once, even if the request is repeated. */
+export async function createTokenOnce(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, ...newToken }: NewToken & { readonly id: string },
+) {
+  const token = await findToken(db, now, id);
+  // The request was repeated, and the secret is no longer known.
+  if (token !== undefined) return { kind: 'made-before', token } as const;
+  const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
+  if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown } as const;
+  // These can release the locks of the owner, too.
+  const othersOfOwner = await activeTokensOf(db, now, newToken.owner ?? newToken.name);
+  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner } as const;
+}
+
+/** Adds no audit entry if the token was already revoked. */
+export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string) {
+  const revocation = await revokeToken(db, now, id);
+  if (revocation === 'revoked') {
+    const { name } = await db.selectFrom('tokens').select('name').where('id', '=', id).executeTakeFirstOrThrow();
+    await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: id, name } });
+  }
+  return revocation;
+}
+
+/** Use this function for every new token, so that its creation is recorded. */
+export async function createTokenAudited(db: Database, now: Now, actor: Actor, newToken: NewToken, tokenId?: string) {
+  const created = await createToken(db, now, newToken, tokenId);
+  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
+  await recordAudit(db, now, {
+    actor,
+    action: 'token.created',
+    detail: { token: id, name, owner, scopes, workspaces, expires_at },
+  });
+  return created;
+}
+
+/**
+ * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
+ * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
+ */
+export async function rotateToken(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, keepMs }: { readonly id: string; readonly keepMs: number },
+) {
+  const old = await findToken(db, now, id);
+  if (old === undefined) return { kind: 'unknown' } as const;
+  // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
+  if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
+  const { name, owner, scopes, workspaces } = old;
+  const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
+  const { token, secret } = await createTokenAudited(db, now, actor, newToken);
+  const keptUntil = Date.parse(token.created_at) + keepMs;
+  const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
+  const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
+  await db
+    .updateTable('tokens')
+    .set({ ...end, replaced_by: token.id })
+    .where('id', '=', id)
+    .execute();
+  const oldValidUntil = asTimestamp(validUntil);
+  await recordAudit(db, now, {
+    actor,
+    action: 'token.rotated',
+    detail: { token: id, name, owner, replaced_by: token.id, old_valid_until: oldValidUntil },
+  });
+  return { kind: 'rotated', token, secret, oldValidUntil } as const;
+}
+
+/** Lifetime of the old token, counted from its creation. */
+export const lifetimeOf = ({ created_at, expires_at }: Token) =>
+  expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

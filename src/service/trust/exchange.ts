@@ -2,18 +2,17 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
-import type { TargetCheck } from '../outbound/target-address.ts';
+import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { createExchangedToken } from './exchanged-tokens.ts';
-import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
-import { createVerifyIdentity, type Identity } from './verify-identity.ts';
+import { createIssuerKeys, createVerifyIdentity, type Identity } from './verify-identity.ts';
 
 interface ExchangeRequest {
   readonly jwt: string;

@@ -2,8 +2,6 @@ import { isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import { idClaims, missingIdClaim } from './issuers.ts';
-import type { RuleClaim } from './rule-claim.ts';
 
 const maxIssuerLength = 300;
 
@@ -80,4 +78,82 @@ function wrongOnGitHub([name, value]: RuleClaim): string | undefined {
   if (name === 'ref' && !/^refs\/(heads|tags|pull)\/[^*?[]+$/.test(value))
     return 'The value of ref must be like refs/heads/main or refs/tags/v1.0. Patterns are not supported.';
   return undefined;
+}
+
+type RuleClaim = readonly [name: string, value: string];
+
+export function parseClaim(text: string): Parsed<RuleClaim> {
+  const end = text.indexOf('=');
+  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
+  const name = parseClaimName(text.slice(0, end));
+  if (!name.ok) return name;
+  const value = parseClaimValue(text.slice(end + 1));
+  return value.ok
+    ? accepted([name.value, value.value])
+    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
+}
+
+const maxClaimValueLength = 500;
+
+/** Values are compared exactly, so invisible characters must be mistakes. */
+function parseClaimValue(text: string): Parsed<string> {
+  if (text === '') return refused('It must not be empty.');
+  if (text.length > maxClaimValueLength) return refused(`It must have at most ${maxClaimValueLength} characters.`);
+  if (text.trim() !== text) return refused('It begins or ends with a space.');
+  return /\p{C}/u.test(text) ? refused('It must not have control or invisible characters.') : accepted(text);
+}
+
+const maxClaimNameLength = 100;
+const registeredClaims = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
+
+function parseClaimName(text: string): Parsed<string> {
+  if (text.length > maxClaimNameLength || !/^[A-Za-z][\w.:/$#-]*$/.test(text)) {
+    return refused(
+      `The name of a claim begins with a letter and has at most ${maxClaimNameLength} letters, digits or any of _ . : / $ # -.`,
+    );
+  }
+  return registeredClaims.includes(text)
+    ? refused(`The claim ${text} is checked for every identity: leave it out.`)
+    : accepted(text);
+}
+
+/** Claims that identify the owner of a job, and are never reused for another. */
+const idsOfGitHub = ['repository_id', 'repository_owner_id'];
+const idsOfGitLab = ['project_id', 'namespace_id'];
+const idsOfBuildkite = ['pipeline_id', 'organization_id'];
+
+const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGitLab, ...idsOfBuildkite]);
+
+/**
+ * Claims of GitHub for the custom properties of a repository. Values are text: a property with several values is their
+ * list, separated by commas. https://docs.github.com/en/actions/reference/security/oidc
+ */
+const propertyPrefix = 'repo_property_';
+
+const hasProperty = (claims: Readonly<Record<string, string>>): boolean =>
+  Object.keys(claims).some((name) => name.startsWith(propertyPrefix));
+
+/** Issuers that sign for jobs of anyone: without an id, a rule would trust strangers. */
+const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['https://gitlab.com', idsOfGitLab],
+  ['https://agent.buildkite.com', idsOfBuildkite],
+]);
+
+/** The claim that a rule lacks to identify the owner of the jobs; undefined if it has one. */
+function missingIdClaim(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
+  const has = (name: string) => Object.hasOwn(claims, name);
+  if (isGitHub(issuer)) {
+    if (hasProperty(claims)) {
+      return has('repository_owner_id')
+        ? undefined
+        : 'A rule for a custom property needs the id of the owner of the repositories, because a name can be reassigned. Find it with: gh api users/OWNER --jq .id';
+    }
+    return idsOfGitHub.every(has)
+      ? undefined
+      : "A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";
+  }
+  const ids = sharedIssuers.get(issuer);
+  return ids === undefined || ids.some(has)
+    ? undefined
+    : `${issuer} signs for anyone with an account: the rule must require the claim ${ids.join(' or ')}.`;
 }

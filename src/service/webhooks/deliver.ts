@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import { parseRetryAfter } from '../../interface/retry-after.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { ResponseTooLong, send } from '../outbound/send.ts';
-import type { Target } from '../outbound/target.ts';
-import type { TargetCheck } from '../outbound/target-address.ts';
+import type { Target, TargetCheck } from '../outbound/target.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
+import type { HookRow } from '../outbox/outbox.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
-import type { DeliveryRequest } from './delivery-request.ts';
-import { retryAfterSeconds } from './retry-schedule.ts';
+import { contentOf, isChatFormat } from './formats.ts';
+import { headersOf, secretOf } from './hooks.ts';
+import { signedHeaders } from './signature.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
@@ -89,4 +92,76 @@ async function discardBody(response: IncomingMessage): Promise<void> {
     // The connection was closed, or the time limit was reached.
   }
   response.destroy();
+}
+
+interface DeliveryRequest {
+  readonly workspace: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * The request for an event, by the current registration of the hook. Headers of the hook replace those of its format
+ * (`user-agent`), but never the signature.
+ */
+export function deliveryRequest(hook: HookRow, occurrence: HookEventOccurrence, timestamp: Date): DeliveryRequest {
+  const { headers, body } = contentOf(hook.format, occurrence);
+  const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret: secretOf(hook) });
+  return {
+    workspace: hook.workspace_id,
+    url: hook.url,
+    headers: { ...headers, ...headersOf(hook), ...signature },
+    body,
+  };
+}
+
+/**
+ * URL without the query, which is a secret for many receivers, and for chats without the path, which is their secret.
+ */
+export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
+  const { origin, pathname, search } = new URL(hook.url);
+  if (isChatFormat(hook.format)) return `${origin}/…`;
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/**
+ * Delay of each attempt after the previous one. This is the example schedule of Standard Webhooks 1.0, section
+ * "Deliverability and reliability". The last attempt is made three days after the event.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#deliverability-and-reliability
+ */
+const delays = [
+  0,
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+] as const;
+
+export const maxAttempts = delays.length;
+
+/** Adds up to a tenth, so that deliveries that failed together are not retried together, and none is retried early. */
+const jitter = 0.1;
+
+/** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
+export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
+  const delay = delays[attemptsMade];
+  return delay === undefined ? undefined : Math.round(delay * (1 + jitter * random()));
+}
+
+const maxRetryAfterSeconds = 24 * 60 * 60;
+
+/** A receiver can delay the next attempt by at most a day, which is also the longest delay of the schedule. */
+export function retryAfterSeconds(field: string | undefined, now: Date): number | undefined {
+  const ms = parseRetryAfter(field, now.getTime());
+  return ms === undefined ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);
 }

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
-import type { HookRow } from '../outbox/hook-row.ts';
+import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
 import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import type { DueHook } from './delivery-slots.ts';
+
+export interface DueHook {
+  readonly id: string;
+  readonly workspace: string;
+  /** Time when its oldest due delivery became due. */
+  readonly since: number;
+}
 
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their

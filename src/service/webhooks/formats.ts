@@ -1,6 +1,5 @@
-import type { HookFormat } from '../../interface/resources.ts';
-import type { HookEventOccurrence } from '../outbox/event.ts';
-import { chatMessage, isChatFormat } from './chat-formats.ts';
+import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
+import type { HookEventOccurrence, ReleaseDetails } from '../outbox/event.ts';
 
 /** Body and headers of a delivery in a format. Header names are in lower case. */
 interface Content {
@@ -25,19 +24,19 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
  */
 const github = (occurrence: HookEventOccurrence): Content =>
   json(
-    { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(shortened(occurrence)) } },
+    { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(withFewerPaths(occurrence)) } },
     { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   );
 
 /** GitHub refuses a `client_payload` of more than 64 KB. */
 const maxPathBytes = 50_000;
 
-function shortened(occurrence: HookEventOccurrence): HookEventOccurrence {
+function withFewerPaths(occurrence: HookEventOccurrence): HookEventOccurrence {
   if (occurrence.type !== 'sync.succeeded') return occurrence;
   const { changed_paths: paths } = occurrence.data;
   if (paths === null || Buffer.byteLength(JSON.stringify(paths)) <= maxPathBytes) return occurrence;
   const data = { ...occurrence.data, changed_paths: paths.slice(0, paths.length / 2), more_changed_paths: true };
-  return shortened({ ...occurrence, data });
+  return withFewerPaths({ ...occurrence, data });
 }
 
 /** Standard Webhooks 1.0, "Payload structure". */
@@ -51,3 +50,116 @@ const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Co
   headers: { 'content-type': 'application/json', 'user-agent': 'workspace-automation', ...headers },
   body: JSON.stringify(body),
 });
+
+/**
+ * Formats for people. Receivers display a text, ignore the signature, and authenticate the sender by a secret in the
+ * URL.
+ */
+export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
+
+export type ChatFormat = (typeof chatFormats)[number];
+
+export const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
+
+/** Message for a receiver. Escaped, so that a path or a note cannot mention anyone or contain formatting. */
+function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
+  const { lines, link } = messageOf(occurrence);
+  const all = link === null ? lines : [...lines, link];
+  switch (format) {
+    case 'slack':
+      return { text: escapedForSlack(all.join('\n')), mrkdwn: false, unfurl_links: false };
+    case 'discord': {
+      // URLs must not be escaped. https://docs.discord.com/developers/resources/webhook#execute-webhook
+      const escaped = lines.map(escapedForDiscord);
+      return {
+        content: (link === null ? escaped : [...escaped, `<${link}>`]).join('\n'),
+        allowed_mentions: { parse: [] },
+      };
+    }
+    case 'teams':
+      // A RichTextBlock displays plain text, a TextBlock would render Markdown:
+      // https://adaptivecards.io/explorer/RichTextBlock.html
+      return {
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              body: all.map(textOf),
+            },
+          },
+        ],
+      };
+  }
+}
+
+const maxLinkLength = 500;
+
+/** The sentence and the file that it is about, and the URL of the run that acquired the lock. */
+function messageOf(occurrence: HookEventOccurrence) {
+  const sentence = shortened(sentenceOf(occurrence));
+  if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
+  const { path, origin } = occurrence.data.lock;
+  const link = origin !== null && origin.length <= maxLinkLength ? origin : null;
+  return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
+}
+
+/** A Discord message has at most 2,000 characters, and escaping can double the length. */
+const maxLength = 360;
+
+const shortened = (text: string): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
+
+function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
+  switch (type) {
+    case 'sync.succeeded':
+      return `${workspace}: ${data.sync.branch} is in sync.`;
+    case 'sync.failed': {
+      const { branch, error } = data.sync;
+      return `${workspace}: the sync of ${branch} failed.${error === null ? '' : ` ${error}`}`;
+    }
+    case 'lock.acquired': {
+      const { lock } = data;
+      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${noteOf(lock)}`;
+    }
+    case 'lock.released':
+      return releaseText(data.lock, data);
+    case 'lock.expired':
+      return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
+    case 'lock.requested': {
+      const { lock, request } = data;
+      return `${request.owner} waits for ${fileName(lock)}, held by ${lock.owner}.${noteOf(request)}`;
+    }
+    case 'audit.recorded':
+      return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
+  }
+}
+
+const noteOf = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): string =>
+  note === null ? '' : ` ${owner} says: ${note}`;
+
+/** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
+const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+
+function releaseText(lock: Lock, { released_by: by, forced, reason, branch }: ReleaseDetails): string {
+  const free = `${fileName(lock)} is free`;
+  if (reason === 'merged') return `${free}: it has changed on ${branch}, which ended the lock of ${lock.owner}.`;
+  if (by === undefined) return `${free}: the lock of ${lock.owner} was released.`;
+  return forced ? `${free}: ${by} has released the lock of ${lock.owner} by force.` : `${free}: ${by} has released it.`;
+}
+
+const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
+
+/**
+ * "Escaping text": all mentions and links need these characters.
+ * https://docs.slack.dev/messaging/formatting-message-text
+ */
+const escapedForSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@#[\]()-]/g, '\\$&');
+
+const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });

@@ -117,7 +117,7 @@ describe('with a service that does not support idempotency keys', () => {
     expect(await stage.locks()).toEqual([lock]);
   });
 
-  test('a step that finally gets the lock also reports the lock that an earlier attempt may have left', async () => {
+  test('a step that finally gets the lock has the only one on the path, whatever an earlier attempt was granted', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy({ ...manner, retryAfter: null });
     proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
@@ -127,7 +127,7 @@ describe('with a service that does not support idempotency keys', () => {
     await stage.expire(hero);
     const result = await step.finished;
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked/);
+    expect(result.log).not.toContain('may have been locked');
     const lock = await stage.lockOn(hero);
     expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ id: lock?.id }]);
     await job.post();

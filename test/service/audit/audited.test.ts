@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { createTokenAudited, revokeTokenAudited } from '../../../src/service/tokens/audited.ts';
-import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { createToken, createTokenAudited, listTokens, revokeTokenAudited } from '../../../src/service/tokens/tokens.ts';
 import {
   addWorkspace,
   addWorkspaceAudited,

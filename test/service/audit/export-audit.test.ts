@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exportAudit } from '../../../src/service/audit/export-audit.ts';
-import { type AuditQuery, readAudit } from '../../../src/service/audit/read-audit.ts';
+import { type AuditQuery, exportAudit, readAudit } from '../../../src/service/audit/read-audit.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 

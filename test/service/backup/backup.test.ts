@@ -4,19 +4,16 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
 import { BackupError, format, tableKeys } from '../../../src/service/backup/format.ts';
 import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { writeBackup } from '../../../src/service/backup/write.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { appendMigration } from '../../support/append-migration.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
-import { valueIn } from '../../support/value-in.ts';
+import { grantedLock, takeIn } from '../../support/taken-locks.ts';
 import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
 
 async function open(kind: DatabaseKind): Promise<Storage> {
@@ -45,13 +42,8 @@ const restore = (storage: Storage, backup: Buffer, options: { readonly replace?:
   restoreBackup(storage, Readable.from([backup]), { replace: false, actor, ...options });
 
 async function fenceOfNewLock(storage: Storage, path: string, workspace = 'game'): Promise<number> {
-  const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
-  const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
-  const [acquisition] = await storage.commit({ workspace }, (db) =>
-    acquireLocks(db, storage.now, [{ ...terms, workspace, path: valueIn(parseLockPath(path)) }]),
-  );
-  if (acquisition?.kind !== 'acquired') throw new Error(`${path} is ${acquisition?.kind}`);
-  return acquisition.lock.fence;
+  const [decision] = await storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { workspace }));
+  return grantedLock(decision).fence;
 }
 
 const pairs = databaseKinds.flatMap((from) => databaseKinds.map((to) => ({ from, to })));

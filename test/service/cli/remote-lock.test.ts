@@ -294,7 +294,9 @@ describe('lock, over HTTP', () => {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
       ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
     };
-    const unreleased = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error: away }) }));
+    const unreleased = remoteOf('ada', () => ({
+      releaseLock: async () => ({ kind: 'failed', error: away, mayBeDone: true }),
+    }));
     await expect(acquireRemoteLocks({ ...unreleased, report: (line) => told.push(line) }, request)).rejects.toThrow(
       'b is held by bob',
     );
@@ -370,7 +372,7 @@ describe('lock, over HTTP', () => {
 
     await lockHere('ada', 'take', 'a');
     const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
-    const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error }) }));
+    const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error, mayBeDone: true }) }));
     expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
       released: [],
       problems: [`a may not have been released. ${error.message}`],

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/sign-in-link.ts';
+import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/sessions.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';

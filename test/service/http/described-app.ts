@@ -14,7 +14,7 @@ import { sendRefusal } from '../../../src/service/lfs/responses.ts';
 import type { Locks } from '../../../src/service/locks/locks.ts';
 import { asTextToGit, createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';

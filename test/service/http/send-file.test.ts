@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App, Environment } from '../../../src/service/http/context.ts';
-import { sendFile } from '../../../src/service/http/send-file.ts';
+import { sendFile } from '../../../src/service/http/send-output.ts';
 import { startServer } from '../../../src/service/http/server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -171,7 +171,7 @@ describe.each(databaseKinds)('a thousand clients that wait for a path, on $name'
 test('a complete request may wait for a path for longer than the request timeout of the server', async () => {
   const locks: ServiceLocks = {
     ...noLocks,
-    waitUntilFree: () => new Promise((resolve) => setTimeout(resolve, 3_000, { kind: 'free' })),
+    waitUntilFree: () => new Promise((resolve) => setTimeout(resolve, 3_000, { kind: 'turn' })),
   };
   const server = await serveApp({ locks }, { timeouts: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
   onTestFinished(server.stop);

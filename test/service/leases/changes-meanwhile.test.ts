@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks, noTerms } from '../../../src/service/locks/acquire.ts';
 import { createLeases } from '../../../src/service/locks/leases.ts';
+import { noTerms } from '../../../src/service/locks/take.ts';
 import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/take-lease.ts';
 import { pathsOfWait } from '../../../src/service/locks/waits.ts';
 import type { Now } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { bearerOf, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 
 /** A clock that is a millisecond later with each reading. */
@@ -24,7 +24,6 @@ function tickingFrom(ms: number): Now {
 describe.each(databaseKinds)('changes during requests for a lease, on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
-  const bearerOf = (owner: string) => ({ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null });
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
   const options = { ...noTerms, fold: () => undefined, pathProblem: () => undefined };
 
@@ -34,7 +33,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     compare: async () => upToDate,
   });
   const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
-    const place = { id: waitIdOf(request), requestId: 'request', urgency: 3, presentMs: 5_000 } as const;
+    const place = { requestId: 'request', urgency: 3, presentMs: 5_000 } as const;
     return storage.commit({ workspace: 'game' }, (db) =>
       takeLease(
         db,
@@ -61,9 +60,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   });
 
   test('a lease for any of several paths waits for those that are not outdated now', async () => {
-    const held = { workspace: 'game', type: 'exclusive', bearer: bearerOf('bob'), origin: null } as const;
-    const locks = ['k', 'l', 'm'].map((path) => ({ ...held, path: pathOf(path), ttl: valueIn(parseTtl('1h')) }));
-    await storage.commit('global', (db) => acquireLocks(db, storage.now, locks));
+    await storage.commit('global', (db) => takeIn(db, storage, ['k', 'l', 'm'], { bearer: bearerOf('bob') }));
     const request = requestOf('waiting', ['k', 'l', 'm'], 1);
     const without = (path: string): Compared => ({
       ...upToDate,

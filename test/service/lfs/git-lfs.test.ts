@@ -1,18 +1,15 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { bearerOf, takeIn } from '../../support/taken-locks.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { valueIn } from '../../support/value-in.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
@@ -143,13 +140,11 @@ test('listing and verifying include all pages of a thousand locks', async () => 
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
   const { workspace } = studio;
-  const bearer = { id: 'tok_importer', name: 'importer', owner: 'importer', scopes: [], workspaces: null };
-  const archived = Array.from({ length: 1_000 }, (_, index) => {
-    const path = valueIn(parseLockPath(`Archive/${index}.uasset`));
-    return { workspace, bearer, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), origin: null } as const;
-  });
+  const archived = Array.from({ length: 1_000 }, (_, index) => `Archive/${index}.uasset`);
   const { storage } = service;
-  await storage.commit({ workspace }, (db) => acquireLocks(db, storage.now, archived));
+  await storage.commit({ workspace }, (db) =>
+    takeIn(db, storage, archived, { workspace, bearer: bearerOf('importer') }),
+  );
   await ada.git('lfs', 'lock', 'Content/Hero.uasset');
   await bob.git('lfs', 'lock', 'Content/Villain.uasset');
   expect((await bob.git('lfs', 'locks')).split('\n')).toHaveLength(1_003);

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLock } from '../../../src/service/locks/find.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';
@@ -16,6 +14,7 @@ import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
@@ -34,7 +33,6 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
       onError: (error) => errors.push(error),
     });
   const path = valueIn(parseLockPath('Maps/Arena.umap'));
-  const ttl = valueIn(parseTtl('8h'));
   let ada: Bearer;
   let bo: Bearer;
 
@@ -44,10 +42,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
         createToken(db, storage.now, { name, scopes, workspaces: null, lifetime: null }),
       )
     ).token;
-  const lock = (bearer: Bearer) =>
-    storage.commit({ workspace }, (db) =>
-      acquireLocks(db, storage.now, [{ workspace, path, type: 'exclusive', ttl, bearer, origin: null }]),
-    );
+  const lock = (bearer: Bearer) => storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { bearer }));
   const free = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const found = () => findLock(storage.read, storage.now, { workspace, path });
   const queue = async () => (await listQueue(storage, { workspace, path })).map(({ owner, note }) => [owner, note]);
@@ -80,11 +75,11 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     await free();
     await Promise.all([tellPeople(), tellPeople()]);
     expect([await told(), await found()]).toEqual([['bo'], undefined]);
-    expect((await lock(ada))[0]).toMatchObject({ kind: 'kept', next: { owner: 'bo' } });
+    expect((await lock(ada))[0]).toMatchObject({ kind: 'blocked', next: { owner: 'bo' } });
     await changeRows(storage, 'waits', { present_until: Date.now() - 1 }, { owner: 'bo' });
     await tellPeople();
     expect(await told()).toEqual(['cy']);
-    expect((await lock(cy))[0]?.kind).toBe('acquired');
+    expect((await lock(cy))[0]?.kind).toBe('granted');
     expect([await queue(), errors]).toEqual([[], []]);
   });
 

@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { findCommittedLockById } from '../../../src/service/locks/find.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
-import { valueIn } from '../../support/value-in.ts';
+import { grantedLock, takeIn } from '../../support/taken-locks.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('a lookup of a lock by its id on $name', (kind) => {
@@ -18,19 +15,10 @@ describe.each(databaseKinds)('a lookup of a lock by its id on $name', (kind) => 
   beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
-    const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
-    const requests = Array.from({ length: 2_000 }, (_, index) => ({
-      workspace: 'game',
-      path: valueIn(parseLockPath(`many/${index}`)),
-      type: 'exclusive' as const,
-      ttl: valueIn(parseTtl('1h')),
-      bearer,
-      origin: null,
-    }));
+    const paths = Array.from({ length: 2_000 }, (_, index) => `many/${index}`);
     await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' });
-      const [taken] = (await acquireLocks(db, storage.now, requests)).slice(7);
-      id = taken?.kind === 'acquired' ? taken.lock.id : '';
+      id = grantedLock((await takeIn(db, storage, paths))[7]).id;
     });
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
   });

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
 import { removeOldLockHistory } from '../../../src/service/locks/history.ts';
 import {
@@ -19,6 +18,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { bearerOf, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
@@ -31,18 +31,12 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     }),
   );
 
-  const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
+  const bearer = bearerOf('ada');
   const origin = 'https://ci.example.com/runs/7';
   const placeOf = (path: string) => ({ workspace: 'game', path: valueIn(parseLockPath(path)) });
-  const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin, note: 'Rigging' } as const;
+  const terms = { bearer, origin, note: 'Rigging' };
   const commit = <T>(change: (db: Database) => Promise<T>) => storage.commit({ workspace: 'game' }, change);
-  const takeIn = (db: Database, ...paths: readonly string[]) =>
-    acquireLocks(
-      db,
-      storage.now,
-      paths.map((path) => ({ ...terms, ...placeOf(path) })),
-    );
-  const take = (...paths: readonly string[]) => commit((db) => takeIn(db, ...paths));
+  const take = (...paths: readonly string[]) => commit((db) => takeIn(db, storage, paths, terms));
   const operator = { name: 'operator', owner: null, tokenId: null, address: null, force: true };
   const ada = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
   const release = (path: string, releaser: typeof ada | typeof operator) =>
@@ -61,7 +55,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await take('a');
     await release('a', { ...ada, tokenId: 'tok_other' });
     await release('a', ada);
-    const renewal = { ...placeOf('b'), ttl: terms.ttl, bearer, match: () => true };
+    const renewal = { ...placeOf('b'), ttl: valueIn(parseTtl('1h')), bearer, match: () => true };
     await commit((db) => renewLock(db, storage.now, renewal));
     await release('b', operator);
     expect(await told()).toEqual(['force-released b by operator', 'released a by ada', 'acquired b', 'acquired a']);
@@ -88,17 +82,11 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     // A query is built once per clock object, and this is a new one.
     const clock = sql<number>`${storage.now}`;
     const paths = Array.from({ length: 300 }, (_, index) => `p/${index}`);
-    await commit((db) =>
-      acquireLocks(
-        recording(db, queries),
-        clock,
-        paths.map((path) => ({ ...terms, ...placeOf(path) })),
-      ),
-    );
+    await commit((db) => takeIn(recording(db, queries), { now: clock }, paths, terms));
     expect(queries.filter(({ text }) => text.startsWith('insert into "lock_history"'))).toHaveLength(1);
     expect((await read({ limit: 1_000 })).changes).toHaveLength(300);
     const undone = commit(async (db) => {
-      await takeIn(db, 'undone');
+      await takeIn(db, storage, ['undone'], terms);
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
@@ -114,7 +102,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
         with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 2000)
         select 'game', ${at}, ${(fence?.value ?? 0) + 1}, 'acquired', 'x', 'x', 'x' from numbers`.execute(db);
     });
-    expect(await take('b')).toMatchObject([{ kind: 'acquired' }]);
+    expect(await take('b')).toMatchObject([{ kind: 'granted' }]);
   });
 
   async function allPages(query: Partial<HistoryQuery>, lookAt?: number) {

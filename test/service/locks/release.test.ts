@@ -2,23 +2,17 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
 
-  const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
-  const terms = { workspace: 'game', type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
-  const take = (...paths: readonly string[]) => {
-    const requests = paths.map((path) => ({ ...terms, path: valueIn(parseLockPath(path)) }));
-    return storage.commit('global', (db) => acquireLocks(db, storage.now, requests));
-  };
+  const take = (...paths: readonly string[]) => storage.commit('global', (db) => takeIn(db, storage, paths));
   const back = (path: string, by = 'ada', force = false, matches = true): ReleaseRequest => ({
     workspace: 'game',
     path: valueIn(parseLockPath(path)),

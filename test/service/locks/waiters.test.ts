@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLockWaiters, maxWaiters, maxWaitersOfOwner } from '../../../src/service/locks/waiters.ts';
+import { createLockWaiters, maxWaiters, maxWaitersOfOwner, type Wait } from '../../../src/service/locks/waiters.ts';
 import type { LinePath } from '../../../src/service/locks/waits.ts';
 
 const workspace = 'game';
@@ -38,15 +38,19 @@ function createWorld() {
     onError: (error) => errors.push(error),
   });
 
-  const arrival = (path: string, seconds: number, owner: string) => {
+  function wait(
+    id: string,
+    paths: readonly string[],
+    seconds: number,
+    more: Pick<Wait, 'owner' | 'isSet' | 'requestId'>,
+  ) {
     const leaving = new AbortController();
-    return { leaving, wait: { workspace, path, tokenId: 'tok', owner, ms: seconds * 1_000, gone: leaving.signal } };
-  };
-  const noted = (name: string, waiting: Promise<unknown> | undefined, leaving: AbortController) => {
+    const watched = paths.map((path) => ({ path, by: 'lock' as const }));
+    const waiting = waiters.wait({ ...more, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
-    void waiting.then((outcome) => outcomes.push([name, outcome]));
+    void waiting.then((outcome) => outcomes.push([id, outcome]));
     return { leave: () => leaving.abort() };
-  };
+  }
   return {
     waiters,
     outcomes,
@@ -72,14 +76,9 @@ function createWorld() {
     /** A lease that waits for these paths. A set is woken by a free one although another lease is next there. */
     arrive(id: string, { paths = ['a'], seconds = 30, owner = 'ada', isSet = false } = {}) {
       for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
-      const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, owner);
-      const watched = paths.map((path) => ({ path, by: 'lock' as const }));
-      return noted(id, waiters.waitForTurn({ ...wait, id, requestId: id, isSet, watched }), leaving);
+      return wait(id, paths, seconds, { owner, isSet, requestId: id });
     },
-    watch(name: string, { seconds = 30, owner = 'ada' } = {}) {
-      const { leaving, wait } = arrival('a', seconds, owner);
-      return noted(name, waiters.waitUntilFree(wait), leaving);
-    },
+    watch: (name: string, { seconds = 30, owner = 'ada' } = {}) => wait(name, ['a'], seconds, { owner, isSet: true }),
   };
 }
 

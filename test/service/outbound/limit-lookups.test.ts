@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { limitLookups } from '../../../src/service/outbound/limit-lookups.ts';
+import { limitLookups } from '../../../src/service/outbound/target.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
 const { signal: never } = new AbortController();

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createDatabaseGauges } from '../../../src/service/database-gauges.ts';
+import { createDatabaseGauges } from '../../../src/service/background-work.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';

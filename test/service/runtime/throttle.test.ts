@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { throttle } from '../../../src/service/runtime/throttle.ts';
+import { throttle } from '../../../src/service/runtime/limit-rate.ts';
 
 test('events are reported at most N times per interval, and reports count the skipped events', () => {
   const pauses = fc.array(fc.nat({ max: 40 }), { maxLength: 200 });

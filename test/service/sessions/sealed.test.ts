@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sealed, unsealed } from '../../../src/service/sessions/sealed.ts';
+import { sealed, unsealed } from '../../../src/service/sessions/session-cookie.ts';
 import { randomSecret } from '../../../src/service/tokens/secret.ts';
 
 test('a sealed value can be opened only unchanged, and only with the secret of its own session', () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { rotateToken } from '../../../src/service/tokens/rotate.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import {
   authenticate,
@@ -10,6 +9,7 @@ import {
   findToken,
   type NewToken,
   revokeToken,
+  rotateToken,
 } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
-import { createIssuerKeys, IssuerError } from '../../../src/service/trust/issuer-keys.ts';
+import { createIssuerKeys, IssuerError } from '../../../src/service/trust/verify-identity.ts';
 import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { json, silence } from '../../support/other-servers/responses.ts';
 

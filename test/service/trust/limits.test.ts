@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';

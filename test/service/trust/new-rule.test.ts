@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { githubIssuer } from '../../../src/interface/github-issuer.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { type EnteredRule, maxClaims, parseIssuer, readRule } from '../../../src/service/trust/new-rule.ts';
-import { parseClaim } from '../../../src/service/trust/rule-claim.ts';
+import { type EnteredRule, maxClaims, parseClaim, parseIssuer, readRule } from '../../../src/service/trust/new-rule.ts';
 
 const enterprise = 'https://git.example.com/_services/token';
 

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';

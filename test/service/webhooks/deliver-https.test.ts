@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { AddressVerdict, TargetCheck } from '../../../src/service/outbound/target-address.ts';
+import type { AddressVerdict, TargetCheck } from '../../../src/service/outbound/target.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { drip, flood, nothing, say, silence } from '../../support/other-servers/responses.ts';

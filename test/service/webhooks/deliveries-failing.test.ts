@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Resolve } from '../../../src/service/outbound/target-address.ts';
+import type { Resolve } from '../../../src/service/outbound/target.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';

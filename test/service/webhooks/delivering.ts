@@ -1,8 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { createTargetCheck, type Resolve } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck, type Resolve } from '../../../src/service/outbound/target.ts';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
-import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
-import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { type DeliveryResult, deliver, deliveryRequest } from '../../../src/service/webhooks/deliver.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';

@@ -2,8 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
-import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
-import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import type { HookRow } from '../../../src/service/outbox/outbox.ts';
+import { deliveryRequest } from '../../../src/service/webhooks/deliver.ts';
 import { hookRow, lock, released, succeeded } from './samples.ts';
 
 const requestOf = (hook: HookRow, occurrence: HookEventOccurrence) => deliveryRequest(hook, occurrence, new Date());

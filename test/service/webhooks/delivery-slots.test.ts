@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { DueHook } from '../../../src/service/webhooks/delivery-queue.ts';
 import {
   createDeliverySlots,
-  type DueHook,
   maxParallelAttempts,
   maxPerHook,
   maxPerWorkspace,
-} from '../../../src/service/webhooks/delivery-slots.ts';
+} from '../../../src/service/webhooks/delivery-worker.ts';
 import { runs } from '../../support/runs.ts';
 
 const hookOf = (workspace: string, receiver: number, since = 0): DueHook => ({

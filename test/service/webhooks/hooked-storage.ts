@@ -2,9 +2,8 @@ import type { Selectable, Updateable } from 'kysely';
 import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
 import type { Actor } from '../../../src/service/audit/audit.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { toLock } from '../../../src/service/locks/lock-row.ts';
 import { releaseLocks } from '../../../src/service/locks/release.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
@@ -21,6 +20,7 @@ import { type HookRegistration, registerHook } from '../../../src/service/webhoo
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { grantedLock, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 
 /** Without the audit events: the registration itself would be the first one. */
@@ -36,10 +36,8 @@ export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: nu
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 
 export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
-  const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
-  const [acquisition] = await acquireLocks(db, now, [{ workspace, path: valueIn(parseLockPath(path)), ...terms }]);
-  if (acquisition?.kind !== 'acquired') throw new Error(`${path} is locked.`);
-  return acquisition.lock;
+  const [decision] = await takeIn(db, { now }, [path], { bearer });
+  return toLock(grantedLock(decision));
 }
 
 export async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
-import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
+import { listHooks } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer, SeenRequest } from '../../support/other-servers/other-server.ts';
 import { nothing } from '../../support/other-servers/responses.ts';

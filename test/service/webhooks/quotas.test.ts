@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
-import { maxWaitingDeliveries } from '../../../src/service/outbox/outbox.ts';
-import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
-import { removeHook } from '../../../src/service/webhooks/hooks.ts';
+import { changeBacklogs, maxWaitingDeliveries } from '../../../src/service/outbox/outbox.ts';
+import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { measured } from '../../support/measured.ts';
 import { runs } from '../../support/runs.ts';

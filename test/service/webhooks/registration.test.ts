@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
-import type { Resolve } from '../../../src/service/outbound/target-address.ts';
+import type { Resolve } from '../../../src/service/outbound/target.ts';
 import { newWebhookSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';

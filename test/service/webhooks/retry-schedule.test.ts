@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maxAttempts, nextAttemptAfter, retryAfterSeconds } from '../../../src/service/webhooks/retry-schedule.ts';
+import { maxAttempts, nextAttemptAfter, retryAfterSeconds } from '../../../src/service/webhooks/deliver.ts';
 
 const attempts = Array.from({ length: maxAttempts }, (_, made) => made);
 

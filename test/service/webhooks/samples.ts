@@ -2,7 +2,7 @@ import type { Parsed } from '../../../src/interface/parsed.ts';
 import type { HookFormat, Lock } from '../../../src/interface/resources.ts';
 import type { Sync } from '../../../src/service/contract/schemas.ts';
 import type { LockOccurrence, SyncOccurrence } from '../../../src/service/outbox/event.ts';
-import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
+import type { HookRow } from '../../../src/service/outbox/outbox.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from '../../support/value-in.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { checking } from './delivering.ts';

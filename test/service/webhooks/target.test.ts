@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/outbound/target.ts';
-import type { Resolve } from '../../../src/service/outbound/target-address.ts';
+import { checkTarget, maxUrlLength, parseTarget, type Resolve } from '../../../src/service/outbound/target.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { words } from '../http/shared-service.ts';

@@ -1,6 +1,5 @@
-import { redactedUrl } from '../../webhooks/delivery-request.ts';
-import { listHooks } from '../../webhooks/hook-overview.ts';
-import { removeHook } from '../../webhooks/hooks.ts';
+import { redactedUrl } from '../../webhooks/deliver.ts';
+import { listHooks, removeHook } from '../../webhooks/hooks.ts';
 import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { idOf } from '../definition/values.ts';

@@ -1,4 +1,4 @@
-import { makeSignInLink } from '../../sessions/sign-in-link.ts';
+import { makeSignInLink } from '../../sessions/sessions.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defaultOrigin, signInLines, signInUrl } from '../serve/urls.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';

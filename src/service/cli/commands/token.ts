@@ -1,9 +1,8 @@
 import { joinFirst, timeCell } from '../../../interface/format.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
-import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
+import { activeTokensOf, createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../definition/command.ts';
 import { list, optionalField, required } from '../definition/flags.ts';

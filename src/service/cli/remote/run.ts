@@ -6,10 +6,10 @@ import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { acquireTogether } from '../../../locks/acquire-lease.ts';
+import { acquireLocks } from '../../../locks/acquire.ts';
+import { rollBackMs } from '../../../locks/path-by-path.ts';
 import { fetchPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
-import { rollBackMs } from '../../../locks/roll-back.ts';
 import { errorCode, fileErrorText } from '../../platform/system-errors.ts';
 import { CommandError, withExitCode } from '../definition/command.ts';
 import { exitCodeOf, onSignals } from '../output/process-io.ts';
@@ -135,13 +135,8 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const acquire = { ...context, withoutWait: withoutWait() };
   const waiting = { wait, urgency: urgencies[priority] };
   const from = goal.kind === 'pool' ? goal : { kind: 'paths' as const, paths };
-  const { step, ledger } = session;
-  const acquired = await acquireTogether(
-    { ...acquire, step, recordAll: ledger.recordAll },
-    { from, count, paths },
-    waiting,
-    () => ledger.read().knowsOnlyInterface(remote.service),
-  );
+  const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
+  const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
   retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants } = acquired.round;

@@ -6,8 +6,8 @@ import type { AcquireAllResult } from '../../../locks/acquire.ts';
 import { cleanupLimits } from '../../../locks/cleanup-limits.ts';
 import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
 import { openHistory } from '../../../locks/ledger/history.ts';
-import { type Blocked, blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
-import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
+import { blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
+import { remainingRollback, rollBack } from '../../../locks/path-by-path.ts';
 import { createLockSession } from '../../../locks/session.ts';
 import type { RemoteService } from './remote-command.ts';
 
@@ -75,19 +75,17 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   };
 }
 
-export function notAcquiredText({ round, lastBlocked }: AcquireAllResult, wait: Duration, now: number): string {
-  const heldText = (blocked: Blocked) =>
-    wait.seconds > 0
-      ? `${blockedText(blocked, now, true)}. Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
-      : `${blockedText(blocked, now, true)}. To wait for it, add --wait 15m.`;
+export function notAcquiredText({ round }: AcquireAllResult, wait: Duration, now: number): string {
   switch (round.kind) {
-    case 'held':
-      return heldText(round.blocked);
+    case 'held': {
+      const advice =
+        wait.seconds > 0
+          ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
+          : 'To wait for it, add --wait 15m.';
+      return `${blockedText(round.blocked, now, true)}. ${advice}`;
+    }
     case 'failed':
-      // The end of the wait cut off the last attempt.
-      return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
-        ? heldText(lastBlocked)
-        : round.error.message;
+      return round.error.message;
     case 'too-short':
       return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
     case 'acquired':
@@ -102,15 +100,14 @@ function openMemoryLedger() {
   const unread: Entry[] = [];
   const history = openHistory();
   let onEntry: () => void = () => undefined;
-  function recordAll(entries: readonly Entry[]): void {
+  function record(...entries: readonly Entry[]): void {
     history.add(entries);
     unread.push(...entries);
     onEntry();
   }
 
   return {
-    record: (entry: Entry): void => recordAll([entry]),
-    recordAll,
+    record,
     follow: (): readonly Entry[] => unread.splice(0),
     read: history.read,
     /** The locks that were not lost. */

@@ -13,7 +13,7 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
-import { rollBackMs } from '../../../locks/roll-back.ts';
+import { rollBackMs } from '../../../locks/path-by-path.ts';
 import { CommandError } from '../definition/command.ts';
 import { checkLocks } from './check.ts';
 import { checkedOutVersions, pathProblems } from './checkout.ts';

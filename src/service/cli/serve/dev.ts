@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createTokenAudited } from '../../tokens/audited.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
+import { createTokenAudited } from '../../tokens/tokens.ts';
 import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { operatorActor } from '../storage/storage-command.ts';
 

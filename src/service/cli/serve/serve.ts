@@ -3,11 +3,11 @@ import { packageVersion, revision, versionText } from '../../../built/version.ts
 import { isLoopback } from '../../../interface/loopback.ts';
 import { shellWord } from '../../../interface/shell-word.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { createTargetCheck } from '../../outbound/target-address.ts';
+import { createTargetCheck } from '../../outbound/target.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
-import { offerSignInLink } from '../../sessions/sign-in-link.ts';
+import { offerSignInLink } from '../../sessions/sessions.ts';
 import { cleanUpAtStart } from '../../startup-cleanup.ts';
 import type { Migration } from '../../storage/migrate.ts';
 import { schemaVersion } from '../../storage/migrations.ts';

@@ -3,7 +3,7 @@ import { formatNumber } from '../../../interface/format.ts';
 import type { HookFormat } from '../../../interface/resources.ts';
 import type { Hook } from '../../contract/schemas.ts';
 import { isSyncEvent } from '../../outbox/event.ts';
-import type { HookOverview } from '../../webhooks/hook-overview.ts';
+import type { HookOverview } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, time } from './text.ts';
 
 export const formatNames: Readonly<Record<HookFormat, string>> = {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { isForm, readText } from '../../http/body.ts';
-import { decodeUrlencoded } from '../../http/urlencoded.ts';
+import { decodeUrlencoded } from '../../http/request-target.ts';
 import type { FieldValues } from '../elements/fields.ts';
 
 export interface Form extends FieldValues {

@@ -5,7 +5,7 @@ import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
-import { readQuery } from '../../http/urlencoded.ts';
+import { readQuery } from '../../http/request-target.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatNumber } from '../../../interface/format.ts';
-import { redactedUrl } from '../../webhooks/delivery-request.ts';
-import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
+import { redactedUrl } from '../../webhooks/deliver.ts';
+import { type HookOverview, listHooks } from '../../webhooks/hooks.ts';
 import { branchList, droppedText, formatNames, goneText, hookState } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { empty, faint, literals, type Markup, urlText, userText } from '../elements/text.ts';

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
-import { parseDay, parseEndOfDay } from '../../audit/day.ts';
+import { parseDay, parseEndOfDay } from '../../audit/read-audit.ts';
 import { csvLine } from '../../contract/csv.ts';
+import { parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
-import { parseRequestPart } from '../../contract/validate.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
 import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';

@@ -3,11 +3,10 @@ import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import { actorOf } from '../../access/caller.ts';
-import { sealed, unsealed } from '../../sessions/sealed.ts';
-import { createTokenOnce } from '../../tokens/audited.ts';
+import { sealed, unsealed } from '../../sessions/session-cookie.ts';
 import { isTokenPreset, scopeLimitProblem, tokenFields, tokenPresets } from '../../tokens/new-token.ts';
 import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
-import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
+import { createTokenOnce, findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import {
   buttonLink,
   choices,

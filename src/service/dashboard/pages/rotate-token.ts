@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../../interface/duration.ts';
 import { actorOf } from '../../access/caller.ts';
-import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
-import { findToken, type Token } from '../../tokens/tokens.ts';
+import { findToken, lifetimeOf, rotateToken, type Token } from '../../tokens/tokens.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';

@@ -7,8 +7,13 @@ import { addressOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../../sessions/session-cookie.ts';
-import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
-import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
+import {
+  authenticateSession,
+  endSession,
+  looksLikeLinkSecret,
+  startSession,
+  useSignInLink,
+} from '../../sessions/sessions.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field, postForm } from '../elements/fields.ts';

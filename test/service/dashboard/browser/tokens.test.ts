@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { offerSignInLink } from '../../../../src/service/sessions/sign-in-link.ts';
+import { offerSignInLink } from '../../../../src/service/sessions/sessions.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';

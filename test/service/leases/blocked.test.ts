@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredLock } from '../../../src/service/locks/find.ts';
-import { blockedBy } from '../../../src/service/locks/lease-blocked.ts';
+import { blockedBy } from '../../../src/service/locks/take.ts';
 
 const paths = Array.from({ length: 2_000 }, (_, index) => `path/${index}`);
 const keys = paths.map((path) => ({ workspace: 'game', path }));
@@ -11,14 +11,12 @@ test.each([
 ])('few of the releases of the paths of a waiting lease, %s, cause another attempt', (_, order) => {
   const held = new Set(paths);
   const watchedPath = (): string | undefined => {
-    const found = paths.map((path, index) =>
+    const locks = keys.map((key, index) => {
       // What the decision reads of a lock.
-      held.has(path)
-        ? ({ path, isActive: true, isTaken: true, expires_at: index, acquired_at: 0 } as StoredLock)
-        : undefined,
-    );
-    const kept = paths.filter((path) => !held.has(path)).map(() => undefined);
-    return blockedBy(paths.length, keys, found, kept).watched[0]?.path;
+      const lock = { path: key.path, isActive: true, isTaken: true, expires_at: index, acquired_at: 0 } as StoredLock;
+      return [key, held.has(key.path) ? lock : undefined] as const;
+    });
+    return blockedBy({ keys, wanted: paths.length }, new Map(locks), new Map()).watched[0]?.path;
   };
   let watched = watchedPath();
   let attempts = 0;

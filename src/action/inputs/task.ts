@@ -1,12 +1,15 @@
 import { parseToken, type WorkspaceId } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
+import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
+import { readConnection } from './connection.ts';
 import {
   type HandoffLock,
   type OnLost,
+  type PathLine,
   parseBoolean,
   parseHandoff,
   parseHandoffFile,
@@ -14,15 +17,50 @@ import {
   parseJsonObject,
   parseOnLost,
   parsePathCount,
+  parsePathLine,
   parseText,
   parseUrgency,
   parseWorkspace,
   splitLines,
   splitList,
 } from './parse.ts';
-import { type PathLine, parsePathLine } from './path-line.ts';
-import { complete, type Read, type Reader } from './reader.ts';
-import type { OperationName } from './table.ts';
+import {
+  complete,
+  createReader,
+  type FromLedger,
+  type GetInput,
+  type OperationName,
+  operations,
+  type RawInputs,
+  type Read,
+  type Reader,
+  unusedInputs,
+} from './table.ts';
+
+export type LoadedInputs = ReturnType<typeof loadInputs>;
+
+/** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
+export function loadInputs(
+  raw: RawInputs,
+  getInput: GetInput,
+  environment: NodeJS.ProcessEnv,
+  { values, missing }: FromLedger = { values: {}, missing: {} },
+) {
+  const fromLedger = {
+    'base-url': raw['base-url'] || (values['base-url'] ?? ''),
+    workspace: raw.workspace || (values.workspace ?? ''),
+  };
+  const reader = createReader({ ...raw, ...fromLedger }, missing);
+  const operation = reader.read('operation', oneOf(operations));
+  const connection = readConnection(reader, environment);
+  const summary = reader.read('summary', parseBoolean);
+  const task = operation && readTask(operation, reader, environment);
+  if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
+    return { ok: false, problems: reader.problems } as const;
+  }
+  const unused = unusedInputs(getInput, task.operation);
+  return { ok: true, inputs: { connection, task, summary, unused } } as const;
+}
 
 /** The work of one step: an operation with the inputs that it uses. */
 export type Task = Exclude<ReturnType<typeof readTask>, undefined>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Client, Conflict } from '../../src/client/client.ts';
 import type { PutLeaseResult } from '../../src/client/leases.ts';
-import { acquireTogether } from '../../src/locks/acquire-lease.ts';
+import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../src/locks/ledger/history.ts';
 import { createLockSession } from '../../src/locks/session.ts';
@@ -11,7 +11,10 @@ import { errorOf, knownLock, lockOf, place, refused, start } from './samples.ts'
 
 const second = 1_000;
 const paths = ['a', 'b'].map(lockPath);
-const goal = { from: { kind: 'paths', paths }, count: 2, paths } as const;
+const goalWith = (knowsOnlyInterface: () => boolean) => ({
+  lease: { from: { kind: 'paths' as const, paths }, knowsOnlyInterface },
+  ...{ count: 2, paths },
+});
 
 /** Requests a lease in virtual time, which passes only in pauses and requests. */
 async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: number) {
@@ -35,11 +38,11 @@ async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: 
     },
   };
   const step = crypto.randomUUID();
-  const record = (entry: Entry): void => void entries.push(entry);
+  const record = (...all: readonly Entry[]): void => void entries.push(...all);
   // A lease uses no other methods.
   const common = { ...time, client: client as Client, record, step };
   const session = createLockSession({ ...common, origin: undefined });
-  const result = await acquireTogether(
+  const result = await acquireLocks(
     {
       ...common,
       session,
@@ -47,11 +50,9 @@ async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: 
       signal: new AbortController().signal,
       withoutWait: { deadline: now + 150 * second },
       log: { line: () => undefined },
-      recordAll: (all) => void entries.push(...all),
     },
-    goal,
+    goalWith(() => historyOf(entries).knowsOnlyInterface(place.service)),
     { wait: { seconds: waitSeconds }, urgency: 3 },
-    () => historyOf(entries).knowsOnlyInterface(place.service),
   );
   return { result, puts, session, pass: time.sleep };
 }
@@ -112,11 +113,14 @@ test('a command tries once more to end a lease whose responses were lost, and re
     },
     ttl('1h'),
   );
-  const { step, ledger, context } = session;
+  const { context } = session;
   const withoutWait = { deadline: context.clock() + second };
   const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;
-  const leases = { ...context, step, recordAll: ledger.recordAll, withoutWait };
-  const { round } = await acquireTogether(leases, goal, waiting, () => false);
+  const { round } = await acquireLocks(
+    { ...context, withoutWait },
+    goalWith(() => false),
+    waiting,
+  );
   expect(round.kind).toBe('failed');
   const before = ends;
   expect(await session.releaseAfterFailure(second)).toBe(1);

@@ -1,57 +1,50 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
-import {
-  type AcquireDecision,
-  type AcquireRequest,
-  acquireLocks,
-  noTerms,
-} from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
-import { lockPaths } from '../../../src/service/locks/lease-store.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { noTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
 import { foldCase } from '../../../src/service/locks/windows-path.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { bearerOf, grantedLock, lockRequest } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const workspaces = ['game', 'tools'];
-const ttl = valueIn(parseTtl('1h'));
 
-const wanted = (path: string, owner: string, workspace = 'game'): AcquireRequest => ({
-  workspace,
-  path: valueIn(parseLockPath(path)),
-  type: 'exclusive',
-  ttl,
-  bearer: { id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
-  origin: null,
-});
+const wanted = (path: string, owner: string, workspace = 'game'): TakeRequest =>
+  lockRequest(path, { workspace, bearer: bearerOf(owner) });
 
-const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
+const wantedOnWindows: typeof wanted = (path, owner, workspace = 'game') => ({
   ...wanted(path, owner, workspace),
-  foldedPath: foldCase(path),
+  keys: [{ workspace, path, foldedPath: foldCase(path) }],
 });
 
-type WithLock = Extract<AcquireDecision, { readonly lock: unknown }>;
+/** What a request led to, and the lock on its path. */
+function shown(decision: TakeDecision) {
+  if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
+  const obstacle = decision.kind === 'blocked' ? decision.paths[0]?.obstacle : undefined;
+  return obstacle === undefined ? expect.unreachable(decision.kind) : { kind: obstacle.kind, lock: obstacle.lock };
+}
 
-const inWords = (acquisition: WithLock): string =>
-  `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
+type Shown = ReturnType<typeof shown>;
+
+const inWords = ({ kind, lock }: Shown): string => `${lock.path}: ${kind} by ${lock.owner}`;
 
 describe.each(databaseKinds)('locks that are acquired together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const decide = (requests: readonly AcquireRequest[], quota = noTerms.quota) =>
-    storage.commit('global', (db) => acquireLocks(db, storage.now, requests, { ...noTerms, quota }));
-  const acquire = async (...requests: readonly AcquireRequest[]): Promise<readonly WithLock[]> =>
-    (await decide(requests)).filter((decision) => 'lock' in decision);
+  const decide = (requests: readonly TakeRequest[], quota = noTerms.quota) =>
+    storage.commit('global', (db) => take(db, storage.now, requests, { ...noTerms, quota }));
+  const acquire = async (...requests: readonly TakeRequest[]): Promise<readonly Shown[]> =>
+    (await decide(requests)).map(shown);
   const expire = (path: string) =>
     storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
 
@@ -85,7 +78,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       await fc.assert(
         fc.asyncProperty(steps, async (taken) => {
           await empty();
-          const live = new Map<string, WithLock['lock']>();
+          const live = new Map<string, Shown['lock']>();
           const fences = new Map<string, number>();
           for (const { together, expiring } of taken) {
             const answers = await acquire(
@@ -100,7 +93,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
                 expect([kind, lock]).toEqual(['held', holder]);
                 continue;
               }
-              expect([kind, lock.path, lock.owner]).toEqual(['acquired', path, owner]);
+              expect([kind, lock.path, lock.owner]).toEqual(['granted', path, owner]);
               expect(lock.fence).toBe((fences.get(workspace) ?? lock.fence - 1) + 1);
               fences.set(workspace, lock.fence);
               live.set(key, lock);
@@ -118,28 +111,16 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');
     const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
-    expect(again.map(inWords)).toEqual(['Hero: acquired by ada', 'Hero: held by ada']);
+    expect(again.map(inWords)).toEqual(['Hero: granted by ada', 'Hero: held by ada']);
   });
 
   describe('a lock that replaces an expired one', () => {
     const rowOf = (path: string) =>
       storage.read.selectFrom('locks').selectAll().where('path', '=', path).executeTakeFirstOrThrow();
-    const lease = { workspace: 'game', id: 'lease_1' };
-    const common = { lease, tokenId: 'tok_bob', owner: 'bob', origin: null, note: null, branch: undefined };
-
     test.each([
-      ['alone', async () => void (await acquire(wanted('a', 'bob'))), null],
-      [
-        'with a lease',
-        async () => {
-          const terms = { ...common, type: 'exclusive', ttlMs: 60_000, delayMs: 0, at: Date.now() } as const;
-          await storage.commit('global', (db) =>
-            lockPaths(db, storage.now, terms, [{ workspace: 'game', path: 'a' }], []),
-          );
-        },
-        'lease_1',
-      ],
-    ])('%s keeps none of its values', async (_, replace, lease_id) => {
+      ['alone', undefined],
+      ['with a lease', 'lease_1'],
+    ])('%s keeps none of its values', async (_, lease) => {
       const branch = valueIn(parseBranchName('main'));
       const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true, untilMerged: true };
       await acquire(request);
@@ -148,10 +129,16 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       const before = await rowOf('a');
       expect(before).toMatchObject({ owner: 'ada', ...marks, merge_base: 'c0ffee' });
       await expire('a');
-      await replace();
+      await acquire({ ...wanted('a', 'bob'), lease });
       const after = await rowOf('a');
       const none = { folded_path: null, note: null, from_lfs: 0, branch: null, until_merged: 0, merge_base: null };
-      expect(after).toMatchObject({ owner: 'bob', token_id: 'tok_bob', ...none, lease_id, fence: before.fence + 1 });
+      expect(after).toMatchObject({
+        owner: 'bob',
+        token_id: 'tok_bob',
+        ...none,
+        lease_id: lease ?? null,
+        fence: before.fence + 1,
+      });
       expect(after.id).not.toBe(before.id);
     });
   });
@@ -190,20 +177,20 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
 
   describe('with a quota', () => {
     const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
-    const kindsOf = async (quota: LockQuota, ...requests: readonly AcquireRequest[]) =>
+    const kindsOf = async (quota: LockQuota, ...requests: readonly TakeRequest[]) =>
       (await decide(requests, quota)).map((decision) =>
-        decision.kind === 'exceeded' ? decision.quota : decision.kind,
+        decision.kind === 'exceeded' ? decision.quota : shown(decision).kind,
       );
     const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
 
     test('limits each owner and each workspace, and refusals for held paths do not count', async () => {
       const quota = createLockQuota(quotas, () => 0);
-      const acquired = ['acquired', 'acquired', 'acquired'];
+      const acquired = ['granted', 'granted', 'granted'];
       expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, 'maxLocksPerOwner']);
       expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
       const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
-      expect(kinds).toEqual(['held', 'held', 'held', 'acquired', 'acquired', 'maxLocks']);
-      expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
+      expect(kinds).toEqual(['held', 'held', 'held', 'granted', 'granted', 'maxLocks']);
+      expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['granted']);
     });
 
     test('counts again after a lock has expired', async () => {
@@ -212,7 +199,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
       await expire('a');
       now += 1_000;
-      expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['acquired', 'maxLocksPerOwner']);
+      expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['granted', 'maxLocksPerOwner']);
     });
 
     /** Decides for a client that wants this number of locks at once. */
@@ -269,7 +256,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
             // If the quota was just counted, no request is refused without need.
             const hadRoom = before.length < quotas.maxLocks && before.every((lock) => lock.owner !== owner);
             if (pauseMs > 0 && hadRoom)
-              expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'acquired').toBe('acquired');
+              expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'granted').toBe('granted');
           }
         }),
         { numRuns: runs(15, 200) },

@@ -1,0 +1,215 @@
+import { type CallLimits, type Conflict, inParallel, type QueueWait, type ServiceError } from '../client/client.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import { cleanupLimits } from './cleanup-limits.ts';
+import type { LockContext } from './context.ts';
+import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
+import type { Blocked } from './messages.ts';
+import type { ReleaseResult } from './release.ts';
+import type { LockSession, LockTerms } from './session.ts';
+
+export interface AttemptContext extends Omit<LockContext, 'record'> {
+  readonly session: LockSession;
+  readonly terms: LockTerms;
+}
+
+/** The paths that a step may lock, and the number that it needs. */
+export interface PathGoal {
+  readonly paths: readonly LockPath[];
+  readonly count: number;
+}
+
+/** All locks, or none. */
+export type AttemptResult = { readonly rollback: RollbackResult } & (
+  | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
+  | { readonly kind: 'held'; readonly blocked: Blocked }
+  | { readonly kind: 'failed'; readonly error: ServiceError }
+  /** A lock expired before the last one was acquired. */
+  | { readonly kind: 'too-short'; readonly expired: { readonly path: LockPath; readonly expires_at: string } }
+  | { readonly kind: 'cancelled' }
+);
+
+/**
+ * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. Whoever
+ * waits for one of several holds none of them.
+ */
+export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
+  const { session, terms, signal, random } = context;
+  const { count } = goal;
+  const spare = goal.paths.length - count;
+  const isAlone = goal.paths.length === 1;
+  const paths = inFirstOrder(goal, random);
+  /** Unanswered requests. The next attempt repeats them, and keeps what they were granted. */
+  const pending = new Map<LockPath, Intent>();
+  /** Unanswered requests about which the service cannot say more. */
+  const unclear: Intent[] = [];
+  let unreleased: readonly Grant[] = [];
+  let blocked: Blocked | undefined;
+
+  async function giveBack(acquired: readonly Grant[]): Promise<RollbackResult> {
+    const rollback = await rollBackInTime(context, { acquired, unanswered: [...pending.values()] });
+    pending.clear();
+    for (const { intent, isAnswered } of rollback.unanswered) {
+      if (isAnswered) unclear.push(intent);
+      else pending.set(intent.path, intent);
+    }
+    return rollback;
+  }
+
+  async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AttemptResult> {
+    const before = unreleased.length > 0 ? await giveBack(unreleased) : nothing;
+    const [stuck] = remainingRollback(before);
+    if (stuck !== undefined)
+      return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, rollback: before };
+    unreleased = [];
+    const acquired: Grant[] = [];
+    const conflicts: Conflict[] = [];
+    let error: ServiceError | undefined;
+    let inFlight = 0;
+    const shouldContinue = (): boolean =>
+      acquired.length + inFlight < count && conflicts.length <= spare && error === undefined && !signal.aborted;
+
+    async function request(path: LockPath): Promise<void> {
+      const intent = pending.get(path) ?? session.intend(path, terms);
+      inFlight += 1;
+      const result = await session.acquire(intent, within, isAlone ? line : undefined);
+      inFlight -= 1;
+      pending.delete(path);
+      if (result.kind === 'acquired') acquired.push(result.grant);
+      else if (result.kind === 'held') conflicts.push(result);
+      else if (result.kind === 'failed') error ??= result.error;
+      else {
+        pending.set(path, intent);
+        if (result.conflict === undefined) error ??= result.error;
+        else conflicts.push(result.conflict);
+      }
+    }
+
+    for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);
+    const expired = acquired.find((grant) => session.ageMs(grant) >= lifetimeMs(grant, terms.ttl));
+    const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
+    // An unanswered request may have been granted more than the step wants, which is not in its outputs.
+    const excess = isEnough && pending.size > 0 ? await giveBack([]) : nothing;
+    if (isEnough && remainingRollback(excess).length === 0 && !signal.aborted) {
+      return { kind: 'acquired', grants: acquired, rollback: excess };
+    }
+    // A single lock that was granted without a response is kept by the next attempt.
+    const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(acquired) : nothing;
+    const rollback = { ...rest, releases: [...excess.releases, ...rest.releases] };
+    unreleased = remainingRollback(rollback).map(({ grant }) => grant);
+    if (signal.aborted) return { kind: 'cancelled', rollback };
+    const nowBlocked = blockedBy(conflicts, goal);
+    blocked = nowBlocked ?? blocked;
+    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked, rollback };
+    if (expired !== undefined) {
+      return { kind: 'too-short', expired: { path: expired.path, expires_at: expired.lock.expires_at }, rollback };
+    }
+    error ??= remainingRollback(rollback)[0]?.error;
+    if (error === undefined) throw new Error('Locks are missing for an unknown reason.');
+    return { kind: 'failed', error, rollback };
+  }
+
+  return {
+    attempt,
+    /** Settles what is unclear after the last attempt. */
+    end: async (): Promise<RollbackResult> => (isAlone && pending.size > 0 ? giveBack([]) : nothing),
+    unanswered: (): readonly Intent[] => [...unclear, ...pending.values()],
+  };
+}
+
+/** Undefined if enough paths may be free. */
+function blockedBy([first, ...others]: readonly Conflict[], { paths, count }: PathGoal): Blocked | undefined {
+  const spare = paths.length - count;
+  if (first === undefined || others.length < spare) return undefined;
+  // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
+  return { conflicts: [first, ...others.slice(0, spare)], count, of: paths.length };
+}
+
+/**
+ * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
+ * them ask in random order: otherwise all would collide on the first.
+ */
+function inFirstOrder({ paths, count }: PathGoal, random: () => number): readonly LockPath[] {
+  if (count === paths.length) return paths.toSorted();
+  const drawn = paths.map((path) => ({ path, draw: random() }));
+  return drawn.toSorted((one, other) => one.draw - other.draw).map(({ path }) => path);
+}
+
+/**
+ * Paths that were held come first: while they are, no other lock needs to be acquired and rolled back. The first attempt
+ * starts with a single path: of several jobs that want the same paths, one gets it, and the others have nothing to roll
+ * back.
+ */
+function inParts(paths: readonly LockPath[], pending: readonly LockPath[], blocked: Blocked | undefined) {
+  const held = blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1);
+  const first = new Set([...pending, ...held]);
+  return [[...first], paths.filter((path) => !first.has(path))];
+}
+
+export interface RollbackResult {
+  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
+  /** Possibly granted; such locks stay until their ttl expires. `isAnswered`: repeating the request would not help. */
+  readonly unanswered: readonly { readonly intent: Intent; readonly isAnswered: boolean }[];
+}
+
+export const nothing: RollbackResult = { releases: [], unanswered: [] };
+
+/** Locks to release, and unanswered requests to repeat. */
+interface UnsettledLocks {
+  readonly acquired: readonly Grant[];
+  readonly unanswered: readonly Intent[];
+}
+
+/** Time limit of a rollback. The post-step releases the rest. */
+export const rollBackMs = 10_000;
+
+export async function rollBackInTime(
+  { clock, session, signal }: Pick<AttemptContext, 'clock' | 'signal' | 'session'>,
+  taken: UnsettledLocks,
+): Promise<RollbackResult> {
+  const limits = cleanupLimits(clock, rollBackMs, signal);
+  return rollBack(session, taken, limits).finally(limits.stop);
+}
+
+/** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
+export async function rollBack(
+  session: LockSession,
+  { acquired, unanswered }: UnsettledLocks,
+  within: CallLimits,
+): Promise<RollbackResult> {
+  const releases: { grant: Grant; result: ReleaseResult }[] = [];
+  const stillUnanswered: RollbackResult['unanswered'][number][] = [];
+
+  async function release(grant: Grant): Promise<void> {
+    releases.push({ grant, result: await session.release(grant, within) });
+  }
+
+  async function settle(intent: Intent): Promise<void> {
+    const result = await session.acquire(intent, within);
+    if (result.kind === 'acquired') await release(result.grant);
+    else if (result.kind === 'unanswered') {
+      stillUnanswered.push({ intent, isAnswered: result.conflict !== undefined });
+    }
+  }
+
+  const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);
+  for (const [lease, grants] of byLease) {
+    const [first] = grants;
+    if (lease === undefined || first === undefined) continue;
+    const { service, workspace } = first;
+    const end = await session.endLease({ service, workspace, lease }, within);
+    const result: ReleaseResult =
+      end.kind === 'ended' ? { kind: 'released' } : { kind: 'failed', error: end.error, mayBeDone: true };
+    releases.push(...grants.map((grant) => ({ grant, result })));
+  }
+  await inParallel(byLease.get(undefined) ?? [], release);
+  await inParallel(unanswered, settle);
+  return { releases, unanswered: stillUnanswered };
+}
+
+/** Locks that may still exist, to be released later. */
+export const remainingRollback = ({
+  releases,
+}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
+  releases.flatMap(({ grant, result }) =>
+    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
+  );

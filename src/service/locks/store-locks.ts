@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { LockType } from '../../interface/resources.ts';
+import type { BranchName } from '../git/branch-name.ts';
+import { batchChange, batchQuery, excludedOf, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { isTaken, type LockKey, type StoredLock } from './find.ts';
+import { type LockChange, recordLeaseChanges, recordLockChanges } from './history.ts';
+import type { RecordedLock } from './lock-row.ts';
+
+/** What the locks of a request have in common. */
+export interface LockRequest {
+  readonly workspace: string;
+  /** The lease that they belong to. */
+  readonly lease?: string | undefined;
+  readonly type: LockType;
+  readonly ttlMs: number;
+  readonly bearer: Bearer;
+  readonly origin: string | null;
+  readonly note?: string | null | undefined;
+  readonly branch?: BranchName | undefined;
+  /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
+  readonly fromLfs?: boolean | undefined;
+  /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
+  readonly untilMerged?: boolean | undefined;
+}
+
+/** Paths that a request is granted. Nobody may hold them. */
+export interface Grant {
+  readonly request: LockRequest;
+  readonly keys: readonly LockKey[];
+  /** Expired locks on them whose rows still exist. */
+  readonly replaced: readonly StoredLock[];
+}
+
+/** Stores the locks of these grants, with the same few statements for any number of them, and returns those of each. */
+export async function storeLocks(
+  db: Database,
+  now: Now,
+  grants: readonly Grant[],
+  delayMs: number,
+): Promise<readonly (readonly RecordedLock[])[]> {
+  if (grants.length === 0) return [];
+  const ids = newLockIds();
+  const firstFence = await raisedFences(db, now, grants);
+  let number = firstLockNumber;
+  const members = grants.map(({ request, keys }) => {
+    const { bearer, origin, branch, fromLfs, untilMerged, lease, ...asked } = request;
+    const { at, fence } = firstFence(request.workspace, keys.length);
+    const member = {
+      ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
+      ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
+      // Jobs rely on their locks for as long as they run.
+      untilMerged: untilMerged && origin === null && bearer.run === undefined ? 1 : 0,
+      ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
+    };
+    number += keys.length;
+    return member;
+  });
+  await insertLocks(db, now, members);
+  const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
+  await recordGrants(db, now, grants, locks);
+  return locks;
+}
+
+interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'origin' | 'branch' | 'lease'> {
+  readonly owner: string;
+  readonly at: number;
+  readonly expiresAt: number;
+  readonly ids: string;
+  /** Those of the first of its locks. */
+  readonly number: number;
+  readonly fence: number;
+  readonly keys: readonly LockKey[];
+}
+
+const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
+  ...{ workspace_id: member.workspace, path, id: `${member.ids}${member.number + index}`, type: member.type },
+  ...{ owner: member.owner, origin: member.origin, note: member.note ?? null, lease_id: member.lease ?? null },
+  ...{ acquired_at: member.at, expires_at: member.expiresAt, fence: member.fence + index },
+});
+
+/** Rows of a statement: between two, requests that only read are served. */
+const rowsAtOnce = 5_000;
+
+async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
+  // By path, so that each page of the table and its indexes is changed once.
+  const sorted = members.map(({ keys, ...member }) => ({
+    ...member,
+    paths: keys
+      .map(({ path, foldedPath: folded }, index) => ({ path, folded, index }))
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+  }));
+  const isFolded = members.some(({ keys: [first] }) => first?.foldedPath !== undefined);
+  const most = Math.max(...members.map(({ keys }) => keys.length));
+  for (let start = 0; start < most; start += rowsAtOnce) {
+    if (start > 0) await yieldToEventLoop();
+    const chunks = sorted.map(({ paths, ...member }) => ({ ...member, paths: paths.slice(start, start + rowsAtOnce) }));
+    const entryOf = ({ path, folded, index }: (typeof sorted)[number]['paths'][number]) => [
+      path,
+      isFolded ? { index, folded } : index,
+    ];
+    const inserted = await (isFolded ? insertFolded : insertPlain)(
+      db,
+      now,
+      chunks.map(({ paths, ...member }) => ({ ...member, paths: Object.fromEntries(paths.map(entryOf)) })),
+    );
+    if (inserted < chunks.reduce((sum, { paths }) => sum + paths.length, 0)) {
+      throw new Error('A path was locked in the same transaction.');
+    }
+  }
+}
+
+const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
+const numbers = ['fromLfs', 'untilMerged', 'at', 'expiresAt', 'number', 'fence'] as const;
+
+const replaced = [
+  ...([
+    'id',
+    'type',
+    'token_id',
+    'owner',
+    'origin',
+    'note',
+    'folded_path',
+    'branch',
+    'merge_base',
+    'lease_id',
+  ] as const),
+  ...(['from_lfs', 'until_merged', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
+];
+
+/** A new lock replaces no row, or that of a lock that no longer keeps its path. What all locks of a grant share is read once. */
+const insertOf = (isFolded: boolean) =>
+  batchChange((db, members, now) =>
+    db
+      .with(
+        (cte) => cte('granted').materialized(),
+        (from) =>
+          from.selectFrom(members).select([
+            ...texts.map((name) => textOf(name).as(name)),
+            ...numbers.map((name) => numberOf(name).as(name)),
+            // What its workspace says, or the service.
+            sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${textOf('workspace')}),
+              ${numberOf('delayMs')})`.as('delay'),
+            sql<string>`asked.value -> 'paths'`.as('paths'),
+          ]),
+      )
+      .insertInto('locks')
+      .columns(['workspace_id', 'path', ...replaced])
+      .expression((from) => {
+        const index = isFolded ? sql`path.value ->> 'index'` : sql`cast(path.value as text)`;
+        return from
+          .selectFrom(['granted', sql<{ key: string; value: string }>`json_each(granted.paths)`.as('path')])
+          .select([
+            ...(['granted.workspace', 'path.key'] as const),
+            sql<string>`granted.ids || cast(granted.number + cast(${index} as bigint) as text)`.as('id'),
+            ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
+            sql<string | null>`${isFolded ? sql`path.value ->> 'folded'` : null}`.as('folded'),
+            'granted.branch',
+            sql<null>`null`.as('base'),
+            ...(['granted.lease', 'granted.fromLfs', 'granted.untilMerged'] as const),
+            sql<number>`granted.fence + cast(${index} as bigint)`.as('lockFence'),
+            ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
+          ])
+          .where(sql<boolean>`true`);
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace_id', 'path'])
+          .doUpdateSet(excludedOf(replaced))
+          .where(({ not }) => not(isTaken(now))),
+      ),
+  );
+
+const insertPlain = insertOf(false);
+const insertFolded = insertOf(true);
+
+async function recordGrants(
+  db: Database,
+  now: Now,
+  grants: readonly Grant[],
+  locks: readonly (readonly RecordedLock[])[],
+): Promise<void> {
+  const changes = grants.flatMap(({ request, replaced }, index): LockChange[] => [
+    ...replaced.map((lock) => ({ kind: 'expired' as const, lock })),
+    ...(request.lease === undefined ? (locks[index] ?? []) : []).map((lock) => ({ kind: 'acquired' as const, lock })),
+  ]);
+  await recordLockChanges(db, now, changes);
+  for (const [index, { request }] of grants.entries()) {
+    const { lease: id, workspace } = request;
+    const at = locks[index]?.[0]?.acquired_at;
+    if (id === undefined || at === undefined) continue;
+    await recordLeaseChanges(db, now, { lease: { workspace, id }, kind: 'acquired', at, by: null });
+  }
+}
+
+/** Start value for a workspace without a row. It is above 0 after a restore. */
+const beginning = sql<number>`(select value from fences where workspace_id = '')`;
+
+const raiseFences = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'fences', {
+    workspace_id: textOf('workspace'),
+    value: sql`${beginning} + ${numberOf('count')}`,
+  })
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet({
+        value: sql<number>`fences.value + excluded.value - ${beginning}`,
+      }),
+    )
+    .returning(['workspace_id', 'value', now.as('at')]),
+);
+
+/** Returns what gives each grant, in its order, the first of its fences, and the time of the change. */
+async function raisedFences(db: Database, now: Now, grants: readonly Grant[]) {
+  const counts = new Map<string, number>();
+  for (const { request, keys } of grants) {
+    counts.set(request.workspace, (counts.get(request.workspace) ?? 0) + keys.length);
+  }
+  const raised = await raiseFences(
+    db,
+    now,
+    [...counts].map(([workspace, count]) => ({ workspace, count })),
+  );
+  const next = new Map(
+    raised.map(({ workspace_id, value, at }) => [
+      workspace_id,
+      { at, fence: Number(value) - (counts.get(workspace_id) ?? 0) + 1 },
+    ]),
+  );
+  return (workspace: string, count: number) => {
+    const { at, fence } = next.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
+    next.set(workspace, { at, fence: fence + count });
+    return { at, fence };
+  };
+}
+
+/**
+ * The start of the ids of locks that are acquired together: a UUID that begins with the time (RFC 9562 section 5.7).
+ * New ids are adjacent in the index, instead of each changing another page of it. The last six digits are the number of
+ * the lock: the database writes thousands of them itself.
+ */
+function newLockIds(): string {
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15, -6)}`;
+}
+
+/** So that each number has six digits. */
+const firstLockNumber = 100_000;

@@ -1,0 +1,34 @@
+import { type TakeDecision, type TakeRequest, take } from '../../src/service/locks/take.ts';
+import type { Database, Storage } from '../../src/service/storage/storage.ts';
+import type { Bearer } from '../../src/service/tokens/tokens.ts';
+
+export const bearerOf = (owner: string): Bearer => ({
+  ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
+});
+
+/** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
+export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
+  ...{ workspace: 'game', type: 'exclusive', ttlMs: 3_600_000, bearer: bearerOf('ada'), origin: null },
+  ...{ keys: [{ workspace: more.workspace ?? 'game', path }], wanted: 1, waitId: `wait for ${path}` },
+  ...more,
+});
+
+/** Takes a lock on each path, in a transaction. */
+export const takeIn = (
+  db: Database,
+  { now }: Pick<Storage, 'now'>,
+  paths: readonly string[],
+  more: Partial<TakeRequest> = {},
+): Promise<readonly TakeDecision[]> =>
+  take(
+    db,
+    now,
+    paths.map((path) => lockRequest(path, more)),
+  );
+
+/** The lock of a request that was granted one. */
+export function grantedLock(decision: TakeDecision | undefined) {
+  const lock = decision?.kind === 'granted' ? decision.locks[0] : undefined;
+  if (lock === undefined) throw new Error(`The request is ${decision?.kind}.`);
+  return lock;
+}
