@@ -94,7 +94,7 @@ async function endSessions(db: Database) {
 /** Tables with data of users. An unused service has rows only in other tables, and creates them again. */
 const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
 
-export async function refuseStoredData(db: Database): Promise<void> {
+async function refuseStoredData(db: Database): Promise<void> {
   for (const table of tablesOfUsers) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
@@ -108,7 +108,7 @@ export async function refuseStoredData(db: Database): Promise<void> {
  * Every instance polls for work and so always has a connection. This process has only this one. A service that starts
  * during the restore waits for it, or gives up.
  */
-export async function refuseOtherUsers(db: Database): Promise<void> {
+async function refuseOtherUsers(db: Database): Promise<void> {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity
     where datname = current_database() and application_name = 'workspace-service' and pid <> pg_backend_pid()
@@ -120,7 +120,7 @@ export async function refuseOtherUsers(db: Database): Promise<void> {
 }
 
 /** Drops the tables, because rows of the audit cannot be deleted. */
-export async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
+async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
   if (dialect === 'postgres') await sql`drop function audit_refuses(), audit_keeps()`.execute(db);

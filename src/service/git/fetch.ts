@@ -137,7 +137,7 @@ export interface Transfer {
   readonly silenceMs?: number | undefined;
 }
 
-export interface BranchTransfer extends Transfer {
+interface BranchTransfer extends Transfer {
   readonly branch: BranchName;
 }
 
@@ -154,7 +154,7 @@ interface RefTransfer extends Transfer {
 }
 
 /** Fetches the missing objects of the branch, and then moves the ref to its head. */
-export async function transferBranch(
+async function transferBranch(
   { branch, ref, ...transfer }: BranchTransfer & Omit<RefTransfer, 'what' | 'refspecs'> & { readonly ref: string },
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
@@ -170,7 +170,7 @@ export async function transferBranch(
 }
 
 /** Fetches the missing objects of all refspecs, and then moves their refs. */
-export async function transferRefs(
+async function transferRefs(
   { git, remote, limits, silenceMs = 60_000, repository, what, refspecs, onErrorLine, enough }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {

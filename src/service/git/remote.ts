@@ -56,7 +56,7 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   return sshRemote({ user, host, path }, text);
 }
 
-export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
+const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 export const maxRemoteLength = 2_048;

@@ -82,7 +82,7 @@ interface Search {
 }
 
 /** A request of a client, and what it may see of the mirror. */
-export interface ClientTask extends Search {
+interface ClientTask extends Search {
   /** The mirror has all their heads. */
   readonly branches: BranchHeads;
   /** Commits that are served too, although a sync has moved their branches since then. */
@@ -95,7 +95,7 @@ export interface ClientTask extends Search {
  * Throws if the request is for objects that are not published. Between the requests of one clone, a sync may move a
  * branch, so its former commit is published too.
  */
-export async function checkWants(task: ClientTask): Promise<void> {
+async function checkWants(task: ClientTask): Promise<void> {
   const { wants = [] } = task.request ?? {};
   const heads = new Set(task.branches.values());
   if (wants.every((id) => heads.has(id))) return;

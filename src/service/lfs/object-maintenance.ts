@@ -11,7 +11,7 @@ import { type Oid, referencedObjects } from './pointer.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
 /** The objects of a workspace on the disk of this instance, at the last measurement. */
-export interface MeasuredUsage extends Usage {
+interface MeasuredUsage extends Usage {
   /** For the heads of synced branches; null if everything fits. */
   readonly neededBytes: number | null;
   readonly limitBytes: number | null;
@@ -132,7 +132,7 @@ export async function remainingBytes(
 }
 
 /** Whether the heads alone need more than the limit, so that eviction cannot reach it. */
-export const isOverLimit = ({ neededBytes, limitBytes }: MeasuredUsage): boolean =>
+const isOverLimit = ({ neededBytes, limitBytes }: MeasuredUsage): boolean =>
   neededBytes !== null && limitBytes !== null && neededBytes > limitBytes;
 
 export interface Usage {

@@ -78,7 +78,7 @@ interface ReadOptions {
 }
 
 /** Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". */
-export async function readUploadPackRequest(
+async function readUploadPackRequest(
   incoming: IncomingMessage,
   { maxMs, take }: ReadOptions,
 ): Promise<UploadPackRequest> {

@@ -208,7 +208,7 @@ export const defaultMirrorLimits = {
   maxRequestBytes: 128 * 1_024 * 1_024,
 };
 
-export type MirrorSlots = ReturnType<typeof createMirrorSlots>;
+type MirrorSlots = ReturnType<typeof createMirrorSlots>;
 
 /** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
 const quickSlots = 8;
