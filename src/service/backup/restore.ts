@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { quoteForLog } from '../platform/safe-text.ts';
-import { migrate } from '../storage/migrate.ts';
-import { schemaVersion } from '../storage/migrations.ts';
+import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';

@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 import { spanOfMs } from '../../interface/duration.ts';
-import { systemErrorText } from '../platform/system-errors.ts';
+import { systemErrorText } from '../../interface/system-errors.ts';
 import { asGitErrors, GitError } from './git-error.ts';
 import { summarizeErrors } from './git-output.ts';
 import { accessSettings, createRemoteRedactor, type Remote } from './remote.ts';

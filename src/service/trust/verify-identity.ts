@@ -10,10 +10,10 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseJson } from '../contract/problem.ts';
 import { ResponseTooLong, send } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
-import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { BackupError, format, tableKeys } from '../../../src/service/backup/format.ts';
 import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { writeBackup } from '../../../src/service/backup/write.ts';
-import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { appendMigration } from '../../support/append-migration.ts';
