@@ -31,8 +31,11 @@ export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
 
 /** The time of the page. Where scripts run, the page is loaded again and again, and shows whether that works. */
-export const liveState = (now: number): Markup =>
-  html`<p class="live"><button type="button" class="quiet" data-notifies hidden>Notify me</button> <span class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
+export const liveState = (now: number, more: Markup | string = ''): Markup =>
+  html`<p class="live">${more} <span class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
+
+/** For pages with something that the viewer should know, also in another window. */
+export const notifyButton = html`<button type="button" class="quiet" data-notifies hidden>Notify me</button>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>

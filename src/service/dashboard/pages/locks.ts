@@ -25,7 +25,7 @@ import {
   releaseWay,
   waitingLink,
 } from '../elements/lock.ts';
-import { empty, liveState, type Markup } from '../elements/text.ts';
+import { empty, liveState, type Markup, notifyButton } from '../elements/text.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { historyUrl } from './lock-history.ts';
 import { poolsUrl } from './pools.ts';
@@ -43,7 +43,7 @@ export function addLockListPage(site: Site): void {
       <div class="lock-state">
         <p data-part="count">${countText(list.locks.length, list.all)}</p>
         <div data-part="selection">${list.locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
-        ${liveState(call.now)}
+        ${liveState(call.now, notifyButton)}
       </div>
       <div data-part="locks">${list.locks.length === 0 ? emptyState(call, query, list) : htmlTable(list.locks.map((lock) => lockRow(call, lock, list.waiting.get(lock.id))))}
         ${pages(workspace, query, list)}</div>`;

@@ -22,7 +22,7 @@ import {
   shortRun,
   waitingLink,
 } from '../elements/lock.ts';
-import { countdown, empty, liveState, type Markup, time, userText } from '../elements/text.ts';
+import { countdown, empty, liveState, type Markup, notifyButton, time, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
@@ -34,7 +34,7 @@ export function addOwnLocksPage(site: Site): void {
   addPage(site, { path: '/my-locks', access: 'locks:read' }, async (call) => ({
     title: 'My locks',
     main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
-      ${liveState(call.now)}
+      ${liveState(call.now, notifyButton)}
       ${await waitSections(site, call)}
       <section data-part="own">${await ownLocksSection(site, call)}</section>`,
   }));

@@ -5,7 +5,17 @@ import { maySee } from '../../tokens/tokens.ts';
 import { failingHooks } from '../../webhooks/hooks.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { listUrl, totalText } from '../elements/lock.ts';
-import { commaSeparated, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
+import {
+  commaSeparated,
+  empty,
+  faint,
+  literal,
+  liveState,
+  type Markup,
+  notifyButton,
+  time,
+  userText,
+} from '../elements/text.ts';
 import { addPage, addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 import { endingSection, waitSections } from './own.ts';
 
@@ -14,7 +24,7 @@ export function addWorkspacesPage(site: Site): void {
   addPage(site, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const rows = workspaces.map((workspace) => workspaceRow(call, workspace));
-    const main = html`${liveState(call.now)}${await overview(call, site)}<h2>All workspaces</h2>
+    const main = html`${liveState(call.now, notifyButton)}${await overview(call, site)}<h2>All workspaces</h2>
       <div data-part="workspaces">${htmlTable(rows)}</div>`;
     return { title: 'Workspaces', main: rows.length === 0 ? noWorkspaces(call) : main };
   });

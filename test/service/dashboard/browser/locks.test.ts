@@ -3,15 +3,15 @@ import { describe, expect } from 'vitest';
 import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
-import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { expectProblem } from '../../../support/browser/open-page.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
-import { hostileName, hostilePath, seedManyLocks, takeLock } from '../locked-service.ts';
+import { seedManyLocks, takeLock } from '../locked-service.ts';
 import { syncBranch } from '../sync-branch.ts';
-import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
+import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
@@ -184,48 +184,6 @@ describe('the locks page', () => {
     await page.getByRole('link', { name: 'Lock it' }).waitFor();
   });
 
-  test('reports errors and the holder of a lock on a phone without JavaScript', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostilePath, { note: hostilePath.slice(0, 200) });
-    const page = await openPage({ viewport: phone, javaScript: false });
-    await signIn(page, service, (await service.token()).secret, `${locksOf(workspace)}/new`);
-    for (const [path, status] of [
-      [`/${hostilePath}`, 422],
-      [hostilePath, 409],
-    ] as const) {
-      await page.getByLabel('Path').fill(path);
-      await page.getByRole('button', { name: 'Lock' }).click();
-      await expectProblem(page, new RegExp(`status of ${status}`));
-      await page.getByText('Nothing was locked.').waitFor();
-      expect(await page.getByLabel('Path').inputValue()).toBe(path);
-      await expectNoSidewaysScrolling(page);
-      await expectAccessible(page);
-    }
-  });
-
-  test('searches and sorts 10,000 locks, page by page', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    await seedManyLocks(service, workspace, 10_000);
-    const page = await openPage();
-    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
-    await live(page);
-    expect(await rows(page).count()).toBe(100);
-    await page.getByRole('link', { name: 'Next page' }).click();
-    await rowOf(page, 'Content/Level00/Asset00100.uasset').waitFor();
-    await page.getByLabel('Sort by').selectOption('-left');
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await page.waitForURL(/sort=-left$/);
-    await rowOf(page, 'Content/Level09/Asset09999.uasset').waitFor();
-    await page.getByLabel('Search').fill('team-3 asset0999');
-    await page.getByLabel('Search').press('Enter');
-    await page.locator('[data-part="count"]').getByText('2 of 10,000 locks').waitFor();
-    await live(page);
-    await takeLock(service, workspace, (await service.token({ name: 'team-3' })).secret, 'asset0999');
-    await page.getByRole('link', { name: 'Next page' }).waitFor();
-    await expectAccessible(page);
-  });
-
   test('keeps the focus, the checked boxes and the scroll position when locks come and go', async ({ openPage }) => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 90);
@@ -311,26 +269,6 @@ describe('the locks page', () => {
     const plain = await openPage({ timeZone: 'Asia/Tokyo', javaScript: false });
     await signIn(plain, service, secret, address);
     await plain.getByText('2026-01-02 23:04:05 UTC').waitFor();
-  });
-
-  test('shows hostile names on a phone as text in cards that fit its width', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostilePath, {
-      origin: 'https://evil.example/"><script>alert(1)</script>',
-      note: hostilePath.slice(0, 200),
-    });
-    await takeLock(service, workspace, secret, 'Content/Hero.uasset');
-    const page = await openPage({ viewport: phone });
-    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
-    await live(page);
-    expect(await rows(page).count()).toBe(2);
-    await expectNoSidewaysScrolling(page);
-    expect(await rows(page).first().textContent()).toContain('<script>alert(1)</script>\\u{202e}xxx');
-    await expectAccessible(page);
-    await page.getByRole('link', { name: /^Force release ">/ }).click();
-    await page.getByLabel('Reason').waitFor();
-    await expectNoSidewaysScrolling(page);
   });
 
   test('says when its session has ended', async ({ openPage }) => {
