@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
-import type { RateLimit } from './access/access.ts';
-import { byBearerOrPassword } from './access/access.ts';
+import { byBearerOrPassword, type RateLimit } from './access/access.ts';
 import type { Git } from './git/git.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRequestLimit } from './http/request-limit.ts';
@@ -11,8 +10,8 @@ import { type LfsUsage, remainingBytes } from './lfs/object-maintenance.ts';
 import { createObjectStore } from './lfs/object-store.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
-import type { MirrorLimits } from './mirror/limits.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
+import type { MirrorLimits } from './mirror/serve.ts';
 import type { TargetCheck } from './outbound/target.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -25,8 +24,7 @@ import type { Storage } from './storage/storage.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
-import { createRemoteMemory } from './workspaces/remote-memory.ts';
-import { createRemotes } from './workspaces/remotes.ts';
+import { createRemoteMemory, createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions extends LockQuotas, Retention {
   readonly storage: Storage;

@@ -7,7 +7,7 @@ import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
 import type { RateLimit } from '../../src/service/access/access.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import type { MirrorLimits } from '../../src/service/mirror/limits.ts';
+import type { MirrorLimits } from '../../src/service/mirror/serve.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/outbound/target.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';

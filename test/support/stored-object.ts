@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createObjectStore } from '../../src/service/lfs/object-store.ts';
-import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
+import { type ObjectName, parseOid } from '../../src/service/lfs/pointer.ts';
 import { valueIn } from './value-in.ts';
 
 /** The LFS name of this content. */

@@ -6,7 +6,7 @@ import { branchField, heldPathField } from '../contract/request-fields.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { toLock } from '../locks/lock-row.ts';
-import { pushLockMode } from '../workspaces/latest.ts';
+import { pushLockMode } from '../workspaces/settings.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const maxPaths = 1_000;

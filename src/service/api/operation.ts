@@ -17,7 +17,7 @@ import type { TargetCheck } from '../outbound/target.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { PrepareSync } from '../syncs/trigger.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import type { RemoteMemory } from '../workspaces/remotes.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 

@@ -8,9 +8,9 @@ import { forEachPiece, isJson } from '../http/body.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
 import { newWebhookSecret } from '../webhooks/signature.ts';
-import { findPushTarget } from '../workspaces/push-secret.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { findPushTarget } from '../workspaces/workspaces.ts';
 import { type Api, type ApiParts, addOperation, jsonResponse, workspaceParameter } from './operation.ts';
 import { queuedResponse } from './syncs.ts';
 

@@ -1,7 +1,10 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Database, Dialect } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { damaged, parseLine, type Row, type RowCounts } from './format.ts';
+import { damaged, type Header, parseHeader, parseLine, type Row, type RowCounts, unsupported } from './format.ts';
 
 /** Below the limits of both databases for a statement. */
 const maxParameters = 4_000;
@@ -70,4 +73,54 @@ async function continueSequence(db: Database, dialect: Dialect, { table, columns
   if (dialect === 'sqlite' || !columns.includes('sequence')) return;
   const last = sql`(select max(sequence) from ${sql.table(table)})`;
   await sql`select setval(pg_get_serial_sequence(${table}, 'sequence'), ${last}) where ${last} is not null`.execute(db);
+}
+
+/**
+ * Reads a backup to its end. May fail there if the backup is incomplete or damaged: the caller must then undo its work.
+ */
+export async function readBackup<T>(
+  input: Readable,
+  work: (header: Header, lines: AsyncIterable<string>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await pipeline(input, createGunzip(), async (bytes) => {
+      const lines = linesOf(bytes);
+      const first = await lines.next();
+      return work(parseHeader(first.done ? '' : first.value), lines);
+    });
+  } catch (error) {
+    throw asBackupError(error);
+  }
+}
+
+/** Far longer than any row, because requests to the service are limited as well. */
+const maxLineLength = 64 * 1_024 * 1_024;
+
+async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let open: string[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    open.push(first);
+    length += first.length;
+    if (length > maxLineLength) throw damaged('a line in it is too long');
+    const last = others.pop();
+    if (last === undefined) continue;
+    yield open.join('');
+    yield* others;
+    open = [last];
+    length = last.length;
+  }
+  if (length > 0) throw damaged('its last line is incomplete');
+}
+
+/** Converts errors of zlib for truncated and invalid input: https://www.zlib.net/manual.html */
+function asBackupError(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');
+  if (error.code !== 'Z_DATA_ERROR') return error;
+  return error.message === 'incorrect header check'
+    ? unsupported()
+    : damaged('its checksum or its compression is wrong');
 }

@@ -1,19 +1,17 @@
 import type { Readable } from 'node:stream';
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { countActiveLocks } from '../workspaces/workspaces.ts';
-import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
-import { raiseFences } from './fences.ts';
-import { BackupError, damaged, type Header } from './format.ts';
-import { load } from './load.ts';
-import { readBackup } from './read.ts';
-import { waitForReader } from './snapshot.ts';
+import { BackupError, damaged, type Header, tableKeys } from './format.ts';
+import { load, readBackup } from './load.ts';
+import { waitForReader } from './write.ts';
 
 export type Restored = Awaited<ReturnType<typeof restoreBackup>>;
 
@@ -90,4 +88,78 @@ async function endSessions(db: Database) {
     .where('used_at', 'is', null)
     .executeTakeFirst();
   return { endedSessions: Number(sessions.numDeletedRows), endedLinks: Number(links.numUpdatedRows) };
+}
+
+/** Tables with data of users. An unused service has rows only in other tables, and creates them again. */
+const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
+
+async function refuseStoredData(db: Database): Promise<void> {
+  for (const table of tablesOfUsers) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
+    if (rows.length === 0) continue;
+    throw new BackupError(
+      'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
+    );
+  }
+}
+
+/**
+ * Every instance polls for work and so always has a connection. This process has only this one. A service that starts
+ * during the restore waits for it, or gives up.
+ */
+async function refuseOtherUsers(db: Database): Promise<void> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity
+    where datname = current_database() and application_name = 'workspace-service' and pid <> pg_backend_pid()
+    limit 1`.execute(db);
+  if (rows.length === 0) return;
+  throw new BackupError(
+    'A service, or another command, is using the database that DATABASE_URL names. Stop all instances, then restore again.',
+  );
+}
+
+/** Drops the tables, because rows of the audit cannot be deleted. */
+async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
+  for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
+    await sql`drop table ${sql.table(table)}`.execute(db);
+  if (dialect === 'postgres') await sql`drop function audit_refuses(), audit_keeps()`.execute(db);
+}
+
+/**
+ * Far more fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
+ * a clock that was set back, and the clock of another database.
+ */
+const maxFencesPerMs = 100;
+
+/** Minimum, for the moment of the backup itself and for clocks that differ. */
+const minRaise = 1_000_000;
+
+/**
+ * Raises the last fence of every workspace above all fences that may have been issued since the backup, and above those
+ * of the replaced database. Returns the difference.
+ */
+export async function raiseFences(
+  db: Database,
+  replaced: readonly Selectable<Tables['fences']>[],
+  sinceBackupMs: number,
+): Promise<number> {
+  const raisedBy = minRaise + maxFencesPerMs * Math.max(0, sinceBackupMs);
+  await db
+    .updateTable('fences')
+    .set({ value: sql<number>`value + ${sql.lit(raisedBy)}` })
+    .execute();
+  // One by one: a statement has a limited number of parameters, and there is a fence for each workspace that ever was.
+  for (const fence of replaced) {
+    await db
+      .insertInto('fences')
+      .values(fence)
+      .onConflict((conflict) =>
+        conflict
+          .column('workspace_id')
+          .doUpdateSet({ value: sql<number>`excluded.value` })
+          .where(sql<boolean>`fences.value < excluded.value`),
+      )
+      .execute();
+  }
+  return raisedBy;
 }

@@ -3,11 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
-import { format, type Header } from './format.ts';
-import { readSnapshot } from './snapshot.ts';
-import { tableKeys } from './tables.ts';
-
-export type WrittenBackup = Awaited<ReturnType<typeof writeBackup>>;
+import { format, type Header, tableKeys } from './format.ts';
 
 /** Writes a snapshot of the complete database. The service can run at the same time. */
 export const writeBackup = (storage: Storage, service: string, output: Writable) =>
@@ -56,4 +52,29 @@ async function* pagesOf(db: Database, table: string, key: readonly string[]): As
     if (rows.length > 0) yield rows;
     last = rows.length < pageSize ? undefined : rows.at(-1);
   } while (last !== undefined);
+}
+
+/** All queries of the work see the data that was committed before the first query. They do not block changes. */
+export function readSnapshot<T>({ dialect, read }: Storage, work: (db: Database) => Promise<T>): Promise<T> {
+  if (dialect === 'postgres') {
+    return read.transaction().execute(async (db) => {
+      await sql`set transaction isolation level repeatable read, read only`.execute(db);
+      await waitForReader(db);
+      return work(db);
+    });
+  }
+  return read.connection().execute(async (db) => {
+    await sql`begin deferred`.execute(db);
+    try {
+      return await work(db);
+    } finally {
+      await sql`rollback`.execute(db);
+    }
+  });
+}
+
+/** Disables the timeouts of a transaction on PostgreSQL: a pipe may be slow, and a migration of all rows takes time. */
+export async function waitForReader(db: Database): Promise<void> {
+  for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+    await sql`select set_config(${limit}, '0', true)`.execute(db);
 }

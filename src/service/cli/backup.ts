@@ -12,10 +12,9 @@ import { withFileErrors } from '../../command/system-errors.ts';
 import { parseFileOrPipe } from '../../command/values.ts';
 import { timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { raiseFences } from '../backup/fences.ts';
 import { BackupError, type RowCounts } from '../backup/format.ts';
-import { type Restored, restoreBackup } from '../backup/restore.ts';
-import { type WrittenBackup, writeBackup } from '../backup/write.ts';
+import { type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
+import { writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -59,7 +58,7 @@ export const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
   );
 
 /** Creates a file for the current user only, which gets its name when it is complete. */
-async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promise<WrittenBackup> {
+async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
   refuseExisting(file);
   const interruption = new AbortController();
   const stop = awaitStop(io);

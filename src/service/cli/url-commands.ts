@@ -2,7 +2,7 @@ import { toggle } from '../../command/flags.ts';
 import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
-import { pushSecretAudited } from '../workspaces/push-secret.ts';
+import { pushSecretAudited } from '../workspaces/workspaces.ts';
 import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { workspaceArgument } from './values.ts';

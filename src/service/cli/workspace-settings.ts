@@ -11,8 +11,7 @@ import { GitError } from '../git/git-error.ts';
 import type { Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import { workspaceFields } from '../workspaces/fields.ts';
-import { latestMode, patternsOf, pushLockMode } from '../workspaces/latest.ts';
-import { lfsEndpoint, lfsLockTtl, lfsMode } from '../workspaces/lfs-settings.ts';
+import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
 import {
   type FoundWorkspace,
   findWorkspace,

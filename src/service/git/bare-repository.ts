@@ -1,7 +1,8 @@
-import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchName, branchRef, mainBranch } from './branch-name.ts';
-import { withScratchFolder } from './scratch.ts';
+import { abandonedAfterMs, ageOf, withScratchFolder } from './scratch.ts';
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
@@ -56,4 +57,48 @@ export const isRepository = (folder: string): Promise<boolean> =>
 async function createFolders(repository: string): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(repository, part), { recursive: true });
+}
+
+/**
+ * Runs work that writes packs into a mirror, several at a time. A fetch or maintenance that fails, such as on a full
+ * disk, leaves its unfinished pack there: it is removed when no other work of this process writes into the mirror.
+ */
+export function createPackWriters() {
+  const writers = new Map<string, { running: number; hasFailed: boolean }>();
+  return async <T>(mirror: Mirror, work: () => Promise<T>): Promise<T> => {
+    const { repository } = mirror;
+    const state = writers.get(repository) ?? { running: 0, hasFailed: false };
+    writers.set(repository, state);
+    state.running += 1;
+    try {
+      await removeFiles(unfinishedPacks(mirror), abandonedAfterMs);
+      return await work();
+    } catch (error) {
+      state.hasFailed = true;
+      throw error;
+    } finally {
+      state.running -= 1;
+      if (state.running === 0) {
+        writers.delete(repository);
+        // Listed before any other work can start.
+        if (state.hasFailed) await removeFiles(unfinishedPacks(mirror), 0);
+      }
+    }
+  };
+}
+
+/** Temporary packs of git, which it renames when they are complete, and marks of packs of a fetch that has not ended. */
+function unfinishedPacks({ repository }: Mirror): readonly string[] {
+  const packs = join(repository, 'objects', 'pack');
+  try {
+    return readdirSync(packs)
+      .filter((file) => /^(?:\.tmp-|tmp_)|\.keep$/.test(file))
+      .map((file) => join(packs, file));
+  } catch {
+    return [];
+  }
+}
+
+async function removeFiles(paths: readonly string[], olderThanMs: number): Promise<void> {
+  for (const path of paths) if ((await ageOf(path)) >= olderThanMs) await rm(path, { force: true });
 }

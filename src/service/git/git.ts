@@ -3,24 +3,20 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { isRepository, type Mirror } from './bare-repository.ts';
+import { createPackWriters, isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
-import { estimateObjects, fetchBranch, fetchCommits } from './fetch.ts';
+import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
-import { type FolderQuery, listFolder } from './list-folder.ts';
-import { maintainMirror } from './maintain.ts';
-import { createPackWriters } from './pack-writers.ts';
-import { missingCommits } from './published-objects.ts';
+import { type Blob, type FolderQuery, listFolder, readSmallBlobs, type SmallBlobs } from './list-files.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { withScratchFolder } from './scratch.ts';
-import { type ServeTask, serveMirror } from './serve-mirror.ts';
-import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
+import { missingCommits, type ServeTask, serveMirror } from './serve-mirror.ts';
 
 export type Git = ReturnType<typeof createGit>;
 

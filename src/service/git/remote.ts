@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { createRedactor } from '../../interface/redact.ts';
 
 /** Address of a stored remote without its credentials. Accepts files, whether or not they are allowed now. */
 export function redactRemote(text: string): string {
@@ -55,7 +56,7 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   return sshRemote({ user, host, path }, text);
 }
 
-export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
+const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 export const maxRemoteLength = 2_048;
@@ -170,4 +171,26 @@ function pathProblemOf(path: string): string | undefined {
   if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
   if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
   return undefined;
+}
+
+/** Redacts the credentials of the remote, and those in any URL of the text: before the host, or signed in the query. */
+export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
+  const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
+  return (text) =>
+    redactSecrets(text)
+      .replaceAll(/\/\/[^\s/]*@/g, '//')
+      .replaceAll(/(\bhttps?:\/\/[^\s?]*\?)\S+/gi, '$1***')
+      .replaceAll(/(authorization:\s*)\S+(\s+\S+)?/gi, '$1***');
+}
+
+function secretsOf({ credentials }: Remote): readonly string[] {
+  if (credentials === undefined) return [];
+  const { username, password } = credentials;
+  const secrets = [password, ...(mayBeToken(username, password) ? [username] : [])];
+  return [basicAuthorization(credentials).slice('Basic '.length), ...secrets];
+}
+
+/** A user name may be a token if it is long or has no password. A short one with a password is a word such as `git`. */
+function mayBeToken(username: string, password: string): boolean {
+  return username.length > 8 || password === '' || password === 'x-oauth-basic';
 }

@@ -1,10 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBorrowingRepository } from './bare-repository.ts';
-import { type BranchName, branchRef } from './branch-name.ts';
-import { type ClientTask, checkWants } from './published-objects.ts';
+import { unlessMissing } from '../platform/missing-file.ts';
+import { remember } from '../runtime/remember.ts';
+import { createBorrowingRepository, isRepository, type Mirror } from './bare-repository.ts';
+import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
+import type { GitCommand, GitTask } from './git-command.ts';
+import { GitError } from './git-error.ts';
+import { eachLine } from './git-output.ts';
+import type { Limits } from './run-git.ts';
 import { withScratchFolder } from './scratch.ts';
-import { serviceHeader } from './upload-pack-request.ts';
+import { serviceHeader, type UploadPackRequest } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
 export type GitProtocol = 'version=1' | 'version=2' | undefined;
@@ -69,3 +74,118 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   // New deltas would not make assets smaller. Existing deltas are sent unchanged.
   'pack.window': '0',
 };
+
+interface Search {
+  readonly git: GitCommand;
+  readonly mirror: Mirror;
+  readonly limits: Limits;
+}
+
+/** A request of a client, and what it may see of the mirror. */
+interface ClientTask extends Search {
+  /** The mirror has all their heads. */
+  readonly branches: BranchHeads;
+  /** Commits that are served too, although a sync has moved their branches since then. */
+  readonly formerHeads: () => Promise<readonly string[]>;
+  /** Undefined for the capabilities of the service. */
+  readonly request: UploadPackRequest | undefined;
+}
+
+/**
+ * Throws if the request is for objects that are not published. Between the requests of one clone, a sync may move a
+ * branch, so its former commit is published too.
+ */
+async function checkWants(task: ClientTask): Promise<void> {
+  const { wants = [] } = task.request ?? {};
+  const heads = new Set(task.branches.values());
+  if (wants.every((id) => heads.has(id))) return;
+  const former = await task.formerHeads();
+  if (await arePublished(task, wants, [...heads, ...former])) return;
+  const moved = new Set(former).intersection(new Set(wants));
+  if ((await missingCommits(task, moved)).size > 0) {
+    throw new GitError('incomplete', 'A branch was replaced while it was being cloned. Try again.');
+  }
+  const [one = ''] = wants;
+  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
+  throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
+}
+
+/**
+ * Which of these commits the mirror lacks. One that it has is complete: git makes a pack visible only with all objects
+ * that were missing for its commits. It stays, so each is looked for until it was found.
+ */
+export async function missingCommits(search: Search, commits: Iterable<string>): Promise<ReadonlySet<string>> {
+  const { repository } = search.mirror;
+  const created = await unlessMissing(stat(join(repository, 'HEAD')));
+  // The operator may remove a mirror, which is then created again with less.
+  const key = (commit: string): string => `${repository} ${created?.ino} ${created?.ctimeMs} ${commit}`;
+  const asked = new Set([...commits].filter((commit) => created === undefined || !foundCommits.has(key(commit))));
+  const found = await typesOf(search, [...asked]);
+  for (const commit of found.keys()) remember(foundCommits, key(commit), true, maxRemembered);
+  return asked.difference(new Set(found.keys()));
+}
+
+const foundCommits = new Map<string, true>();
+const maxRemembered = 10_000;
+
+/**
+ * git serves any object by its id: version 2 of the protocol always (upload-pack.c, parse_want), and the others as set
+ * in uploadPackSettings. So the service itself checks that each object is reachable from a published commit.
+ */
+async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const types = await typesOf(search, wants);
+  const commits = wants.filter((id) => types.get(id) === 'commit');
+  const others = wants.filter((id) => types.get(id) !== 'commit');
+  if (types.size < wants.length || !(await areReachable(search, commits, tips))) return false;
+  return others.length === 0 || areContained(search, others, tips);
+}
+
+async function typesOf(search: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const types = new Map<string, string>();
+  if (ids.length === 0 || !(await isRepository(search.mirror.repository))) return types;
+  await inMirror(search, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    purpose: 'look for objects in the mirror',
+    ids,
+    onOutput: eachLine((line) => {
+      const [id = '', type = ''] = line.split(' ');
+      if (type !== 'missing') types.set(id, type);
+    }),
+  });
+  return types;
+}
+
+async function areReachable(search: Search, commits: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const beyond = await inMirror(search, ['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], {
+    purpose: 'look for commits that no branch has',
+    ids: [...commits, ...tips.map((tip) => `^${tip}`)],
+  });
+  return beyond === '';
+}
+
+/** As areReachable(), for trees and blobs. Newest commits first, because partial clones mostly request theirs. */
+async function areContained(search: Search, objects: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const missing = new Set(objects);
+  const found = new AbortController();
+  const args = ['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'];
+  await inMirror(search, args, {
+    purpose: 'look for objects that no branch has',
+    enough: found.signal,
+    ids: tips,
+    onOutput: eachLine((id) => {
+      if (missing.delete(id) && missing.size === 0) found.abort();
+    }),
+  });
+  return missing.size === 0;
+}
+
+type SearchTask = Pick<GitTask, 'purpose' | 'enough' | 'onOutput'> & { readonly ids: readonly string[] };
+
+/** Runs git with the ids as its input. */
+const inMirror = ({ git, mirror, limits }: Search, args: readonly string[], { ids, ...task }: SearchTask) =>
+  git(args, {
+    ...task,
+    repository: mirror.repository,
+    limits,
+    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
+    inBackground: true,
+  });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** A request to git-upload-pack, with the parts that the service needs. */
@@ -25,8 +26,8 @@ const served = new Set(['command=ls-refs', 'command=fetch']);
 /** Packets between yields: a checkout of a partial clone can request hundreds of thousands of objects at once. */
 const packetsPerStep = 2_000;
 
-/** Parses a request in steps, so that other work can run between them. */
-export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<UploadPackRequest>> {
+/** Yields between steps, so that other work can run. */
+export async function parseUploadPackRequest(bytes: Buffer): Promise<Parsed<UploadPackRequest>> {
   const wants = new Set<string>();
   let packets = 0;
   let next: number;
@@ -37,7 +38,7 @@ export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<U
     const isComplete = next >= at + headerLength && next <= bytes.length;
     if (!isComplete) return malformed(`the packet at byte ${at} is incomplete`);
     packets += 1;
-    if (packets % packetsPerStep === 0) yield;
+    if (packets % packetsPerStep === 0) await setImmediate();
     const content = at + headerLength;
     const text = bytes.toString('latin1', content, Math.min(content + 80, next));
     if (text.startsWith('command=') && !served.has(text.replace(/\n$/, ''))) {

@@ -6,8 +6,7 @@ import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { latestMode, uncompared } from '../workspaces/latest.ts';
-import { createFindNewerVersions } from './newer-versions.ts';
+import { latestMode, uncompared } from '../workspaces/settings.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 interface CompareParts extends RefreshParts {
@@ -156,4 +155,71 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
   if (gap !== undefined) return { as_of: null, gap };
   if (!isComplete) return { as_of: null, gap: { reason: 'The branches differ in too many files.', isLasting: true } };
   return asOf === undefined ? {} : { as_of: asTimestamp(asOf) };
+}
+
+const limits = { timeoutMs: 10_000 };
+
+/** More differences mean unrelated branches. */
+const maxPaths = 200_000;
+/** Most pairs have few differences or none. */
+const maxPairs = 20_000;
+
+interface NewerVersions {
+  /** By folded path: the newest change of each file on another branch that a branch lacks. */
+  readonly changes: ReadonlyMap<string, FileChange>;
+  /** False if there were too many changes: a file without one may have one. */
+  readonly isComplete: boolean;
+}
+
+/** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
+export function createFindNewerVersions(
+  git: Pick<Git, 'listChanges' | 'listDifferences'>,
+  fold: (path: string) => string,
+) {
+  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
+  let rememberedPaths = 0;
+
+  function evictOldest(): void {
+    for (const [key, { paths }] of remembered) {
+      if (remembered.size <= maxPairs && rememberedPaths <= maxPaths) return;
+      remembered.delete(key);
+      rememberedPaths -= paths;
+    }
+  }
+
+  async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
+    const newest = new Map<string, FileChange>();
+    await git.listChanges(workspace, { head: theirs, except: ours, limits }, (change) => {
+      if (newest.size < maxPaths && !newest.has(change.path)) newest.set(change.path, change);
+    });
+    const isComplete = newest.size < maxPaths;
+    if (newest.size === 0) return { changes: newest, isComplete };
+    // The same change may have reached the branch by another commit, or may have been reverted.
+    const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
+    const changes = new Map<string, FileChange>();
+    for (const [path, change] of newest) {
+      const known = changes.get(fold(path));
+      // A change of case only is the deletion of one spelling.
+      if (different.has(path) && (known === undefined || known.blob === null)) changes.set(fold(path), change);
+    }
+    return { changes, isComplete };
+  }
+
+  return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
+    const key = `${workspace} ${ours} ${theirs}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known.found;
+    const entry = { found: find(workspace, ours, theirs), paths: 0 };
+    remembered.set(key, entry);
+    entry.found.then(
+      ({ changes: { size } }) => {
+        if (remembered.get(key) !== entry) return;
+        entry.paths = size;
+        rememberedPaths += size;
+        evictOldest();
+      },
+      () => remembered.get(key) === entry && remembered.delete(key),
+    );
+    return entry.found;
+  };
 }

@@ -5,8 +5,8 @@ import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { comparedWith, patternsOf } from '../workspaces/latest.ts';
-import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
+import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remotes.ts';
+import { comparedWith, patternsOf } from '../workspaces/settings.ts';
 import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 

@@ -9,9 +9,8 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
-import { type ObjectName, parseOid } from './oid.ts';
-import { lfsError } from './responses.ts';
-import { basePath } from './route.ts';
+import { type ObjectName, parseOid } from './pointer.ts';
+import { basePath, lfsError } from './responses.ts';
 import { signedNames, type UrlSigner } from './signed-url.ts';
 
 export interface DownloadRoutes {

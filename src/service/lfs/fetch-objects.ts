@@ -3,14 +3,13 @@ import { maxTimerMs } from '../../interface/timers.ts';
 import type { MissingObject } from '../contract/schemas.ts';
 import type { Git } from '../git/git.ts';
 import { asGitErrors, GitError } from '../git/git-error.ts';
-import { createRemoteRedactor } from '../git/redact.ts';
+import { createRemoteRedactor } from '../git/remote.ts';
 import { withSignal } from '../git/run-git.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
-import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/lfs-objects.ts';
-import { lfsEndpoint, lfsMode } from '../workspaces/lfs-settings.ts';
+import { type FetchedObjects, type FetchObjects, noObjects, type WantedObjects } from '../syncs/queue.ts';
+import { lfsEndpoint, lfsMode } from '../workspaces/settings.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
-import type { ObjectName } from './oid.ts';
-import { type ReferencedObject, referencedObjects } from './pointer.ts';
+import { type ObjectName, type ReferencedObject, referencedObjects } from './pointer.ts';
 
 export interface FetchObjectsParts {
   readonly git: Pick<Git, 'smallBlobs' | 'fetchLfsObjects'>;

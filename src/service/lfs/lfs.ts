@@ -4,7 +4,7 @@ import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
-import { basePath } from './route.ts';
+import { basePath } from './responses.ts';
 
 export type LfsParts = LfsLockRoutes & ObjectRoutes;
 

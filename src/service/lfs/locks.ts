@@ -16,11 +16,10 @@ import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
 import type { Storage } from '../storage/storage.ts';
-import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
+import { lfsLockTtl } from '../workspaces/settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
-import { lfsError, lfsLock, lfsResponse } from './responses.ts';
-import { addRoute } from './route.ts';
+import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
 export interface LfsLockRoutes extends AccessControl {
   readonly locks: Pick<Locks, 'acquire' | 'lockedPath' | 'renewLfs' | 'release'>;

@@ -2,7 +2,7 @@ import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { type ObjectName, type Oid, parseOid } from './oid.ts';
+import { type ObjectName, type Oid, parseOid } from './pointer.ts';
 
 /** Ids of the workspaces that have a folder of objects. */
 export const storedWorkspaces = async (dataFolder: string): Promise<readonly string[]> =>

@@ -6,14 +6,13 @@ import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
-import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
+import { lfsEndpoint } from '../workspaces/settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { addDownloadRoute, comeBack, type DownloadRoutes } from './download.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { ObjectName, Oid } from './oid.ts';
+import type { ObjectName, Oid } from './pointer.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
-import { lfsError, lfsResponse } from './responses.ts';
-import { addRoute, basePath } from './route.ts';
+import { addRoute, basePath, lfsError, lfsResponse } from './responses.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
 /** Response for one object of a batch: its URL, or its error. */

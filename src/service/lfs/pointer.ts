@@ -1,7 +1,7 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Git } from '../git/git.ts';
+import type { SmallBlobs } from '../git/list-files.ts';
 import type { Limits } from '../git/run-git.ts';
-import type { SmallBlobs } from '../git/small-blobs.ts';
-import { type ObjectName, parseOid } from './oid.ts';
 
 export interface ReferencedObject extends ObjectName {
   /** Path of one of the files with this content. */
@@ -42,4 +42,22 @@ export function parsePointer(text: string): ObjectName | undefined {
   const [, hash = '', digits = ''] = form.exec(text) ?? [];
   const [oid, size] = [parseOid(hash), Number(digits)];
   return oid.ok && size <= maxObjectBytes ? { oid: oid.value, size } : undefined;
+}
+
+declare const brand: unique symbol;
+
+/** Id of an object: the SHA-256 of its content in lower-case hexadecimal, which is also the name of its file. */
+export type Oid = string & { readonly [brand]: 'Oid' };
+
+export interface ObjectName {
+  readonly oid: Oid;
+  /** Bytes. */
+  readonly size: number;
+}
+
+const pattern = /^[0-9a-f]{64}$/;
+
+export function parseOid(text: string): Parsed<Oid> {
+  // The brand exists only at compile time.
+  return pattern.test(text) ? accepted(text as Oid) : refused('An object id must be 64 lower-case hexadecimal digits.');
 }

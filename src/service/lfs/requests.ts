@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { maxLockPathBytes } from '../../interface/lock-path.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { readCursor } from '../locks/list.ts';
-import { parseOid } from './oid.ts';
+import { parseOid } from './pointer.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */
 
@@ -31,7 +30,7 @@ export const verifySchema = z.object({
 
 export const querySchema = z.object({
   path: heldPathField.optional(),
-  id: z.string().max(maxLockPathBytes).optional(),
+  id: z.string().optional(),
   cursor: cursorField,
   limit: z
     .string()

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { databaseKey } from '../storage/database-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sameHash } from '../tokens/secret.ts';
-import type { ObjectName } from './oid.ts';
+import type { ObjectName } from './pointer.ts';
 
 /** A client that takes longer to download a batch requests it again (git-lfs, tq/transfer.go). */
 export const urlLifetimeSeconds = 60 * 60;

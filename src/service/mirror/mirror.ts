@@ -1,14 +1,18 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { Hono } from 'hono';
+import { problems } from '../../interface/problem.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
-import type { App, Environment } from '../http/context.ts';
+import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pack-request.ts';
+import type { RefusalRenderer } from '../http/app.ts';
+import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
+import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
-import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { createMirrorSlots, type MirrorLimits } from './limits.ts';
-import { readUploadPackRequest } from './read-request.ts';
-import { createServe, type ServeParts } from './serve.ts';
+import { createMirrorSlots, createServe, type MirrorLimits, type ServeParts } from './serve.ts';
 
 export type MirrorParts = AccessControl &
   Omit<ServeParts, 'limits' | 'slots'> & { readonly mirrorLimits: MirrorLimits };
@@ -52,7 +56,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   return app;
 }
 
-const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
+const pushRefused = ({ id, remote }: Readonly<Record<'id' | 'remote', string>>): Refusal =>
   new Refusal(
     'read-only',
     `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${redactRemote(remote)}`,
@@ -63,3 +67,71 @@ const notServed = (): Refusal =>
     'read-only',
     'This URL supports only git clone, git fetch and git ls-remote, over the smart HTTP protocol of git.',
   );
+
+/** Enough for about 200,000 ids of objects that a client has or wants. */
+const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
+
+interface ReadOptions {
+  readonly maxMs: number;
+  /** Called with the memory that the request needs. Throws to refuse the request. */
+  readonly take: (bytes: number) => void;
+}
+
+/** Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". */
+async function readUploadPackRequest(
+  incoming: IncomingMessage,
+  { maxMs, take }: ReadOptions,
+): Promise<UploadPackRequest> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
+  if (type !== 'application/x-git-upload-pack-request') {
+    throw new Refusal('unsupported-media-type', 'The Content-Type must be application/x-git-upload-pack-request.');
+  }
+  const isZipped = /^(?:x-)?gzip$/i.test(encoding);
+  if (!isZipped && encoding.toLowerCase() !== 'identity') {
+    throw new Refusal('unsupported-media-type', 'Send the request without a Content-Encoding, or with gzip.', {
+      headers: { 'accept-encoding': 'gzip, identity' },
+    });
+  }
+  let bytes = await readBytes(incoming, { ...limit, maxMs, onChunk: take });
+  if (isZipped) {
+    bytes = await unzipped(bytes);
+    take(bytes.length);
+  }
+  const request = await parseUploadPackRequest(bytes);
+  if (!request.ok) throw new Refusal('malformed-request', request.reason);
+  return request.value;
+}
+
+const unzip = promisify(gunzip);
+
+async function unzipped(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: limit.maxBytes });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new Refusal('malformed-request', 'The body is not valid gzip, although its Content-Encoding says so.');
+  }
+}
+
+const gitPath = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
+
+/** Sends errors as text to git clients, and with `renderOther` to all others. */
+export const asTextToGit =
+  (renderOther: RefusalRenderer): RefusalRenderer =>
+  (c, refusal) =>
+    gitPath.test(c.req.path) ? sendText(c, refusal) : renderOther(c, refusal);
+
+/** git asks its credential helpers for a password after a Basic challenge. */
+const basic = 'Basic realm="workspace-service"';
+
+/** git prints the body of an error only if it is plain text (remote-curl.c, show_http_message). */
+const sendText: RefusalRenderer = (c, { problem, message, extras: { headers = {} } }) =>
+  send(c, {
+    status: problems[problem].status,
+    headers: {
+      ...headers,
+      ...(problem === 'unauthorized' && { 'www-authenticate': basic }),
+      'content-type': 'text/plain; charset=utf-8',
+    },
+    body: `${message}\n`,
+  });

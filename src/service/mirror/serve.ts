@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
@@ -6,18 +7,19 @@ import { unavailable } from '../contract/problem.ts';
 import { type BranchHeads, type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import type { GitProtocol } from '../git/serve-mirror.ts';
 import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
+import { limitMemory } from '../runtime/limit-memory.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, isRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import type { MirrorLimits, MirrorSlots } from './limits.ts';
 import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
-import { protocolOf } from './read-request.ts';
 
 export interface ServeParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
@@ -181,3 +183,54 @@ function defaultBranchOf({ default_branch }: FoundWorkspace): BranchName {
   const branch = parseBranchName(default_branch ?? '');
   return branch.ok ? branch.value : mainBranch;
 }
+
+/** Only the version of the protocol header is passed to git. */
+function protocolOf({ headers }: IncomingMessage): GitProtocol {
+  const { 'git-protocol': asked = '' } = headers;
+  const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
+  return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
+}
+
+export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {
+  readonly parallelClones: number;
+}
+
+export const defaultMirrorLimits = {
+  cloneTimeoutMs: 45 * 60_000,
+  /** Interval of checks whether the token of a client was revoked. */
+  checkTokenEveryMs: 5_000,
+  /** Time limit for a client to receive a chunk of 64 KB. */
+  maxMsPerChunk: 30_000,
+  maxMsPerRequest: 15_000,
+  /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
+  maxWaitMs: 45_000,
+  /** Memory limit for all requests that are being received, waiting or being served. */
+  maxRequestBytes: 128 * 1_024 * 1_024,
+};
+
+type MirrorSlots = ReturnType<typeof createMirrorSlots>;
+
+/** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
+const quickSlots = 8;
+
+/** Maximum share of one owner, regardless of the number of its tokens: the rest is left to others. */
+const shareOfOwner = 3 / 4;
+
+const busyText = 'The maximum number of clones is running. Try again in a minute.';
+
+export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
+  const timeout = { ms: maxWaitMs, error: busy };
+  const slotsOf = (max: number) =>
+    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
+  return {
+    quick: slotsOf(quickSlots),
+    clones: slotsOf(parallelClones),
+    holding: limitMemory({
+      maxBytes: maxRequestBytes,
+      maxBytesPerKey: maxRequestBytes * shareOfOwner,
+      error: () => unavailable(busyText),
+    }),
+  };
+}
+
+const busy = (): GitError => new GitError('busy', busyText);

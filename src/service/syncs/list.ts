@@ -1,4 +1,7 @@
+import { countLocks } from '../locks/list-page.ts';
 import type { Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { toWorkspace } from '../workspaces/workspaces.ts';
 import { type SyncRow, syncsIn, toSync } from './queue.ts';
 
 export type RecordedSync = ReturnType<typeof recordedSyncOf>;
@@ -48,3 +51,51 @@ const recordedSyncOf = (row: SyncRow) => ({
   /** Name of the token that requested it first, or what else did. */
   requested_by: row.requested_by,
 });
+
+export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>[number];
+
+export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
+
+/** Overview of all workspaces, ordered by id. */
+export async function overviewOfWorkspaces(storage: Storage) {
+  const [workspaces, locks, syncs] = await Promise.all([
+    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
+    countLocks(storage),
+    lastSyncs(storage),
+  ]);
+  return workspaces.map((row) => ({
+    ...toWorkspace(row),
+    locks: locks.get(row.id) ?? 0,
+    lastSync: syncs.get(row.id) ?? null,
+  }));
+}
+
+/** One index lookup per workspace, regardless of the number of its syncs. */
+async function lastSyncs({ read }: Storage) {
+  const rows = await read
+    .selectFrom('workspaces')
+    .innerJoin('syncs', (join) =>
+      join.on('syncs.id', '=', ({ selectFrom }) =>
+        selectFrom('syncs as newest')
+          .select('newest.id')
+          .whereRef('newest.workspace_id', '=', 'workspaces.id')
+          .orderBy('newest.created_at', 'desc')
+          .orderBy('newest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .selectAll('syncs')
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.workspace_id,
+      {
+        id: row.id,
+        branch: row.branch,
+        status: toSync(row).status,
+        /** Time of its end, start or creation: the latest that is known. */
+        at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
+      },
+    ]),
+  );
+}

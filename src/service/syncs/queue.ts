@@ -3,13 +3,15 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { syncStatuses } from '../../interface/resources.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
+import type { BranchName } from '../git/branch-name.ts';
+import type { Remote } from '../git/remote.ts';
+import type { Limits } from '../git/run-git.ts';
 import { leasedUntil, noLease } from '../runtime/lease.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import type { FetchedObjects } from './lfs-objects.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
@@ -239,3 +241,31 @@ export const countsOf = (objects: number, { wanted, received }: Pick<FetchedObje
   received_bytes: received.bytes,
   total_bytes: wanted.bytes,
 });
+
+export interface WantedObjects {
+  readonly workspace: string;
+  readonly branch: BranchName;
+  readonly head: string;
+  readonly remote: Remote;
+  readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
+}
+
+export interface FetchedObjects {
+  readonly wanted: { readonly objects: number; readonly bytes: number };
+  readonly received: { readonly objects: number; readonly bytes: number };
+  readonly missing: { readonly count: number; readonly named: readonly MissingObject[] };
+}
+
+export const noObjects: FetchedObjects = {
+  wanted: { objects: 0, bytes: 0 },
+  received: { objects: 0, bytes: 0 },
+  missing: { count: 0, named: [] },
+};
+
+/** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
+export type FetchObjects = (
+  wanted: WantedObjects,
+  /** The timeout applies to git, and to the time that a store sends nothing. */
+  limits: Limits & { readonly signal: AbortSignal },
+  onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
+) => Promise<FetchedObjects>;

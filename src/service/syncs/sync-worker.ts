@@ -1,21 +1,16 @@
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
-import { localLimits } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
-import type { ChangedPaths } from '../outbox/event.ts';
-import { recordEvents } from '../outbox/outbox.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
-import type { FetchObjects } from './lfs-objects.ts';
-import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
+import { recordSync } from './record-sync.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -87,11 +82,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     });
     // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
-    const changed = await changedPaths(parts, sync, end);
-    lease.end();
-    const isRecorded = await storage.commit({ workspace: sync.workspace }, (db) =>
-      record(db, storage.now, sync, end, changed),
-    );
+    const isRecorded = await recordSync(parts, sync, end, lease.end);
     if (!isRecorded) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
@@ -137,62 +128,4 @@ async function fetchBranchAndObjects(
     if (error instanceof GitError) return { kind: 'failed', error: error.message };
     throw error;
   }
-}
-
-const maxChangedPaths = 1_000;
-
-/** Read before the sync is recorded, which replaces the head of the last one. */
-async function changedPaths({ storage, git }: SyncRunParts, sync: ClaimedSync, end: SyncEnd): Promise<ChangedPaths> {
-  const unknown = { changed_paths: null, more_changed_paths: false };
-  if (end.kind === 'failed') return unknown;
-  const last = await storage.read
-    .selectFrom('synced_branches')
-    .select('head')
-    .where('workspace_id', '=', sync.workspace)
-    .where('name', '=', sync.branch)
-    .executeTakeFirst();
-  if (last === undefined) return unknown;
-  try {
-    const query = { from: last.head, to: end.head, limits: localLimits, max: maxChangedPaths + 1 };
-    const paths = [...(await git.listDifferences(sync.workspace, query))];
-    return { changed_paths: paths.slice(0, maxChangedPaths), more_changed_paths: paths.length > maxChangedPaths };
-  } catch (error) {
-    // After a forced push, the mirror may have lost the last head.
-    if (error instanceof GitError) return unknown;
-    throw error;
-  }
-}
-
-/** Finishes a sync atomically. False if the lease was lost. */
-async function record(
-  db: Database,
-  now: Now,
-  sync: ClaimedSync,
-  end: SyncEnd,
-  changed: ChangedPaths,
-): Promise<boolean> {
-  const row = await finishSync(db, now, sync, end);
-  if (row === undefined) return false;
-  if (end.kind === 'succeeded') {
-    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
-    await db
-      .insertInto('synced_branches')
-      .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
-      .onConflict((conflict) =>
-        conflict.columns(['workspace_id', 'name']).doUpdateSet({
-          ...values,
-          // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
-          received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
-        }),
-      )
-      .execute();
-  }
-  const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
-  const data = { sync: toSync(row), triggered_by: row.requested_by };
-  await recordEvents(db, now, [
-    end.kind === 'succeeded'
-      ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }
-      : { ...about, type: 'sync.failed', data },
-  ]);
-  return true;
 }

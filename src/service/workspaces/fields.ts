@@ -6,12 +6,15 @@ import { parseBranchName } from '../git/branch-name.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
 import {
   defaultLatestMode,
+  defaultLfsLockTtl,
+  defaultLfsMode,
   defaultPushLockMode,
   parseBranchPatterns,
   parseLatestMode,
+  parseLfsMode,
+  parseLfsUrl,
   parsePushLockMode,
-} from './latest.ts';
-import { defaultLfsLockTtl, defaultLfsMode, parseLfsMode, parseLfsUrl } from './lfs-settings.ts';
+} from './settings.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {

@@ -5,7 +5,10 @@ import { parseRemote, type Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
-import type { StoredWorkspace } from './workspaces.ts';
+import { createOnce } from '../runtime/once.ts';
+import { remember } from '../runtime/remember.ts';
+import type { Storage } from '../storage/storage.ts';
+import { noteDefaultBranch, type StoredWorkspace } from './workspaces.ts';
 
 /** One workspace gets few of the processes: some remotes that do not respond cannot use them all. */
 const processes = {
@@ -51,3 +54,101 @@ export function createRemotes({ git, allowFile }: RemotesOptions) {
 }
 
 export const listBranchesTimeout = { timeoutMs: 10_000 };
+
+export interface RemoteListing {
+  readonly branches: ReadonlyMap<BranchName, string>;
+  readonly defaultBranch: BranchName | undefined;
+  /**
+   * Milliseconds, by the clock of the database: the time of the request, after any wait for a free process. The listing
+   * is not older than this.
+   */
+  readonly askedAt: number;
+}
+
+interface RemoteFailure {
+  /** A sentence for users. */
+  readonly reason: string;
+  /** True if the remote was not asked, because too many others were being asked. */
+  readonly isBusy: boolean;
+}
+
+/** Last known state of a remote on this instance: its last response, and the failure of a later request. */
+export interface KnownRemote {
+  readonly listing: RemoteListing | undefined;
+  readonly failure: RemoteFailure | undefined;
+  /** Start of the last request, by the clock of this process. */
+  readonly startedAt: number;
+}
+
+/** State of a remote that was just asked. */
+export type AskedRemote = KnownRemote &
+  ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
+
+export type RemoteMemory = ReturnType<typeof createRemoteMemory>;
+
+interface RemoteMemoryParts {
+  readonly storage: Pick<Storage, 'read' | 'commit' | 'now'>;
+  readonly remotes: Pick<Remotes, 'branches'>;
+  readonly stopping: AbortSignal;
+}
+
+/** A key with the remote, which may change while it is being asked. */
+export const remoteKey = ({ id, remote }: StoredWorkspace, ...more: readonly unknown[]): string =>
+  JSON.stringify([id, remote, ...more]);
+
+/** Beyond this number, the remotes that were asked longest ago are dropped. */
+const maxRemembered = 1_000;
+
+const nothing: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
+
+/** Remembers the last answers of remotes. Not shared between instances: they can ask again at any time. */
+export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
+  const memory = new Map<string, { remote: string; known: KnownRemote }>();
+  const onceRunning = createOnce<AskedRemote>();
+  const onceStarted = createOnce<AskedRemote>();
+
+  function known({ id, remote }: StoredWorkspace): KnownRemote {
+    const remembered = memory.get(id);
+    // The workspace may have been removed and added again with another remote.
+    return remembered?.remote === remote ? remembered.known : nothing;
+  }
+
+  /**
+   * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
+   * because that of the database may step back.
+   */
+  function store({ id, remote }: StoredWorkspace, asked: AskedRemote): AskedRemote {
+    if ((memory.get(id)?.known.startedAt ?? 0) <= asked.startedAt)
+      remember(memory, id, { remote, known: asked }, maxRemembered);
+    return asked;
+  }
+
+  async function askNow(workspace: StoredWorkspace, onStart: () => void): Promise<AskedRemote> {
+    const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    const startedAt = performance.now();
+    let askedAt = at;
+    try {
+      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, () => {
+        askedAt = at + Math.round(performance.now() - startedAt);
+        onStart();
+      });
+      const { defaultBranch } = response;
+      if (defaultBranch !== undefined) await noteDefaultBranch(storage, workspace, defaultBranch);
+      return store(workspace, { listing: { ...response, askedAt }, failure: undefined, startedAt });
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      const failure = { reason: error.message, isBusy: error.kind === 'busy' };
+      const asked = { listing: known(workspace).listing, failure, startedAt };
+      return failure.isBusy ? asked : store(workspace, asked);
+    }
+  }
+
+  /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
+  const askAgain = (workspace: StoredWorkspace) =>
+    onceStarted(remoteKey(workspace), (onStart) => askNow(workspace, onStart));
+
+  /** Asks the remote now. Callers share a request that is already running. */
+  const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
+
+  return { known, ask, askAgain };
+}

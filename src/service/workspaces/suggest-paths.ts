@@ -2,7 +2,7 @@ import { closestNames } from '../../interface/closest-name.ts';
 import { type LockPath, parseHeldPath, parseLockPath } from '../../interface/lock-path.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { FolderQuery } from '../git/list-folder.ts';
+import type { FolderQuery } from '../git/list-files.ts';
 import { hasLocksBelow } from '../locks/list.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { raiseFences } from '../../../src/service/backup/fences.ts';
+import { raiseFences } from '../../../src/service/backup/restore.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 

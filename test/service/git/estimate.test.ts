@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readProgress } from '../../../src/service/git/transfer.ts';
+import { readProgress } from '../../../src/service/git/fetch.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { type Commit, createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';

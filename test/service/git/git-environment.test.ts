@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gitEnvironment } from '../../../src/service/git/git-environment.ts';
+import { gitEnvironment } from '../../../src/service/git/git-command.ts';
 
 describe('the environment of git', () => {
   test('contains only the allowed variables of the operator', () => {

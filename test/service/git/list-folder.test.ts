@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { FolderEntry } from '../../../src/service/git/list-folder.ts';
+import type { FolderEntry } from '../../../src/service/git/list-files.ts';
 import { branchNamed, enoughTime, failureOf, gitSetUp } from '../../support/git-service.ts';
 
 const all = { folder: '', isWanted: () => true, max: 1_000, limits: enoughTime };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { summarizeErrors } from '../../../src/service/git/git-output.ts';
-import { createRemoteRedactor } from '../../../src/service/git/redact.ts';
+import { createRemoteRedactor } from '../../../src/service/git/remote.ts';
 import { remoteAt } from '../../support/git-service.ts';
 
 const token = fc.stringMatching(/^[A-Za-z0-9!$&'()*+,;=.~_-]{12,40}$/);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
+import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { codeUnits } from '../../interface/texts.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';

@@ -12,9 +12,8 @@ import { type ServerOptions, startServer } from '../../../src/service/http/serve
 import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
 import { sendRefusal } from '../../../src/service/lfs/responses.ts';
 import type { Locks } from '../../../src/service/locks/locks.ts';
-import { defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
-import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
-import { asTextToGit } from '../../../src/service/mirror/responses.ts';
+import { asTextToGit, createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
+import { defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
 import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';

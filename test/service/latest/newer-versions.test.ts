@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createFindNewerVersions } from '../../../src/service/latest/newer-versions.ts';
+import { createFindNewerVersions } from '../../../src/service/latest/compare.ts';
 import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts';
 
 async function setUp(files: number) {

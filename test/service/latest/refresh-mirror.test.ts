@@ -6,9 +6,10 @@ import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.
 import {
   type AskedRemote,
   createRemoteMemory,
+  createRemotes,
   type KnownRemote,
-} from '../../../src/service/workspaces/remote-memory.ts';
-import { createRemotes, listBranchesTimeout } from '../../../src/service/workspaces/remotes.ts';
+  listBranchesTimeout,
+} from '../../../src/service/workspaces/remotes.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';

@@ -1,9 +1,9 @@
 import { utimes } from 'node:fs/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { evict, minKeptAfterUseMs } from '../../../src/service/lfs/evict.ts';
+import { evict, minKeptAfterUseMs } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore, type ListedObject, type ObjectStore } from '../../../src/service/lfs/object-store.ts';
-import type { Oid } from '../../../src/service/lfs/oid.ts';
+import type { Oid } from '../../../src/service/lfs/pointer.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectMaintenance, type LfsUsage, remainingBytes } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
-import type { ObjectName } from '../../../src/service/lfs/oid.ts';
+import type { ObjectName } from '../../../src/service/lfs/pointer.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';

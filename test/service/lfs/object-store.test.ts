@@ -2,7 +2,7 @@ import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { createObjectStore, type ListedObject } from '../../../src/service/lfs/object-store.ts';
-import { parseOid } from '../../../src/service/lfs/oid.ts';
+import { parseOid } from '../../../src/service/lfs/pointer.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { readSnapshot } from '../../../src/service/backup/snapshot.ts';
+import { readSnapshot } from '../../../src/service/backup/write.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';

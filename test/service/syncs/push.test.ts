@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
+import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { listSyncs, type SyncPosition } from '../../../src/service/syncs/list.ts';
-import { type ClaimedSync, claimSync, enqueue, finishSync } from '../../../src/service/syncs/queue.ts';
+import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

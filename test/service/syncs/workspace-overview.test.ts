@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { overviewOfWorkspaces } from '../../../src/service/syncs/workspace-overview.ts';
+import { overviewOfWorkspaces } from '../../../src/service/syncs/list.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
-import { comparedWith, parseBranchPatterns } from '../../../src/service/workspaces/latest.ts';
+import { comparedWith, parseBranchPatterns } from '../../../src/service/workspaces/settings.ts';
 
 const main = 'main' as BranchName;
 

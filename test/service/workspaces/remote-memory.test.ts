@@ -4,7 +4,7 @@ import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
+import { createRemoteMemory } from '../../../src/service/workspaces/remotes.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { FolderEntry, FolderQuery } from '../../../src/service/git/list-folder.ts';
+import type { FolderEntry, FolderQuery } from '../../../src/service/git/list-files.ts';
 import { createSuggestPaths } from '../../../src/service/workspaces/suggest-paths.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';

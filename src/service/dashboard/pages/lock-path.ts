@@ -13,7 +13,7 @@ import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/queue.ts';
 import { readLockHistory } from '../../locks/read-history.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
+import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
 import {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
+import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import { failingHooks } from '../../webhooks/hooks.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
