@@ -76,7 +76,7 @@ const measuredInTime = [
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
   'test/fire/line.test.ts',
-  'test/service/cli/receive-time.test.ts',
+  'test/cli/receive-time.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/workspaces/remove-workspace.test.ts',
   'test/service/webhooks/silent-receivers.test.ts',
@@ -85,7 +85,7 @@ const measuredInTime = [
 const all = [
   'test/e2e/scenarios/**/*.test.ts',
   'test/locks/renewal/renew-locks.test.ts',
-  'test/service/cli/receive-time.test.ts',
+  'test/cli/receive-time.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/lfs/garbage.test.ts',
   'test/service/storage/when-busy.test.ts',

@@ -1,54 +1,73 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { parseArgs } from 'node:util';
 import { withText } from '../scripts/markdown.ts';
+import { errorMessage } from '../src/interface/format.ts';
+import { accepted, refused } from '../src/interface/parsed.ts';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
 import { figuresMarkdown, terminalText } from './table.ts';
 
 interface Options {
-  readonly quick?: boolean;
-  readonly table?: true;
+  readonly quick: boolean;
   readonly out: string;
 }
 
-const description = `Runs the named benchmarks, or all of them, and prints a table of their figures and limits.
-The measurements are written to results.json.`;
+const help = `Usage: npm run bench -- [NAME]... [--quick] [--out FOLDER] [--table]
+
+Runs the named benchmarks, or all of them, and prints a table of their figures and limits.
+The measurements are written to results.json.
+
+  --quick       run few and small rounds, only to check that everything works
+  --out FOLDER  folder of results.json
+  --table       run no benchmarks, and write the results of the last run into docs/scaling.md
+`;
 
 const exitHelp =
   'The exit code is 0, or 1 if a limit is missed or a benchmark fails, or 2 if the arguments are invalid.';
 
+const flag = { type: 'boolean', default: false } as const;
+const options = { quick: flag, table: flag, help: { ...flag, short: 'h' }, out: { type: 'string' } } as const;
+
 /** Runs the command with these benchmarks, and returns its exit code. */
 export async function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
-  const tableHelp = 'run no benchmarks, and write the results of the last run into docs/scaling.md';
-  const command = new Command('npm run bench --')
-    .description(description)
-    .addArgument(new Argument('[name...]', 'names of benchmarks').choices(all.map(({ name }) => name)))
-    .option('--quick', 'run few and small rounds, only to check that everything works')
-    .option('--out <folder>', 'folder of results.json', import.meta.dirname)
-    .addOption(new Option('--table', tableHelp).conflicts('quick'))
-    .addHelpText('after', `\n${list}\n\n${exitHelp}`);
+  const names = all.map(({ name }) => name);
+  const read = readArguments(args, names);
+  if (!read.ok) {
+    process.stderr.write(`${read.reason}\nRun with --help for usage.\n`);
+    return 2;
+  }
+  const { values, positionals } = read.value;
+  const { quick, out = import.meta.dirname } = values;
+  if (values.help) {
+    const width = Math.max(...names.map(({ length }) => length));
+    const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
+    process.stdout.write(`${help}\n${list}\n\n${exitHelp}\n`);
+    return 0;
+  }
+  if (values.table) return writeTable(out, all);
+  const wanted = all.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  return run(wanted, { quick, out });
+}
+
+function readArguments(args: readonly string[], names: readonly string[]) {
   try {
-    command.exitOverride().showHelpAfterError('Run with --help for usage.').parse(args, { from: 'user' });
-    const options = command.opts<Options>();
-    const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
-    if (!options.table) return await run(wanted, options);
-    if (command.args.length > 0) command.error('error: --table runs no benchmarks. Remove their names.');
-    return await writeTable(options.out, all);
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const unknown = positionals.find((name) => !names.includes(name));
+    if (unknown !== undefined) return refused(`There is no benchmark ${unknown}.`);
+    if (values.table && (values.quick || positionals.length > 0)) return refused('--table runs no benchmarks.');
+    return accepted({ values, positionals });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
+    return refused(errorMessage(error));
   }
 }
 
 /** npm forwards a Ctrl-C that the terminal has sent to all processes: a second one within this time is a duplicate. */
 const sameSignalMs = 1_000;
 
-async function run(wanted: readonly Benchmark[], { quick = false, out }: Options): Promise<number> {
+async function run(wanted: readonly Benchmark[], { quick, out }: Options): Promise<number> {
   const stop = new AbortController();
   let stopped: { readonly code: number; readonly at: number } | undefined;
   const onSignal = (name: NodeJS.Signals): void => {

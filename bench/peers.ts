@@ -88,10 +88,7 @@ function figuresOf({ name, peer, clients }: Comparison): readonly Figure[] {
         ? []
         : [
             ...ofServer(`${peer}, ${where}`, theirs),
-            ratioFigure(`${name}, ${where}: pairs relative to ${peer}`, ours.rates, theirs.rates, {
-              limit,
-              shown: true,
-            }),
+            ratioFigure(`${name}, ${where}: pairs relative to ${peer}`, ours.rates, theirs.rates, { limit }),
           ]),
     ];
   });

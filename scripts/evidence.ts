@@ -35,7 +35,7 @@ async function writeEvidence(folder: string): Promise<void> {
     plain(`Measured on ${results.date.slice(0, 10)}. ${machineText(circumstances)}`),
     `## Until the next job has the lock\n\n${deathsText(figures)}`,
     `## Histories\n\n${historiesText(figures)}`,
-    `## Beside peers\n\n${peersText(results)}`,
+    `## Compared with etcd\n\n${peersText(results)}`,
   ];
   writeFileSync(page, withText(readFileSync(page, 'utf8'), 'evidence', text.join('\n\n')));
   if (!havePassed || !figures.every(isKept)) throw new Error('A limit was missed, or a test failed: see above.');
@@ -62,16 +62,17 @@ const linkTo = (test: string): string => `[${test.replace(/^.*\/|\.test\.ts$/g, 
 /** A row for each kind of death, with the median, the worst and its limit for each ttl. */
 function deathsText(figures: readonly Measured[]): string {
   const found = figures.flatMap(({ name, value, limit, test }) => {
-    const [, kind, ttl = '', what] = /^(.*?)(?:, ttl (\w+))?: (median|worst)\b/.exec(name) ?? [];
-    return kind === undefined ? [] : [{ kind, ttl, what, value, limit, test }];
+    const [, kind, ttl = ''] = /^(.*?)(?:, ttl (\w+))?: (?:median|worst)\b/.exec(name) ?? [];
+    return kind === undefined ? [] : [{ kind, ttl, value, limit, test }];
   });
-  const rows = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, ofKind]): Row => {
-    const cells = ['30s', '5m'].map((ttl) => {
-      const [median, worst] = ofKind.filter((each) => each.ttl === ttl || each.ttl === '');
-      if (median === undefined || worst === undefined) throw new Error(`There are no figures for ${kind}, ttl ${ttl}.`);
+  const inOrder = found.toSorted((one, other) => one.test.localeCompare(other.test));
+  const rows = [...Map.groupBy(inOrder, ({ kind }) => kind)].map(([kind, ofKind]): Row => {
+    // An upgrade has no ttl.
+    const [first = '', second = ''] = [...Map.groupBy(ofKind, ({ ttl }) => ttl).values()].map(([median, worst]) => {
+      if (median === undefined || worst === undefined) throw new Error(`There is only one figure for: ${kind}`);
       return `${numberText(median.value)}, ${judged(worst, isKept(median) && isKept(worst))}`;
     });
-    return [kind, ...cells, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
+    return [kind, first, second, ofKind[0] === undefined ? '' : linkTo(ofKind[0].test)];
   });
   const head = ['After', 'ttl 30 s', 'ttl 5 min', 'Test'];
   const intro =
@@ -81,7 +82,7 @@ function deathsText(figures: readonly Measured[]): string {
 
 function historiesText(figures: readonly Measured[]): string {
   const list = figures
-    .filter(({ test }) => test === histories)
+    .filter(({ test, name }) => test === histories && /instance|restart|lock|Porcupine/.test(name))
     .map((figure) => `- ${figure.name}: ${judged(figure, isKept(figure))}`);
   const intro = `Three instances on PostgreSQL, 64 clients and two workspaces for a minute, in ${linkTo(histories)}:`;
   return [intro, '', ...list].join('\n');
@@ -89,7 +90,8 @@ function historiesText(figures: readonly Measured[]): string {
 
 /** A row for each server and number of clients. */
 function peersText(results: Results): string {
-  const figures = results.benchmarks.flatMap(figuresOf).map((figure) => {
+  const besideEtcd = results.benchmarks.flatMap(figuresOf).filter(({ name }) => /^(SQLite|etcd),/.test(name));
+  const figures = besideEtcd.map((figure) => {
     const [, server = '', clients = '', what = ''] = /^(.*), (\d+) clients?: (.*)$/.exec(figure.name) ?? [];
     return { ...figure, server, clients, what };
   });
@@ -103,9 +105,9 @@ function peersText(results: Results): string {
     return [first?.server ?? '', first?.clients ?? '', ...cells, ...(all.length < 4 ? [''] : [])];
   });
   const leftOut = results.benchmarks.flatMap((each) => (each.kind === 'measured' ? (each.leftOut ?? []) : []));
-  const head = ['', 'Clients', 'Pairs/s', 'p50 ms', 'p99 ms', 'Relative to the peer'];
+  const head = ['', 'Clients', 'Pairs/s', 'p50 ms', 'p99 ms', 'Relative to etcd'];
   const intro =
-    'Each pair is a lock and its release, both on disk: in etcd with a lease for each lock, in PostgreSQL one INSERT and one DELETE. `npm run bench -- peers` measures them in turns.';
+    'A pair is a lock and its release, both on disk, and in etcd with a lease for each lock. `npm run bench -- peers` measures them in turns.';
   const table = markdownTable(head, rows, (column) => column > 0);
   return [intro, table, ...leftOut.map(({ name, reason }) => plain(`Left out: ${name}. ${reason}`))].join('\n\n');
 }

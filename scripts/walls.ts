@@ -58,8 +58,8 @@ function circles(): readonly string[] {
 function strangersToLocks(): readonly string[] {
   return imports()
     .filter(({ imported }) => imported.startsWith('src/locks/'))
-    .filter(({ file }) => !/^src\/(action|locks|cli|service\/cli\/remote)\//.test(file))
-    .map(({ file }) => `${file} imports src/locks, which only the action and the command over HTTP do.`);
+    .filter(({ file }) => !/^src\/(action|locks|cli)\//.test(file))
+    .map(({ file }) => `${file} imports src/locks, which only the action and the lock commands do.`);
 }
 
 function silencedRules(): readonly string[] {
@@ -81,7 +81,7 @@ function tooManyNames(): readonly string[] {
     .map(({ length }) => length)
     .toSorted((one, other) => one - other);
   const limits = [
-    { part: 0.5, limit: 8, name: 'half' },
+    { part: 0.5, limit: 9, name: 'half' },
     { part: 0.9, limit: 26, name: '90 %' },
   ];
   return limits.flatMap(({ part, limit, name }) => {

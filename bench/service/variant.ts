@@ -1,4 +1,4 @@
-import { createLog } from '../../src/service/cli/serve/log.ts';
+import { createLog } from '../../src/service/cli/run-service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { startTestService } from '../../test/support/running-service.ts';
 import { openStorage } from './seed.ts';

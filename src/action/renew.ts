@@ -13,7 +13,7 @@ import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunToCancel } from './renewal/cancel-run.ts';
 import { watchProcess } from './renewal/processes.ts';
-import { parseRenewalTask, type RenewalTask } from './renewal/task.ts';
+import type { RenewalTask } from './renewal/start.ts';
 import { errorText } from './report/error-text.ts';
 import { createSecretRedactor } from './report/redact.ts';
 import { connect } from './step/connect.ts';
@@ -70,6 +70,7 @@ async function renew({
     watch: (onChange: () => void) => watchLedger(ledgerFile, onChange),
   };
   const job = { service: connection.baseUrl, workspace, step };
+  for (const loss of task.losses) context.record(loss);
   try {
     await renewLocks(context, {
       ...job,
@@ -123,6 +124,16 @@ function watchLedger(file: string, onChange: () => void): () => void {
     clearInterval(timer);
     clearTimeout(pending);
   };
+}
+
+/** Undefined if the text was truncated because the step was killed while writing it. */
+function parseRenewalTask(text: string): RenewalTask | undefined {
+  try {
+    // Written by the same version of the action, through a pipe that no other process has.
+    return JSON.parse(text) as RenewalTask;
+  } catch {
+    return undefined;
+  }
 }
 
 const task = parseRenewalTask(await text(process.stdin));

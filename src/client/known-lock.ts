@@ -20,16 +20,16 @@ export const etagOf = (response: ClientResponse): string | undefined => strongEt
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
 
 const names = {
-  path: ['path', 'file', 'file_path', 'filePath', 'filename', 'resource'],
-  id: ['id', 'lock_id', 'lockId', 'uuid'],
-  type: ['type', 'lock_type', 'lockType', 'kind'],
-  owner: ['owner', 'owner_name', 'ownerName', 'holder', 'locked_by', 'lockedBy', 'user', 'username', 'created_by'],
-  person: ['name', 'login', 'username', 'display_name', 'displayName', 'email', 'id'],
-  origin: ['origin', 'run_url', 'runUrl'],
+  path: ['path', 'file'],
+  id: ['id', 'lock_id'],
+  type: ['type'],
+  owner: ['owner', 'holder', 'locked_by', 'user'],
+  person: ['name', 'login', 'id'],
+  origin: ['origin', 'run_url'],
   note: ['note', 'comment'],
-  acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
-  expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
-  fence: ['fence', 'fencing_token', 'fencingToken'],
+  acquired: ['acquired_at', 'locked_at', 'created_at', 'since'],
+  expires: ['expires_at', 'expires', 'expiry'],
+  fence: ['fence', 'fencing_token'],
 } as const;
 
 /** Reads an entry of a list of locks; undefined if it has no path. */
@@ -106,15 +106,10 @@ export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock',
 /** The current lock, from the body of a 409, 412 or 423. */
 export function holderIn(response: ClientResponse): JsonObject | undefined {
   const body = objectIn(response);
-  const { locks, holder } = body;
+  const { locks } = body;
   const [first] = isArray(locks) ? locks : [];
-  const named = [body['lock'], first, body['current_lock'], asObject(body['error'])['lock'], body['data']].find(
-    isObject,
-  );
-  if (named !== undefined) return named;
-  // `holder` is either the lock or its owner.
-  if (isObject(holder)) return describesHolder(holder) ? holder : { owner: holder };
-  return describesHolder(body) ? body : undefined;
+  const named = [body['lock'], first, asObject(body['error'])['lock']].find(isObject);
+  return named ?? (describesHolder(body) ? body : undefined);
 }
 
 /** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */

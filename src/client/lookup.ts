@@ -11,7 +11,7 @@ interface Lists {
   readonly listLocks: ListLocks;
 }
 
-/** More paths are looked up in the list of their common folder. */
+/** More paths are looked up in the list of all locks. */
 const maxSinglePaths = 8;
 
 /** The locks on these paths. */
@@ -36,8 +36,7 @@ export async function listOnPaths(
   const distinct = new Set<string>(paths);
   if (distinct.size <= maxSinglePaths) await inParallel([...new Set(paths)], addLockOn);
   else {
-    const prefix = commonFolder(paths);
-    const items = await list(prefix === '' ? {} : { prefix });
+    const items = await list({});
     for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
     const folded = new Set(items.map(({ path }) => path.toLowerCase()));
     await inParallel(
@@ -97,16 +96,6 @@ export async function lookupIn(
       : { kind: 'failed', error };
     return () => result;
   }
-}
-
-/** The innermost common folder, with a trailing slash; empty if there is none. */
-function commonFolder(paths: readonly string[]): string {
-  const [first = '', ...others] = paths;
-  let length = first.lastIndexOf('/') + 1;
-  for (const path of others) {
-    while (!path.startsWith(first.slice(0, length))) length = first.lastIndexOf('/', length - 2) + 1;
-  }
-  return first.slice(0, length);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
-import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
+import { isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
@@ -129,19 +129,12 @@ type Hint = { readonly kind: 'url' | 'cursor'; readonly text: string };
 function hintOf(response: ClientResponse): Hint | undefined {
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return { kind: 'url', text: linked };
-  const body = objectIn(response);
-  if (body['has_more'] === false || body['hasMore'] === false) return undefined;
-  const places = [body, ...['pagination', 'paging', 'meta', 'links', '_links'].map((name) => asObject(body[name]))];
-  return places.map(hintIn).find((hint) => hint !== undefined);
-}
-
-/** In some services, `next` is a URL; in others, a cursor. */
-function hintIn(body: JsonObject): Hint | undefined {
-  const cursor = firstName(body, ['next_cursor', 'nextCursor']);
+  const { next_cursor, next } = objectIn(response);
+  const cursor = nameIn(next_cursor);
   if (cursor !== undefined) return { kind: 'cursor', text: cursor };
-  const next = firstName(body, ['next']) ?? firstName(asObject(body['next']), ['href', 'url']);
-  if (next === undefined) return undefined;
-  return { kind: looksLikeUrl(next) ? 'url' : 'cursor', text: next };
+  // In some services, `next` is a URL; in others, a cursor.
+  const text = nameIn(next);
+  return text === undefined ? undefined : { kind: looksLikeUrl(text) ? 'url' : 'cursor', text };
 }
 
 const looksLikeUrl = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../interface/retry-after.ts';
-import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
 import { readOutdated } from './outdated.ts';
 import { isOwnProblem } from './recognize.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
@@ -97,15 +97,16 @@ const startText = ({ excerpt }: { readonly excerpt: string }): string =>
 const maxDetailLength = 200;
 const maxFields = 20;
 
+/** A problem for each part of the request: its pointer, `#/hook/url`, and the detail, or only the detail. */
 export function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
-  const object = asObject(body);
-  const nested = asObject(object['error']);
-  const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
-  const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
-  return found.slice(0, maxFields).map(({ field, detail }) => ({
-    field: field === undefined || field === '' ? undefined : sanitizer.line(field, maxDetailLength),
-    detail: sanitizer.line(detail, maxDetailLength),
-  }));
+  const { errors } = asObject(body);
+  const found = (isArray(errors) ? errors : []).flatMap((error) => {
+    const detail = nameIn(error) ?? firstName(asObject(error), ['detail', 'message']);
+    const pointer = firstName(asObject(error), ['pointer', 'field'])?.replace(/^#?\//, '');
+    const field = pointer === undefined || pointer === '' ? undefined : sanitizer.line(pointer, maxDetailLength);
+    return detail === undefined ? [] : { field, detail: sanitizer.line(detail, maxDetailLength) };
+  });
+  return found.slice(0, maxFields);
 }
 
 const maxWordsLength = 500;
@@ -125,23 +126,12 @@ export function rawMessageOf(body: Json): string | undefined {
     firstName(object, ['detail', 'title']) ??
     firstName(nested, ['message', 'detail', 'title', 'code']) ??
     // `error` is often only a code or the name of the status, with a sentence in another field.
-    joinDistinct(nameIn(error), firstName(object, ['message', 'error_description'])) ??
-    firstName(asObject(object['fault']), ['faultstring'])
+    joinDistinct(nameIn(error), firstName(object, ['message', 'error_description']))
   );
 }
 
-const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
-
-const idHeaders = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'x-amz-request-id',
-  'x-ms-request-id',
-  'x-trace-id',
-  'cf-ray',
-];
+const idNames = ['request_id', 'requestId'];
+const idHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 const maxIdLength = 128;
 
@@ -175,28 +165,3 @@ const joinDistinct = (...parts: readonly (string | undefined)[]): string | undef
   const texts = [...new Set(parts.filter((part) => part !== undefined))];
   return texts.length === 0 ? undefined : texts.join(': ');
 };
-
-function fieldErrors(errors: Json | undefined): readonly { field: string | undefined; detail: string }[] {
-  if (isArray(errors)) {
-    return errors.flatMap((error) => {
-      const detail =
-        typeof error === 'string' ? error : firstName(asObject(error), ['detail', 'message', 'msg', 'title']);
-      return detail === undefined ? [] : [{ field: isObject(error) ? fieldOf(error) : undefined, detail }];
-    });
-  }
-  return Object.entries(asObject(errors)).flatMap(([field, details]) =>
-    (isArray(details) ? details : [details]).flatMap((detail) => {
-      const text = nameIn(detail);
-      return text === undefined ? [] : [{ field, detail: text }];
-    }),
-  );
-}
-
-/** Reads the field from `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
-function fieldOf(error: JsonObject): string | undefined {
-  const path = error['loc'] ?? error['path'];
-  if (isArray(path)) return path.map((part) => nameIn(part) ?? '').join('/');
-  const source = asObject(error['source']);
-  const name = firstName(error, ['pointer', 'field', 'param', 'path', 'name']) ?? firstName(source, ['pointer']);
-  return name?.replace(/^#?\//, '');
-}

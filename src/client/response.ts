@@ -67,12 +67,10 @@ export function deprecationIn(response: ClientResponse): string | undefined {
   const deprecation = headerOf(response, 'deprecation');
   const sunset = headerOf(response, 'sunset');
   if (deprecation === undefined && sunset === undefined) return undefined;
-  const outdated = deprecation === undefined ? '' : deprecatedText(deprecation);
-  const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
   const links = parseLinks(headerOf(response, 'link'));
   const more = links.get('deprecation') ?? links.get('sunset');
-  const what = [outdated, ending].filter((part) => part !== '').join(' and');
-  const sentence = `The service says that this API${what}.${more === undefined ? '' : ` See ${more}`}`;
+  const ending = sunset === undefined ? '' : `, and ends on ${sunset}`;
+  const sentence = `The service says that this API is deprecated${ending}.${more === undefined ? '' : ` See ${more}`}`;
   return response.sanitizer.line(sentence, maxWarningLength);
 }
 
@@ -132,11 +130,4 @@ function readBody({ headers, bytes: received, tooLarge: cut }: RawResponse, sani
   const type = sanitizer.line(headers['content-type'] ?? '', 80);
   const reason = `${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`;
   return { kind: 'other', reason, excerpt: excerpt() };
-}
-
-/** RFC 9745 defines `@` and seconds since 1970; its drafts used a date or `true`. */
-function deprecatedText(deprecation: string): string {
-  const seconds = /^@(\d{1,11})$/.exec(deprecation)?.[1];
-  const ms = seconds === undefined ? Date.parse(deprecation) : Number(seconds) * 1_000;
-  return Number.isNaN(ms) ? ' is deprecated' : ` has been deprecated since ${new Date(ms).toISOString().slice(0, 10)}`;
 }

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
-import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
+import { firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { notUnderstood, rawMessageOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
@@ -85,11 +85,12 @@ export function readSync(body: JsonObject, sanitizer: Sanitizer) {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
   };
+  const error = errorIn(body, sanitizer);
   const status = sanitizer.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
   return {
     sync_id: name(idNames),
     status,
-    state: stateOf(status, body),
+    state: stateOf(status, error),
     branch: name(['branch']),
     estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
     received_objects: countIn(body, ['received_objects', 'receivedObjects']),
@@ -98,7 +99,7 @@ export function readSync(body: JsonObject, sanitizer: Sanitizer) {
     total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
     missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
     head: name(['head', 'commit', 'revision']),
-    error: errorIn(body, sanitizer),
+    error,
   };
 }
 
@@ -113,34 +114,18 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const succeededWords = /^(succeeded|success|successful|synced|up_to_date|passed|ok)$/;
+const succeededWords = /^(succeeded|success|completed?|done|finished|ok)$/;
+const failedWords = /^(failed|failure|error|cancell?ed|aborted|rejected|timed_?out)$/;
 
-/** The sync has ended. Other fields may show the result. */
-const endedWords = /^(completed?|done|finished|ended|closed)$/;
-
-const failedWords =
-  /^(fail|failed|failure|error|errored|cancell?ed|aborted|rejected|timeout|timed_?out|expired|completed_with_errors)$/;
-
-function stateOf(status: string, body: JsonObject): SyncState {
-  const word = normalizeWord(status);
-  if (failedWords.test(word)) return 'failed';
-  if (succeededWords.test(word)) return 'succeeded';
-  if (!endedWords.test(word)) return 'running';
-  return reportsFailure(body) ? 'failed' : 'succeeded';
-}
-
-const reportsFailure = (body: JsonObject): boolean => {
-  const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
-  if (conclusion !== undefined && failedWords.test(normalizeWord(conclusion))) return true;
-  const { error, success } = body;
-  return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
-};
-
-const normalizeWord = (word: string): string =>
-  word
+function stateOf(status: string, error: string | undefined): SyncState {
+  const word = status
     .trim()
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
+  if (failedWords.test(word)) return 'failed';
+  if (!succeededWords.test(word)) return 'running';
+  return error === undefined ? 'succeeded' : 'failed';
+}
 
 const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
   const count = firstMember(body, names);

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
 import { removeOldAudit } from './audit/read-audit.ts';
-import { removeOldResults } from './idempotency/remembered-results.ts';
+import { removeOldResults } from './idempotency/idempotency.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';

@@ -12,7 +12,7 @@ import { createCompare } from './latest/compare.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
-import { foldHeldPaths } from './locks/fold-held-paths.ts';
+import { foldHeldPaths } from './locks/find.ts';
 import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const backgroundWork = startBackgroundWork(parts);
   const stopWork = async () => {
     stopping.abort();
-    await Promise.all([backgroundWork, locks, freeDisk].map((work) => work.stop()));
+    await Promise.all([backgroundWork, freeDisk].map((work) => work.stop()));
   };
   try {
     const server = await startServer(app, host, port, {

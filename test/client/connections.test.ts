@@ -176,12 +176,14 @@ describe('an interface with an end date', () => {
 
   test.each<[string, Readonly<Record<string, string>>]>([
     [
-      `has been deprecated since 2026-01-01 and ends on ${july}. See https://example.com/v2`,
+      `is deprecated, and ends on ${july}. See https://example.com/v2`,
       { deprecation: '@1767225600', sunset: july, link },
     ],
     ['is deprecated.', { deprecation: 'true' }],
-    ['has been deprecated since 2026-01-01.', { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' }],
-    [`ends on ${july}. See https://a.test/`, { sunset: july, link: '<https://a.test/>; rel=sunset' }],
+    [
+      `is deprecated, and ends on ${july}. See https://a.test/`,
+      { sunset: july, link: '<https://a.test/>; rel=sunset' },
+    ],
   ])('is reported in one warning, however often the service announces it: %s', async (words, headers) => {
     const { client } = await clientOf(json(200, [], headers));
     await client.ask();

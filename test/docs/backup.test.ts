@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runMain } from '../service/cli/run-main.ts';
+import { runMain } from '../command/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../support/databases.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';

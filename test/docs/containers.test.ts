@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { commands } from '../../src/service/cli/commands.ts';
-import { variableOf } from '../../src/service/cli/definition/flags.ts';
+import { variableOf } from '../../src/command/flags.ts';
+import { allCommands } from '../../src/main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { products, programOf } from '../support/reverse-proxy.ts';
 import { shipped } from './pages.ts';
@@ -54,8 +54,8 @@ test('Compose and Kubernetes match the image: its user, folder and port, and no 
   }
 });
 
-test('Compose and Kubernetes set only variables that the service has, and no secrets', () => {
-  const known = new Set(commands.flatMap(({ flags }) => Object.keys(flags).map(variableOf)));
+test('Compose and Kubernetes set only variables that the service has, and no secrets', async () => {
+  const known = new Set((await allCommands()).flatMap(({ flags }) => Object.keys(flags).map(variableOf)));
   const set = [...instances.flatMap((name) => Object.keys(services[name].environment))];
   set.push(...container.env.map(({ name }: { name: string }) => name));
   expect(set).not.toEqual([]);

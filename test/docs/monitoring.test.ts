@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest'
 import { parse } from 'yaml';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
-import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.ts';
+import { commandEnvironment, runMain, startMain } from '../command/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';

@@ -65,7 +65,7 @@ const deaths: readonly Death[] = [
   signalled('SIGKILL of its runner', ({ worker }) => process.kill(worker.pid, 'SIGKILL')),
   signalled('SIGKILL of its renewing process', ({ renewers }) => endProcesses(renewers())),
   {
-    name: 'a cut of its network',
+    name: 'A cut of its network',
     async start(desk, path, ttl) {
       let isCut = false;
       const port = Number(new URL(desk.baseUrl).port);
@@ -117,14 +117,16 @@ test('the next job has the lock at the latest when the ttl of a dead one ends, a
         onTestFinished(holder.remove, timeoutMs);
         const waiter = await waitingJob(service, path, ttl);
         onTestFinished(() => vanish(waiter.job), timeoutMs);
-        return { ...{ holder, waiter, ttl, ms }, phase: (number + 0.5) / times };
+        return { ...{ holder, waiter, ttl, ms, isReleased: death.isReleased }, phase: (number + 0.5) / times };
       }),
     ),
   );
-  // The holders die at moments that are spread over the time between two renewals.
+  // The holders die at moments that are spread over the time between two renewals. Releases do not depend on it, but
+  // each starts a process.
+  const longestMs = Math.max(...ttls.map(({ ms }) => ms));
   await Promise.all(
-    started.map(async ({ holder, waiter, ttl, ms, phase }) => {
-      await new Promise((resolve) => setTimeout(resolve, (phase * ttl.ms) / 3));
+    started.map(async ({ holder, waiter, isReleased, ttl, ms, phase }) => {
+      await new Promise((resolve) => setTimeout(resolve, (phase * (isReleased ? longestMs : ttl.ms)) / 3));
       const diedAt = performance.now();
       await holder.die();
       ms.push((await waiter.granted) - diedAt);

@@ -164,7 +164,7 @@ test('keeps locks exclusive and promises intact while instances are killed and t
   const rows = await allDelivered(cluster.url, receiver);
   const histories = readHistories(rows);
   const wrong = histories.flatMap((history) => history.wrong);
-  measured(broken, wrong.length, { exactly: 0 }, wrong.slice(0, 10));
+  measured(`${broken}, as the service recorded them`, wrong.length, { exactly: 0 }, wrong.slice(0, 10));
   // Every lock in the history belongs to a client that knows it, and every granted lock is in the history: the owner of
   // a lost lock would have been refused, and a lock that stayed would be in the lists below.
   const acquired = new Set(histories.flatMap((history) => [...history.acquired]));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client, Conflict } from '../../src/client/client.ts';
 import type { PutLeaseResult } from '../../src/client/leases.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../src/locks/ledger/history.ts';
 import { createLockSession } from '../../src/locks/session.ts';
-import { createCommandSession } from '../../src/service/cli/remote/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { errorOf, knownLock, lockOf, place, refused, start } from './samples.ts';
 

@@ -1,4 +1,4 @@
-import { asObject, isArray, isObject, type Json, nameIn } from '../../client/json.ts';
+import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import { formatNumber, pluralize } from '../../interface/format.ts';
 import { retryAdvice } from './change.ts';
 import type { GitHub } from './github.ts';
@@ -69,9 +69,9 @@ export function readFiles(list: Json | undefined): readonly ListedFile[] {
 }
 
 function readFile(entry: Json): ListedFile | undefined {
-  if (!isObject(entry)) return undefined;
-  const name = nameIn(entry['filename']);
+  const { filename, status, previous_filename } = asObject(entry);
+  const name = nameIn(filename);
   // Copying a file does not change the original.
-  const before = entry['status'] === 'copied' ? undefined : nameIn(entry['previous_filename']);
+  const before = status === 'copied' ? undefined : nameIn(previous_filename);
   return name === undefined ? undefined : { name, before };
 }

@@ -1,7 +1,7 @@
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
 import { parseAudience, parseBoolean, parseWholeNumber } from './parse.ts';
-import { complete, type Read, type Reader } from './table.ts';
+import { complete, type Reader } from './table.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 
@@ -27,9 +27,9 @@ const credentialsAdvice =
 /** A given token takes precedence over the identity of the job. */
 function readCredentials(
   { read, raw, addProblem }: Reader,
-  baseUrl: Read<string>,
+  baseUrl: string | undefined,
   environment: NodeJS.ProcessEnv,
-): Read<{ readonly kind: 'static'; readonly token: string } | JobIdentity> {
+): { readonly kind: 'static'; readonly token: string } | JobIdentity | undefined {
   const audience = read('audience', parseAudience);
   if (raw.token !== '') {
     const token = read('token', parseServiceToken);

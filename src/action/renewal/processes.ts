@@ -1,28 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../client/json.ts';
+import { isRecordedProcess, type RecordedProcess } from '../../locks/ledger/entry.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
-import { type Checked, hasShape, isInteger, isOptional, isString } from '../../locks/ledger/shape.ts';
 import type { Context } from '../step/context.ts';
 import { hasNoProcess } from '../step/runner.ts';
 
-const isKnownProcess = hasShape({
-  pid: isInteger,
-  /** Undefined if the system does not report it. */
-  startedAt: isOptional(isString),
-});
-
-/** A process by id and start time, because the system reuses ids. */
-export type KnownProcess = Checked<typeof isKnownProcess>;
-
 /** Undefined for an invisible process: in a container, the parent of a step is outside and has the id 0. */
-export const identifyProcess = (pid: number): KnownProcess | undefined =>
+export const identifyProcess = (pid: number): RecordedProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
 /** On macOS, reading the start time of a process runs `ps`. */
 const defaultChecksPerStart = process.platform === 'darwin' ? 30 : 1;
 
 /** Returns a check for frequent use: only one in `checksPerStart` calls compares the start time. */
-export function watchProcess(known: KnownProcess, checksPerStart = defaultChecksPerStart): () => boolean {
+export function watchProcess(known: RecordedProcess, checksPerStart = defaultChecksPerStart): () => boolean {
   let checks = 0;
   return () => {
     checks += 1;
@@ -64,7 +55,7 @@ export async function stopRenewal(
 
 const neverAborted = new AbortController().signal;
 
-async function waitOrKill({ clock, sleep }: EndContext, known: KnownProcess, signal: AbortSignal): Promise<void> {
+async function waitOrKill({ clock, sleep }: EndContext, known: RecordedProcess, signal: AbortSignal): Promise<void> {
   const until = clock() + maxWaitMs;
   while (!isGone(known) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
   if (!signalKnown(known, 'SIGKILL')) return;
@@ -73,7 +64,7 @@ async function waitOrKill({ clock, sleep }: EndContext, known: KnownProcess, sig
 }
 
 /** Without its start time, another process may have the id: it is not signaled, and only sees its mark in the ledger. */
-function signalKnown({ pid, startedAt }: KnownProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+function signalKnown({ pid, startedAt }: RecordedProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (startedAt === undefined || startOf(pid) !== startedAt) return false;
   tryTo(() => process.kill(pid, signal));
   return true;
@@ -91,7 +82,7 @@ function tryTo(act: () => void): void {
 /** The start of a zombie: a process that has ended, but that no process has waited for. */
 const zombieMark = 'zombie';
 
-export function isGone({ pid, startedAt }: KnownProcess): boolean {
+export function isGone({ pid, startedAt }: RecordedProcess): boolean {
   if (hasNoProcess(pid)) return true;
   const start = startOf(pid);
   return start === zombieMark || (startedAt !== undefined && start !== undefined && start !== startedAt);
@@ -136,7 +127,7 @@ function startOnMac(pid: number): string | undefined {
 }
 
 /** The process that the step saved; undefined if it saved none. */
-function savedProcess(state: string): KnownProcess | undefined {
+function savedProcess(state: string): RecordedProcess | undefined {
   const saved = parseJson(state);
-  return saved.ok && isKnownProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;
+  return saved.ok && isRecordedProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;
 }

@@ -2,20 +2,20 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type CallLimits, type KnownLock, type ServiceError, withRequest } from '../../client/client.ts';
+import { type CallLimits, type ServiceError, withRequest } from '../../client/client.ts';
+import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
+import { lostRenewalText } from '../../locks/messages.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import { lossOf } from '../../locks/renewal/renew-locks.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { isWorkerGone } from '../step/runner.ts';
 import { randomUuid } from '../step/uuid.ts';
-import { cancelRun, findRun } from './cancel-run.ts';
+import { findRun, type RunToCancel } from './cancel-run.ts';
 import { identifyProcess } from './processes.ts';
-import { createRenewalTask, environmentOfRenewal, type RenewalTask, type StepToRenew } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -27,7 +27,7 @@ const maxResponseMs = 2_000;
  * service to respond. Throws an InputError if a lost lock is to cancel the run, and the run is unknown.
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>) {
-  const { client, clock, connection, log, record, runner, saveState } = context;
+  const { client, clock, connection, log, runner, saveState } = context;
   const { onLost } = task;
   const cancels =
     onLost.kind === 'cancel'
@@ -41,18 +41,6 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
     // A failure is reported only if there are locks to renew.
     renewer.catch(() => undefined);
     return renewer;
-  }
-
-  /** In the ledger, later steps see the losses. Nothing renews these locks. */
-  async function reportLosses(losses: readonly Loss[], step: string): Promise<void> {
-    for (const loss of losses) {
-      record(loss);
-      log.warn(lostRenewalText(loss, undefined, client.serverNow()));
-    }
-    if (losses.length === 0 || cancels === undefined) return;
-    const cancelled = await cancelRun(cancels, { ...context, serverNow: client.serverNow }, step);
-    record(cancelled);
-    log.warn(cancelledText(cancelled));
   }
 
   return {
@@ -78,18 +66,23 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
         log.warn(withRequest(text, request));
         return renewed;
       }
-      await reportLosses(losses, step);
-      const held = renewed.filter(({ key, path }) => !losses.some((loss) => loss.key === key && loss.path === path));
-      if (held.length === 0) return renewed;
+      for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
       try {
         const prepared = await startOnce();
         handedOver = true;
         handOver(
           prepared,
           context,
-          createRenewalTask(context, task, { step, grants: held, ageMs: ageMs + clock() - startedAt }, cancels),
+          createRenewalTask(
+            context,
+            task,
+            { step, grants: renewed, losses, ageMs: ageMs + clock() - startedAt },
+            cancels,
+          ),
         );
         const response = await firstResponse(prepared);
+        // Otherwise the process only reports the losses.
+        if (losses.length === grants.length) return renewed;
         if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
         else if (response.kind === 'silent') log.warn(silentText(context, renewed));
         else log.warn(notStartedText(context, isOrphan() ? orphaned : response.reason, renewed));
@@ -124,6 +117,7 @@ const maxFirstRenewalMs = 10_000;
 interface FirstRenewal {
   /** All grants. The expiries of those that were renewed are new. */
   readonly renewed: readonly Grant[];
+  /** The locks among them that are already lost. */
   readonly losses?: readonly Loss[];
   /** Why the service cannot renew locks. */
   readonly reason?: string;
@@ -132,47 +126,36 @@ interface FirstRenewal {
 
 /** Shows whether the service supports renewal, while the step can still warn about it. */
 async function renewFirst(context: Context, task: TaskOf<'lock'>, grants: readonly Grant[]): Promise<FirstRenewal> {
-  const { clock, signal } = context;
+  const { client, clock, signal } = context;
+  const { workspace, ttl } = task;
   const limits = { deadline: clock() + maxFirstRenewalMs, signal };
   const [first, ...others] = grants;
-  if (first === undefined) return { renewed: grants };
-  const { lease } = first.lock;
-  if (lease !== undefined) return renewLeaseFirst(context, task, { lease, grants }, limits);
-  const { grant, ...result } = await renewOneFirst(context, task, first, limits);
-  return { ...result, renewed: [grant, ...others] };
-}
-
-async function renewLeaseFirst(
-  { client }: Context,
-  { workspace, ttl }: TaskOf<'lock'>,
-  { lease, grants }: { readonly lease: string; readonly grants: readonly Grant[] },
-  limits: CallLimits,
-): Promise<FirstRenewal> {
+  const { lease } = first?.lock ?? {};
+  if (lease === undefined)
+    return first === undefined ? { renewed: grants } : renewOne(context, task, [first, ...others], limits);
   const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
   // A failed request does not show whether the service supports renewal.
   if (renewal.kind === 'failed') return { renewed: grants };
   if (renewal.kind === 'refused') return { renewed: grants, ...refusalOf(renewal.error) };
-  const lost = new Map<string, KnownLock | undefined>(renewal.lost.map(({ path, holder }) => [path, holder]));
-  const losses = grants
-    .filter(({ path }) => renewal.kind === 'ended' || lost.has(path))
-    .map((grant) => lossOf(grant, lost.get(grant.path), client.serverNow()));
+  const holders = new Map(renewal.lost.map(({ path, holder }) => [path, holder]));
+  const isLost = ({ path }: Grant): boolean => renewal.kind === 'ended' || holders.has(path);
+  const losses = grants.filter(isLost).map((grant) => lossOf(grant, holders.get(grant.path), client.serverNow()));
   if (renewal.kind === 'ended') return { renewed: grants, losses };
   const { expiresAt: expires_at } = renewal;
-  const renewed = grants.map((grant) =>
-    lost.has(grant.path) ? grant : { ...grant, lock: { ...grant.lock, expires_at } },
-  );
+  const renewed = grants.map((grant) => (isLost(grant) ? grant : { ...grant, lock: { ...grant.lock, expires_at } }));
   return { renewed, losses };
 }
 
-/** Renews one of the locks. */
-async function renewOneFirst(
+/** Renews the first of the locks. */
+async function renewOne(
   { client, record }: Context,
   { ttl }: TaskOf<'lock'>,
-  grant: Grant,
+  grants: readonly [Grant, ...Grant[]],
   limits: CallLimits,
-): Promise<Omit<FirstRenewal, 'renewed'> & { readonly grant: Grant }> {
+): Promise<FirstRenewal> {
+  const [grant, ...others] = grants;
   const { path, workspace, lock } = grant;
-  if (!hasIdentity(lock)) return { grant, reason: 'its locks have neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { renewed: grants, reason: 'its locks have neither ids nor ETags' };
   const idempotencyKey = randomUuid();
   const renewal = await client.renewLock(
     { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock },
@@ -184,19 +167,17 @@ async function renewOneFirst(
       const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
       const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
       record({ ...now, at: new Date(client.serverNow()).toISOString() });
-      return { grant: now, ...(renewal.kind === 'replaced' && { reason: 'it grants another lock instead' }) };
+      const reason = renewal.kind === 'replaced' && { reason: 'it grants another lock instead' };
+      return { renewed: [now, ...others], ...reason };
     }
-    case 'lost': {
-      const { error, holder } = renewal;
-      // A service that answers 412 supports renewal.
-      return error.status === 412
-        ? { grant, losses: [lossOf(grant, holder, client.serverNow())] }
-        : { grant, ...refusalOf(error) };
-    }
-    case 'refused':
-      return { grant, ...refusalOf(renewal.error) };
     case 'failed':
-      return { grant };
+      return { renewed: grants };
+    case 'lost':
+    case 'refused':
+      // A service that answers 412 to a lost lock supports renewal.
+      return renewal.kind === 'lost' && renewal.error.status === 412
+        ? { renewed: grants, losses: [lossOf(grant, renewal.holder, client.serverNow())] }
+        : { renewed: grants, ...refusalOf(renewal.error) };
   }
 }
 
@@ -255,3 +236,65 @@ async function firstResponse({ child, response }: RenewalProcess): Promise<First
     child.unref();
   }
 }
+
+/** The task of the renewing process. */
+export type RenewalTask = ReturnType<typeof createRenewalTask>;
+
+interface StepToRenew {
+  readonly step: string;
+  readonly grants: readonly Grant[];
+  /** Time since the locks were granted. */
+  readonly ageMs: number;
+}
+
+/** Sent through a pipe, because later steps can read the environment of a process. */
+const createRenewalTask = (
+  { client, clock, connection, ledger, runner }: Context,
+  { workspace, ttl }: TaskOf<'lock'>,
+  { step, grants, losses, ageMs }: StepToRenew & { readonly losses: readonly Loss[] },
+  cancels: RunToCancel | undefined,
+) => ({
+  connection,
+  origin: runner.origin,
+  ledgerFile: ledger.file,
+  step,
+  workspace,
+  ttl: formatDuration(ttl),
+  /** The ledger may be gone while the locks are still held. */
+  grants,
+  /** Recorded first: a loss may cancel the run. */
+  losses,
+  ageMs,
+  /** The run to cancel if a lock is lost. */
+  cancels,
+  /** The clock of the service minus that of this machine. */
+  clockOffsetMs: client.serverNow() - clock(),
+  /** The worker process of the runner; undefined if unknown. */
+  worker: identifyProcess(runner.worker),
+  /** Their URLs may contain passwords. */
+  proxies: proxiesIn(process.env),
+});
+
+/** The proxy variables that the HTTP client of the toolkit reads. */
+const proxyVariables = /^(https?_proxy|no_proxy)$/i;
+
+export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  variablesLike(proxyVariables, environment);
+
+/**
+ * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
+ * secret.
+ */
+const plainVariables =
+  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
+
+/** The environment of the renewing process, which other processes can read. */
+export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  variablesLike(plainVariables, environment);
+
+const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      pattern.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );

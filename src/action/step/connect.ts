@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient, type Retry } from '../..
 import { milliseconds } from '../../interface/duration.ts';
 import { formatElapsed } from '../../interface/format.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
-import type { Log, Reporter } from '../report/reporter.ts';
+import type { Reporter } from '../report/reporter.ts';
 
 /** The client of a step. It logs retries, and sends the run URL with its requests. */
 export function connect(
@@ -38,7 +38,7 @@ export const actionVersion = '0.1.0';
 /** More retries of a failing service would fill the log of a step with many requests. */
 const maxRetriesInLog = 10;
 
-export function retryLog(log: Log) {
+export function retryLog(log: Reporter['log']) {
   let logged = 0;
   let isLimitLogged = false;
   return ({ reason, delayMs, kind }: Retry): void => {

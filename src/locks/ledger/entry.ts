@@ -97,7 +97,7 @@ const location = {
 /** A process by id and start time, because the system reuses ids. */
 export type RecordedProcess = Checked<typeof isRecordedProcess>;
 
-const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptional(isString) });
+export const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptional(isString) });
 
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
 const request = { ...location, step: isString, key: isString };

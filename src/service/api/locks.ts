@@ -8,7 +8,7 @@ import { describedLockPath, lockRequestSchema, noteField } from '../contract/req
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { lastSegment } from '../http/request-target.ts';
-import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
+import { parseIfMatch, tagPattern } from '../locks/release.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
 import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
 import {

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { quoteForLog } from '../platform/safe-text.ts';
-import { migrate } from '../storage/migrate.ts';
-import { schemaVersion } from '../storage/migrations.ts';
+import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';

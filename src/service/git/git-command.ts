@@ -1,5 +1,5 @@
 import { spanOfMs } from '../../interface/duration.ts';
-import { systemErrorText } from '../platform/system-errors.ts';
+import { systemErrorText } from '../../interface/system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { asGitErrors, GitError } from './git-error.ts';
 import { summarizeErrors } from './git-output.ts';

@@ -1,4 +1,4 @@
-import { systemErrorText } from '../platform/system-errors.ts';
+import { systemErrorText } from '../../interface/system-errors.ts';
 
 type GitFailure =
   | 'timeout'

@@ -1,7 +1,18 @@
+import { sql } from 'kysely';
 import { Refusal } from '../contract/problem.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import {
+  batchQuery,
+  excludedOf,
+  inInputOrder,
+  inputIndex,
+  insertFrom,
+  textOf,
+  textsOf,
+} from '../storage/batch-query.ts';
+import { removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
-import { type IndexedRequest, keyReused, type Once, recallAll, rememberAll } from './remembered-results.ts';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
@@ -115,3 +126,124 @@ function orThrow<Result>(outcome: Once<Result> | 'key-reused'): Once<Result> {
   if (outcome === 'key-reused') throw keyReused();
   return outcome;
 }
+
+export interface IndexedRequest extends KeyedRequest {
+  readonly workspace: string;
+}
+
+/** The result of a request, or of an earlier one with the same key. */
+export interface Once<Result> {
+  readonly result: Result;
+  readonly replayed: boolean;
+}
+
+const rememberedForMs = 24 * 60 * 60 * 1_000;
+
+const selectResults = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('remembered_answers', (join) =>
+      join
+        .on('token_id', '=', textOf('tokenId'))
+        .on('workspace_id', '=', textOf('workspace'))
+        .on('remembered_answers.key', '=', textOf('key')),
+    )
+    .select([inputIndex.as('index'), 'fingerprint', 'result'])
+    .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
+);
+
+/** Remembered results, in the order of the requests. */
+export async function recallAll<Result>(
+  db: Database,
+  { now }: Storage,
+  requests: readonly (IndexedRequest | undefined)[],
+): Promise<readonly (Once<Result> | 'key-reused' | undefined)[]> {
+  if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
+  return inInputOrder(requests, await selectResults(db, now, requests)).map((row, index) => {
+    if (row === undefined) return undefined;
+    if (row.fingerprint !== requests[index]?.fingerprint) return 'key-reused';
+    // Only rememberAll() writes the column, and the fingerprint says which operation it was.
+    return { result: JSON.parse(row.result) as Result, replayed: true };
+  });
+}
+
+const insertResults = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'remembered_answers', {
+    ...textsOf(['key', 'fingerprint', 'result']),
+    token_id: textOf('tokenId'),
+    workspace_id: textOf('workspace'),
+    created_at: now,
+  })
+    // An existing row is too old, or recallAll() would have found it.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['token_id', 'workspace_id', 'key'])
+        .doUpdateSet(excludedOf(['fingerprint', 'result', 'created_at'])),
+    ),
+);
+
+interface DoneRequest {
+  readonly request: IndexedRequest | undefined;
+  readonly result: unknown;
+}
+
+/** Stores the results of requests with a key. Returns the approximate number of stored bytes. */
+export async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<number> {
+  const rows = done.flatMap(({ request, result }) =>
+    request === undefined ? [] : [{ ...request, result: JSON.stringify(result) }],
+  );
+  if (rows.length > 0) await insertResults(db, now, rows);
+  return rows.reduce((bytes, { result }) => bytes + result.length, 0);
+}
+
+export const removeOldResults = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });
+
+export const keyReused = (): Refusal =>
+  new Refusal(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
+  );
+
+/** Part of the limit that may be added before the bytes are counted again. */
+const uncounted = 1 / 16;
+
+/** Limits the total size of the remembered responses of all tokens. */
+export function createRememberedLimit({
+  storage,
+  maxRememberedBytes,
+  metrics,
+}: {
+  readonly storage: Pick<Storage, 'read' | 'commit'>;
+  readonly maxRememberedBytes: number;
+  readonly metrics: Pick<Metrics, 'droppedResponses'>;
+}) {
+  // The amount stored by an earlier process is unknown.
+  let added = Number.POSITIVE_INFINITY;
+  return {
+    /** Must be called with the size of each stored response. */
+    add(bytes: number): void {
+      added += bytes;
+    },
+    async enforce(): Promise<void> {
+      if (added < maxRememberedBytes * uncounted) return;
+      added = 0;
+      metrics.droppedResponses.inc(await removeResponsesBeyond(storage, maxRememberedBytes));
+    },
+  };
+}
+
+/** Estimated size of column overhead, numbers and index entries, in addition to the texts. */
+const bytesPerRow = 300;
+
+const bytes = sql<number>`octet_length(key) + octet_length(result) + ${sql.lit(bytesPerRow)}`;
+
+export const removeResponsesBeyond = (storage: Pick<Storage, 'read' | 'commit'>, maxBytes: number): Promise<number> =>
+  removeBeyond(
+    storage,
+    { table: 'remembered_answers', time: 'created_at' },
+    { max: maxBytes, size: bytes, countedAtOnce: rowsAtOnce(maxBytes) },
+  );
+
+/** Batch size: small enough that the last batch hardly exceeds the limit, and that none takes long. */
+const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));

@@ -1,9 +1,9 @@
+import { foldCase } from '../../interface/fold-case.ts';
 import type { Compared, LatestMode, Outdated } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { foldCase } from '../locks/windows-path.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode, uncompared } from '../workspaces/latest.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { foldCase } from '../../interface/fold-case.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Locks } from '../locks/locks.ts';
-import { foldCase } from '../locks/windows-path.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue } from '../syncs/queue.ts';
 import type { ReleaseMerged } from '../syncs/sync-worker.ts';

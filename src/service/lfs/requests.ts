@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { maxLockPathBytes } from '../../interface/lock-path.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-import { readCursor } from '../locks/cursor.ts';
+import { readCursor } from '../locks/list.ts';
 import { parseOid } from './oid.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { foldCase } from '../../interface/fold-case.ts';
 import type { Lock, Timestamp } from '../../interface/resources.ts';
 import { batchQuery, inInputOrder, inputIndex, type Members, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type LockRow, toLock } from './lock-row.ts';
 
@@ -97,4 +98,32 @@ export function obstacleIn(found: StoredLock): Obstacle {
   const remainingSeconds = Math.ceil(found.opensInMs / 1_000);
   if (found.isActive) return { kind: 'held', lock, remainingSeconds };
   return { kind: 'closed', lock, until: asTimestamp(found.expires_at + found.delay_ms), remainingSeconds };
+}
+
+const atOnce = 10_000;
+
+const setFoldedPaths = batchQuery((db, members) =>
+  db
+    .updateTable('locks')
+    .from(members)
+    .set({ folded_path: textOf('foldedPath') })
+    .whereRef('locks.workspace_id', '=', textOf('workspace'))
+    .whereRef('locks.path', '=', textOf('path')),
+);
+
+/** Adds folded paths to locks that were acquired without --windows-paths. */
+export async function foldHeldPaths({ now, commit }: Storage): Promise<void> {
+  for (let folded = atOnce; folded === atOnce; ) {
+    folded = await commit('global', async (db) => {
+      const locks = await db
+        .selectFrom('locks')
+        .select(['workspace_id as workspace', 'path'])
+        .where('folded_path', 'is', null)
+        .limit(atOnce)
+        .execute();
+      const rows = locks.map((lock) => ({ ...lock, foldedPath: foldCase(lock.path) }));
+      if (rows.length > 0) await setFoldedPaths(db, now, rows);
+      return rows.length;
+    });
+  }
 }

@@ -19,7 +19,7 @@ import {
   unlockPaths,
 } from './lease-store.ts';
 import { toLock } from './lock-row.ts';
-import { leasePosition } from './queue.ts';
+import { placeInLine } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
 import {
@@ -101,7 +101,7 @@ export function createLeases(options: LeasesOptions) {
     const lockOn = new Map(keys.map((key, index) => [key, found[index]]));
     const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
     const blocked = blockedBy({ keys, wanted }, lockOn, await keepersOf(storage.read, now, free));
-    return { kind: 'waiting', blocked, queue: await leasePosition(storage, id) };
+    return { kind: 'waiting', blocked, queue: await placeInLine(storage, id) };
   }
 
   /** Undefined for a lease that was neither granted nor ended. */
@@ -177,7 +177,7 @@ export function createLeases(options: LeasesOptions) {
         attempt(request, place),
       );
       if (decision.kind !== 'blocked') return decision;
-      return { kind: 'waiting', blocked: decision, waited, queue: await leasePosition(storage, id) };
+      return { kind: 'waiting', blocked: decision, waited, queue: await placeInLine(storage, id) };
     },
     async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease | EndedLease | Inaccessible> {
       const row = await findLease(storage.read, key);

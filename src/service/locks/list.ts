@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { maxLockPathBytes, parseHeldPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type LockRow, toLock } from './lock-row.ts';
 
@@ -73,4 +75,18 @@ export async function listActiveLocks({ read, now }: Storage, query: LockQuery) 
     .execute();
   const locks: readonly ActiveLock[] = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
+}
+
+/** The position in a list of locks. Opaque to clients, so that its content can change. */
+export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
+
+/** RFC 4648: three bytes become four characters. */
+export const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
+
+const notACursor = refused('It is not a cursor of this list. Start again without a cursor.');
+
+export function readCursor(cursor: string): Parsed<string> {
+  if (cursor.length > maxCursorLength) return notACursor;
+  const path = Buffer.from(cursor, 'base64url').toString();
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notACursor;
 }

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { Idempotency, Once } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
-import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
-import { type ReleaseRequest, releaseLocks } from './release.ts';
+import { createCommitReleases, createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { blockedBy, linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
@@ -28,8 +27,7 @@ import { findWait } from './take-lease.ts';
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
-import { watchLocks } from './watch-locks.ts';
-import { foldCase, windowsPathProblem } from './windows-path.ts';
+import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -74,10 +72,7 @@ interface ComparedRequest extends TakeRequest {
   readonly comparison: Compared | undefined;
 }
 
-/** Open pages show changes by other instances within a second. */
-const watchEveryMs = 300;
-
-/** The locks of one instance. Each change also notifies open pages and waiting clients. */
+/** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
   const terms = {
@@ -97,7 +92,6 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
@@ -125,7 +119,6 @@ export function createLocks(options: LocksOptions) {
         void broadcast.send(line);
       }
     }
-    watch.wake();
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
@@ -173,7 +166,6 @@ export function createLocks(options: LocksOptions) {
     const asked = { ...request, keys, wanted: 1, ttlMs: milliseconds(ttl), waitId, place, comparison };
     const decision = await commitAcquire(keyed, asked);
     waiters.changed(lineOf(request));
-    watch.wake();
     const { result } = decision;
     if (result.kind === 'blocked') return { decision, watched: result.watched };
     return { decision, isRefused: result.kind !== 'acquired' };
@@ -273,15 +265,9 @@ export function createLocks(options: LocksOptions) {
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */
-    async removeExpired(): Promise<number> {
-      const removed = await removeExpiredLocks(storage);
-      if (removed > 0) watch.wake();
-      return removed;
-    },
+    removeExpired: (): Promise<number> => removeExpiredLocks(storage),
     keepPresent: line.keepPresent,
-    follow: watch.follow,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
-    stop: watch.stop,
   };
 }

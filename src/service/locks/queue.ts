@@ -7,38 +7,11 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import type { LockRow } from './lock-row.ts';
 import { defaultUrgency, isPresent, type LinePath } from './waits.ts';
 
-/** A query about the line of a path, from the view of a wait if there is one. */
-interface LineQuery extends LinePath {
-  readonly waitId: string | null;
-}
+/** The number of those who wait in each line. */
+const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
+  inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
 
-/** The position that each wait has, or would get, and the number of those who wait. */
-async function queuePositions(
-  db: Database,
-  now: Now,
-  queries: readonly LineQuery[],
-): Promise<readonly QueuePosition[]> {
-  const rows = await countLines(db, now, queries);
-  return inInputOrder(queries, rows).map((row): QueuePosition => {
-    const length = Number(row?.length ?? 0);
-    return { position: 1 + Number(row?.isIn ? row.ahead : length), length };
-  });
-}
-
-export async function countWaiting(
-  { read, now }: Pick<Storage, 'read' | 'now'>,
-  locks: readonly LockRow[],
-): Promise<ReadonlyMap<string, number>> {
-  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
-    workspace,
-    path: folded_path ?? path,
-    waitId: null,
-  }));
-  const queues = await queuePositions(read, now, lines);
-  return new Map(locks.map(({ id }, index) => [id, queues[index]?.length ?? 0]));
-}
-
-export const queuePositionOf = coalesceReads(queuePositions);
+const committedLength = coalesceReads(queueLengths);
 
 const countLines = batchQuery((db, members, now) =>
   db
@@ -47,23 +20,35 @@ const countLines = batchQuery((db, members, now) =>
       join.on('line.workspace_id', '=', textOf('workspace')).on('line.path', '=', textOf('path')),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
-    .leftJoin('wait_paths as own', (join) =>
-      join.on('own.wait_id', '=', textOf('waitId')).onRef('own.path', '=', 'line.path'),
-    )
-    .where(({ or, eb }) => or([isPresent(now), eb('waits.id', '=', textOf('waitId'))]))
+    .where(isPresent(now))
     .groupBy(sql`asked.key`)
-    .select([
-      inputIndex.as('index'),
-      sql<number>`count(*)`.as('length'),
-      sql<number>`count(own.wait_id)`.as('isIn'),
-      sql<number>`sum(case when line.rank < own.rank or (line.rank = own.rank and line.wait_id < own.wait_id) then 1 else 0 end)`.as(
-        'ahead',
-      ),
-    ]),
+    .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
 );
 
-/** The place of a waiting lease among all that want one of its paths. */
-export async function leasePosition({ read, now }: Pick<Storage, 'read' | 'now'>, id: string): Promise<QueuePosition> {
+export async function countWaiting(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  locks: readonly LockRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
+    workspace,
+    path: folded_path ?? path,
+  }));
+  const lengths = await queueLengths(read, now, lines);
+  return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
+}
+
+/** The place of a wait among all that want one of its paths. The place that it would get, if it is not in line. */
+export async function queuePositionOf(
+  storage: Pick<Storage, 'read' | 'now'>,
+  { waitId, ...line }: LinePath & { readonly waitId: string },
+): Promise<QueuePosition> {
+  const found = await placeInLine(storage, waitId);
+  if (found.length > 0) return found;
+  const length = await committedLength(storage, line);
+  return { position: length + 1, length };
+}
+
+export async function placeInLine({ read, now }: Pick<Storage, 'read' | 'now'>, id: string): Promise<QueuePosition> {
   const counts = await read
     .selectFrom((from) =>
       from

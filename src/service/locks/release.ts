@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Broadcast, Database, Now, Storage } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
-import type { IdMatch } from './id-match.ts';
 import { type LockRow, toLock } from './lock-row.ts';
+import type { LinePath } from './waits.ts';
 
 /** The caller: a token, or the operator at the command line. */
 interface Releaser extends Actor {
@@ -96,5 +97,80 @@ function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
     actor: releaser,
     action: 'lock.force-released',
     detail: { workspace, path, lock: id, owner, origin, ...(reason !== undefined && { reason }) },
+  };
+}
+
+export const entityTag = (id: string): string => `"${id}"`;
+
+export type IdMatch = (id: string) => boolean;
+
+const anyTag = /^[ \t]*\*[ \t]*$/;
+
+/** RFC 9110 section 8.8.3. The opaque part may contain commas. */
+export const tagPattern = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+
+const tags = new RegExp(tagPattern, 'g');
+
+/** Elements may be empty (RFC 9110 section 5.6.1.2). */
+const tagList = new RegExp(`^[ \\t,]*${tagPattern}(?:[ \\t]*,[ \\t,]*${tagPattern})*[ \\t,]*$`);
+
+/**
+ * `If-Match` of RFC 9110 section 13.1.1: `*` or a list of entity tags, compared strongly, so that a weak one never
+ * matches. Invalid values match nothing: a condition that cannot be parsed must not allow a change.
+ */
+export function parseIfMatch(header: string): IdMatch {
+  if (anyTag.test(header)) return () => true;
+  const given = new Set<string>(tagList.test(header) ? header.match(tags) : []);
+  return (id) => given.has(entityTag(id));
+}
+
+export type CommitReleases = ReturnType<typeof createCommitReleases>;
+
+export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<readonly ReleaseDecision[]>;
+
+/** For CLI commands: their process has no waiting clients, so they notify the services that share the database. */
+export function commitReleasesOf(storage: Storage): CommitReleases {
+  const { send } = createLineBroadcast(storage.broadcast);
+  return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
+}
+
+/** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
+export function createCommitReleases(
+  { commit, now }: Pick<Storage, 'commit' | 'now'>,
+  onReleased: (locks: readonly LinePath[]) => Promise<void>,
+) {
+  return async <T>(workspace: string, work: (db: Database, release: ReleaseWithin) => Promise<T>): Promise<T> => {
+    const released = new Map<string, LinePath>();
+    const result = await commit({ workspace }, (db) => {
+      // The transaction may be retried.
+      released.clear();
+      return work(db, async (requests) => {
+        const decisions = await releaseLocks(db, now, requests);
+        for (const decision of decisions) {
+          if (decision.kind === 'released') released.set(decision.lock.id, { workspace, ...decision.lock });
+        }
+        return decisions;
+      });
+    });
+    if (released.size > 0) await onReleased([...released.values()]);
+    return result;
+  };
+}
+
+/** Broadcasts releases, and changes of lines, among instances and commands on the same database: none must poll. */
+export function createLineBroadcast(broadcast: Broadcast) {
+  const own = randomUUID();
+  return {
+    /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
+    send: ({ workspace, path }: LinePath): Promise<void> => broadcast.send(`${own} ${workspace} ${path}`),
+    sendAny: (): Promise<void> => broadcast.send(own),
+    /** Calls back with each change by others, or with undefined if anything may have changed. Returns how to stop. */
+    listen: (onChange: (line: LinePath | undefined) => void) =>
+      broadcast.listen((message = '') => {
+        // Another user of the database may send other messages.
+        const [, from, workspace = '', path] = /^(\S+) (\S+) (.+)$/.exec(message) ?? [];
+        // This instance already handles its own changes.
+        if (from !== own) onChange(path === undefined ? undefined : { workspace, path });
+      }),
   };
 }

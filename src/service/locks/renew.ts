@@ -6,9 +6,9 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLock } from './find.ts';
-import type { IdMatch } from './id-match.ts';
 import type { ActiveLock } from './list.ts';
 import { type LockRow, toLock } from './lock-row.ts';
+import type { IdMatch } from './release.ts';
 import { isOwnLock } from './release.ts';
 
 export interface RenewRequest {

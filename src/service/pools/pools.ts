@@ -1,11 +1,14 @@
 import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { PoolItem } from '../../interface/resources.ts';
+import { type PoolItem, withoutSecrets } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/problem.ts';
 import type { Pool } from '../contract/schemas.ts';
+import type { Locks } from '../locks/locks.ts';
+import { isOwnLock } from '../locks/release.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
 
@@ -156,3 +159,16 @@ const itemOf = ({ path, properties, secrets }: Selectable<Tables['pool_items']>)
   properties: JSON.parse(properties) as Record<string, string>,
   secret: JSON.parse(secrets) as string[],
 });
+
+export type Seat = Awaited<ReturnType<typeof seatsOf>>[number];
+
+/** The items of a pool, with the locks on them: with secret properties only if the lock is the caller's own. */
+export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: StoredPool, bearer: Bearer) =>
+  Promise.all(
+    items.map(async (item) => {
+      const found = await locks.find({ workspace, path: item.path });
+      const lock = found?.isActive ? found : undefined;
+      const isOwn = lock !== undefined && isOwnLock(lock, bearer);
+      return { item: isOwn ? item : withoutSecrets(item), lock };
+    }),
+  );

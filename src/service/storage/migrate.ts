@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { migrations } from './migrations.ts';
+import { initialSchema } from './schema.ts';
 import type { Dialect } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -39,3 +39,11 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrati
   if (version === 0) return undefined;
   return { from: version, to, durationMs: Math.round(performance.now() - startedAt) };
 }
+
+type Statements = (dialect: Dialect) => readonly string[];
+
+/** Applied once each, in this order. A released migration never changes: append a new one instead. */
+export const migrations: readonly Statements[] = [initialSchema];
+
+/** Number of the schema of this version. */
+export const schemaVersion = (): number => migrations.length;

@@ -1,13 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { isMigrated, type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
-import { replaceSilentConnections } from './replace-silent.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
+import { checkNewestRows } from './unavailable.ts';
 
 /** Maximum number of groups of changes in progress, each for another workspace. */
 const maxParallelGroups = 8;
@@ -130,3 +129,31 @@ function locksFor(scope: CommitScope): RawBuilder<unknown> {
   const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
   return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }
+
+/**
+ * Closes a connection after a query on it has timed out, so that the next query opens another one. The driver would
+ * keep it, and the next query would wait for the same server, which may be gone after a failover.
+ */
+export const replaceSilentConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
+  options: pool.options,
+  end: () => pool.end(),
+  async connect() {
+    const client = await pool.connect();
+    let silence: Error | undefined;
+    const query = async (text: string, values: unknown[]) => {
+      // For later queries, such as the rollback of the transaction.
+      if (silence !== undefined) throw silence;
+      try {
+        // The types of the driver lack the timeout of a query.
+        const config: pg.QueryConfig & pg.ClientConfig = { text, values, query_timeout };
+        return await client.query(config);
+      } catch (error) {
+        // The driver's own timeout has no code.
+        if (error instanceof Error && error.message === 'Query read timeout') silence = error;
+        throw error;
+      }
+    };
+    // Kysely also passes cursors, which the service does not use.
+    return { query: query as typeof client.query, release: (destroy) => client.release(destroy || silence) };
+  },
+});

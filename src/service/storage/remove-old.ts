@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
-import { maxBusyPauseMs } from './sqlite-statements.ts';
+import { maxBusyPauseMs } from './sqlite.ts';
 import type { Database, Storage } from './storage.ts';
 
 /** Time that the service keeps data that it no longer needs itself. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseJson } from '../contract/problem.ts';
 import { ResponseTooLong, send } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
-import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */

@@ -1,6 +1,5 @@
 import { type Duration, parseDurationBetween } from '../../interface/duration.ts';
 import { accepted, type Parsed } from '../../interface/parsed.ts';
-import type { LatestMode, PushLockMode } from '../../interface/resources.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
 import { parseBranchName } from '../git/branch-name.ts';
@@ -12,7 +11,7 @@ import {
   parseLatestMode,
   parsePushLockMode,
 } from './latest.ts';
-import { defaultLfsLockTtl, defaultLfsMode, type LfsMode, parseLfsMode, parseLfsUrl } from './lfs-settings.ts';
+import { defaultLfsLockTtl, defaultLfsMode, parseLfsMode, parseLfsUrl } from './lfs-settings.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {
@@ -56,11 +55,6 @@ export const workspaceFields = {
     hint: "which LFS objects a sync fetches: those of the branch's head, of its complete history, or none",
     otherwise: `default ${defaultLfsMode}`,
     parse: parseLfsMode,
-    meanings: {
-      head: "A sync fetches the objects of the branch's head.",
-      history: "A sync fetches the objects of the branch's complete history.",
-      none: 'A sync fetches no objects. Clients fetch them from the LFS server of the repository.',
-    } satisfies Record<LfsMode, string>,
   },
   lfs_url: {
     title: 'LFS URL',
@@ -75,11 +69,6 @@ export const workspaceFields = {
     hint: 'if another branch has a newer version of the file: refuse the lock, warn, or off',
     otherwise: `default ${defaultLatestMode}`,
     parse: parseLatestMode,
-    meanings: {
-      refuse: 'A lock on a file with a newer version on another branch is refused.',
-      warn: 'A lock on a file with a newer version on another branch is acquired, with a warning.',
-      off: 'Locks are not compared with other branches.',
-    } satisfies Record<LatestMode, string>,
   },
   latest_branches: {
     title: 'Branches that locks are compared with',
@@ -101,12 +90,8 @@ export const workspaceFields = {
     hint: 'which locks of others block a push: all, or (branch) those taken for that branch or for none',
     otherwise: `default ${defaultPushLockMode}`,
     parse: parsePushLockMode,
-    meanings: {
-      all: 'Any lock of someone else blocks a push.',
-      branch: 'Locks of others block a push if they were taken for its branch or for none.',
-    } satisfies Record<PushLockMode, string>,
   },
-} satisfies Readonly<Record<string, Field<unknown> & { readonly meanings?: object }>>;
+} satisfies Readonly<Record<string, Field<unknown>>>;
 
 /** A job that sleeps past the end of its lock may write for a moment when it wakes up. */
 export function parseLockDelay(text: string): Parsed<Duration> {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
-import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts';
 import { listLocks } from '../locks/list.ts';
+import type { CommitReleases, ReleaseWithin } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';

@@ -3,15 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  endMain,
-  identifyProcess,
-  isGone,
-  type KnownProcess,
-  stopRenewal,
-  watchProcess,
-} from '../../../src/action/renewal/processes.ts';
+import { endMain, identifyProcess, isGone, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
 import { sleep, steadyClock } from '../../../src/client/client.ts';
+import type { RecordedProcess } from '../../../src/locks/ledger/entry.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { asItIs } from '../../locks/samples.ts';
 import { leaveOut } from '../../support/left-out.ts';
@@ -93,7 +87,7 @@ describe('a process', () => {
   });
 });
 
-const saved = (known: KnownProcess): string => JSON.stringify(known);
+const saved = (known: RecordedProcess): string => JSON.stringify(known);
 
 /** An empty ledger, and virtual time, which passes only in pauses. */
 function openContext(onPause: (pauses: number) => void = () => undefined) {
@@ -120,7 +114,7 @@ function hideStartTimes(): void {
 }
 
 describe('the process of a step that is still running', () => {
-  async function ending(known: KnownProcess) {
+  async function ending(known: RecordedProcess) {
     const context = openContext();
     await endMain(context, 's', saved(known));
     return { waitedMs: context.clock(), kinds: context.kinds() };

@@ -8,7 +8,7 @@ import { BackupError, format } from '../../../src/service/backup/format.ts';
 import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { tableKeys } from '../../../src/service/backup/tables.ts';
 import { writeBackup } from '../../../src/service/backup/write.ts';
-import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { appendMigration } from '../../support/append-migration.ts';

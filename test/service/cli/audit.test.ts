@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { besideService } from './in-service.ts';
+import { besideService } from '../../command/in-service.ts';
 
 const { inDatabase, run, json, ask, lock } = besideService();
 

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { withFileErrors } from '../../../src/service/cli/definition/system-errors.ts';
+import { withFileErrors } from '../../../src/command/system-errors.ts';
+import { besideService } from '../../command/in-service.ts';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { lockedPathsIn } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { besideService } from './in-service.ts';
-import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const { folder, run, json, lock, ask } = besideService();
 

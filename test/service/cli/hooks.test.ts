@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
+import { besideService } from '../../command/in-service.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { besideService } from './in-service.ts';
 
 const { run, json, ask, lock } = besideService();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../../../src/service/cli/serve/log.ts';
+import { createLog } from '../../../src/service/cli/run-service.ts';
 
 function lines(write: (log: ReturnType<typeof createLog>) => void, columns?: number): string {
   const written: string[] = [];

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { besideService } from '../../command/in-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { besideService } from './in-service.ts';
 
 const { run, json, ask } = besideService();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { besideService } from '../../command/in-service.ts';
+import { runMain } from '../../command/run-main.ts';
 import { pushDelivery } from '../syncs/push-delivery.ts';
-import { besideService } from './in-service.ts';
-import { runMain } from './run-main.ts';
 
 const { run, json, ask } = besideService();
 

@@ -2,9 +2,9 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
+import { besideService } from '../../command/in-service.ts';
+import { runMain } from '../../command/run-main.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { besideService } from './in-service.ts';
-import { runMain } from './run-main.ts';
 
 const { run, json } = besideService();
 

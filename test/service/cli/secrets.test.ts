@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { nothing, reset } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const remotePassword = 's3cret-of-the-remote';
 const hookSecret = `whsec_${Buffer.alloc(32, 'h').toString('base64')}`;

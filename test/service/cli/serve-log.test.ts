@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { appendMigration } from '../../support/append-migration.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 /** Returns the log of a service from its start to its end. */
 async function startAndStop(folder: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {

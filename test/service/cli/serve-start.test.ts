@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
 import { type CommandResult, runCommand } from '../../support/service-process.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const parent = folderOfTests();
 const folderNamed = (name: string): string => join(parent, name);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { ask } from '../../support/running-service.ts';
@@ -12,7 +13,6 @@ import { type ServiceProcess, startCommand, startServiceProcess } from '../../su
 import { storeObject } from '../../support/stored-object.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];

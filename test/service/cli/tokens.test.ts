@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { besideService } from './in-service.ts';
+import { besideService } from '../../command/in-service.ts';
 
 const { run, json, ask } = besideService();
 
@@ -29,25 +29,11 @@ describe('token create', () => {
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('NAME is missing') });
   });
 
-  test('assigns locks to --owner or else to the token name, and lists other tokens of that owner', async () => {
+  test('assigns locks to --owner or else to the token name', async () => {
     const create = (...more: readonly string[]) => ['token', 'create', '--scopes', 'locks:write', ...more];
-    const first = await json(...create('--name', 'laptop', '--owner', 'Ada Lovelace'));
-    expect(first).toMatchObject({ token: { name: 'laptop', owner: 'Ada Lovelace' }, other_tokens_of_owner: [] });
+    const first = await json(...create('--name', 'laptop', '--owner', ' Ada Lovelace '));
+    expect(first).toMatchObject({ token: { name: 'laptop', owner: 'Ada Lovelace' } });
     expect((await run(...create('--name', 'alone'))).stdout).toMatch(/Its locks belong to "alone"\.\n$/);
-    const second = await json(...create('--name', 'Ada Lovelace'));
-    const { id, name } = first.token;
-    expect(second).toMatchObject({ token: { owner: 'Ada Lovelace' }, other_tokens_of_owner: [{ id, name }] });
-    await run('token', 'revoke', second.token.id);
-    const { stdout } = await run(...create('--name', 'desk', '--owner', ' Ada Lovelace '));
-    expect(stdout).toContain(`The owner "Ada Lovelace" already has another active token: "laptop" (${id}).`);
-    expect(stdout).toContain('Each of them can renew and release the locks of the others.');
-    // Owners are case-sensitive.
-    expect((await run(...create('--name', 'x', '--owner', 'ada lovelace'))).stdout).not.toContain('another active');
-    for (let more = 0; more < 5; more += 1) await run(...create('--name', `m${more}`, '--owner', 'Ada Lovelace'));
-    const last = (await run(...create('--name', 'last', '--owner', 'Ada Lovelace'))).stdout;
-    expect(last).toMatch(
-      /already has other active tokens: "laptop" \(tok_\S+\), "desk" .*, "m2" \(tok_\S+\) and 2 more\./,
-    );
   });
 
   test('limits the token in time and to the named workspaces', async () => {

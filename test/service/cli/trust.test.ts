@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { besideService } from './in-service.ts';
+import { besideService } from '../../command/in-service.ts';
 
 const { run, json } = besideService();
 
@@ -46,10 +46,4 @@ test('a duplicate rule is refused with the id of the existing one, and changes n
     stderr: expect.stringContaining(`The same rule already exists: ${rule.id}.`),
   });
   expect(await json('audit')).toEqual(before);
-});
-
-test('names the tokens that can release the locks of such jobs', async () => {
-  const { token } = await json('token', 'create', '--name=shared-bot', '--scopes=locks:write');
-  const { stdout } = await run(...add('--owner=shared-bot', ...game));
-  expect(stdout).toContain(`The owner "shared-bot" already has another active token: "shared-bot" (${token.id}).`);
 });

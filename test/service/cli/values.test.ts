@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wholeNumber } from '../../../src/command/values.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
+import { originAt } from '../../../src/service/cli/settings.ts';
 import {
   idOf,
   parseByteCount,
@@ -10,9 +12,7 @@ import {
   parseHost,
   parsePublicUrl,
   parseRateLimit,
-  wholeNumber,
-} from '../../../src/service/cli/definition/values.ts';
-import { originAt } from '../../../src/service/cli/serve/urls.ts';
+} from '../../../src/service/cli/values.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { removeOldResults } from '../../../src/service/idempotency/remembered-results.ts';
-import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
+import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
+import { commitReleasesOf } from '../../../src/service/locks/release.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createReleaseMerged } from '../../../src/service/latest/release-merged.ts';
-import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
+import { commitReleasesOf } from '../../../src/service/locks/release.ts';
 import { updateWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
+import { removeExpiredLocks } from '../../../src/service/locks/history.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
-import { removeOldLockHistory } from '../../../src/service/locks/history.ts';
+import { removeExpiredLocks, removeOldLockHistory } from '../../../src/service/locks/history.ts';
 import {
   type HistoryPosition,
   type HistoryQuery,

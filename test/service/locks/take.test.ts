@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { foldCase } from '../../../src/interface/fold-case.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { toLock } from '../../../src/service/locks/lock-row.ts';
 import { noTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
-import { foldCase } from '../../../src/service/locks/windows-path.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { operatorActor } from '../../../src/service/cli/storage/storage-command.ts';
+import { operatorActor } from '../../../src/service/cli/storage-command.ts';
 import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';

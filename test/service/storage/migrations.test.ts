@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Migration, NewerSchemaError } from '../../../src/service/storage/migrate.ts';
-import { schemaVersion } from '../../../src/service/storage/migrations.ts';
+import { type Migration, NewerSchemaError, schemaVersion } from '../../../src/service/storage/migrate.ts';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeResponsesBeyond } from '../../../src/service/idempotency/remembered-limit.ts';
-import { removeOldResults } from '../../../src/service/idempotency/remembered-results.ts';
+import { removeOldResults, removeResponsesBeyond } from '../../../src/service/idempotency/idempotency.ts';
 import { removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { databaseKinds } from '../../support/databases.ts';

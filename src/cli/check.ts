@@ -1,0 +1,95 @@
+import { type KnownLock, type LookupResult, listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
+import { CommandError } from '../command/command.ts';
+import { foldCase } from '../interface/fold-case.ts';
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import { stagedLockableFiles } from './checkout.ts';
+import { holderText } from './lock-text.ts';
+import type { RemoteService } from './remote-command.ts';
+
+type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
+
+export async function checkLocks(remote: RemoteService, paths: readonly LockPath[]) {
+  const [owner, find] = await Promise.all([remote.client.getOwner(remote.within()), findLocks(remote, paths)]);
+  return [...new Set(paths)].map((path) => {
+    const found = find(path);
+    if (found.kind === 'failed') throw found.error;
+    if (found.kind === 'unknown') throw new CommandError(found.reason);
+    const lock = found.kind === 'locked' ? found.lock : undefined;
+    const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
+    return { path, lock, status } as const;
+  });
+}
+
+async function findLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
+  const checked = await client.checkPaths({ workspace, paths }, within());
+  // Without names of files in other case, as on a service that knows only the interface.
+  if (checked.kind === 'unsupported') return lookupIn(listOnPaths(client, workspace, paths, within()));
+  const asked = new Set<string>(paths);
+  const byPath = new Map(checked.locks.map((lock): [string, KnownLock] => [lock.path, lock]));
+  // With --windows-paths, the locked path may be in another case.
+  const others = checked.locks.filter(({ path }) => !asked.has(path));
+  const byFile = new Map(others.map((lock): [string, KnownLock] => [foldCase(lock.path), lock]));
+  return (path: LockPath): LookupResult => {
+    const lock = byPath.get(path) ?? byFile.get(foldCase(path));
+    return lock === undefined ? { kind: 'absent' } : { kind: 'locked', lock };
+  };
+}
+
+/** The locks on the paths. It is a failure if the user does not hold all of them. */
+export async function checkPaths(remote: RemoteService, paths: readonly LockPath[]) {
+  const checked = await checkLocks(remote, paths);
+  return { ...documentOf(checked), lines: checked.map(checkText) };
+}
+
+/** Only the refused files, as expected of a git hook. Errors keep people from committing. */
+export async function checkStaged(connect: () => Promise<RemoteService>) {
+  // Requiring a lock on another name would make the file impossible to commit.
+  const paths = stagedLockableFiles().flatMap((name) => {
+    const path = parseLockPath(name);
+    return path.ok ? [path.value] : [];
+  });
+  try {
+    const checked = paths.length === 0 ? [] : await checkLocks(await connect(), paths);
+    return { ...documentOf(checked), lines: checked.filter(isRefused).map(checkText) };
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof CommandError)) throw error;
+    const exitCode = error instanceof CommandError ? error.exitCode : undefined;
+    throw new CommandError(`${error.message} To commit without the check: git commit --no-verify.`, exitCode);
+  }
+}
+
+const isRefused = ({ status }: CheckedPath): boolean => status !== 'yours';
+
+function documentOf(checked: readonly CheckedPath[]) {
+  const refused = checked.filter(isRefused);
+  const free = refused.some(({ status }) => status === 'free');
+  const held = refused.some(({ status }) => status === 'theirs');
+  const advice = [
+    ...(free ? ['Lock the free paths with "workspace-service lock take PATH".'] : []),
+    ...(held ? ['Ask the holders of the others, or wait with "lock take PATH --wait 15m".'] : []),
+  ];
+  const of = `${refused.length} of ${checked.length} ${checked.length === 1 ? 'path' : 'paths'}`;
+  return {
+    document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
+    failure: refused.length === 0 ? undefined : `You do not hold ${of}. ${advice.join(' ')}`,
+  };
+}
+
+/** Renews a lock that the user holds. */
+export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl) {
+  const { client, workspace, within } = remote;
+  const [checked = { path, status: 'free', lock: undefined } as const] = await checkLocks(remote, [path]);
+  if (checked.status !== 'yours' || checked.lock === undefined) throw new CommandError(checkText(checked));
+  const request = { workspace, path, type: 'exclusive', ttl, idempotencyKey: crypto.randomUUID() };
+  const result = await client.renewLock({ ...request, proof: checked.lock }, within());
+  if (result.kind === 'renewed') return result.lock;
+  const { message } = result.kind === 'replaced' ? { message: 'The service granted another lock.' } : result.error;
+  throw new CommandError(`The lock on ${path} was not extended. ${message}`);
+}
+
+function checkText({ path, status, lock }: CheckedPath): string {
+  if (lock === undefined) return `${path} is free.`;
+  const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
+  return `${path} is held by ${holderText({ ...lock, owner })}.`;
+}

@@ -1,0 +1,117 @@
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandError } from '../command/command.ts';
+import { startErrorText } from '../command/system-errors.ts';
+import { closestNames } from '../interface/closest-name.ts';
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+
+/** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
+export const headBranch = (): string | undefined =>
+  /^refs\/heads\/(.+)/.exec(runGit(['symbolic-ref', '--quiet', 'HEAD'], { timeout: 10_000 }).stdout)?.[1];
+
+/** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
+export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
+  const listing = outputOf('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
+  const entries = listing.split('\0').flatMap((entry): (readonly [LockPath, string])[] => {
+    const [, blob, name] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
+    const path = parseLockPath(name ?? '');
+    return blob === undefined || !path.ok ? [] : [[path.value, blob]];
+  });
+  return new Map(entries);
+}
+
+/** Paths that are not meant as written. Any other path may be that of a new file. */
+export function pathProblems(paths: readonly LockPath[]): readonly string[] {
+  const [root = '', folder = ''] = outputOf('rev-parse', '--show-toplevel', '--show-prefix')?.split(/\r?\n/) ?? [];
+  return root === '' ? [] : paths.flatMap((path) => problemOf(path, root, folder) ?? []);
+}
+
+function problemOf(path: LockPath, root: string, folder: string): string | undefined {
+  const kind = kindOf(path, root);
+  if (kind === 'file') return undefined;
+  if (kind === 'folder') return `${path} is a folder. A lock on it covers none of its files: name the files.`;
+  const fromFolder = `${folder}${path}`;
+  const isPattern =
+    /[*?[]/.test(path) && [path, fromFolder].some((each) => outputOf('ls-files', '--', `:(top,glob)${each}`));
+  if (isPattern) return `${path} is not expanded. A lock on a pattern covers no files: name the files.`;
+  const meant = folder !== '' && kindOf(fromFolder, root) !== undefined ? fromFolder : closestPath(path, root);
+  return meant && `${path} is not in this checkout. Did you mean ${meant}?`;
+}
+
+/** Looks in the index, because a checkout may be sparse, and in the folder. Case counts, even if the file system ignores it. */
+function kindOf(path: string, root: string): 'file' | 'folder' | undefined {
+  const tracked = outputOf('ls-files', '-z', '--full-name', '--', `:(top,literal)${path}`)?.split('\0') ?? [];
+  if (tracked.includes(path)) return 'file';
+  if (tracked.some((name) => name.startsWith(`${path}/`))) return 'folder';
+  if (closestPath(path, root) !== path) return undefined;
+  return statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() ? 'folder' : 'file';
+}
+
+const maxEdits = 2;
+
+/** The entry with the closest name in each folder along the path: the path itself if it exists. */
+function closestPath(path: string, root: string): string | undefined {
+  let closest = '';
+  for (const name of path.split('/')) {
+    const [next, ...others] = closestNames(name, namesIn(join(root, closest)), maxEdits);
+    // Files with numbers are close to each other: any of them would be a guess.
+    if (next === undefined || others.length > 0) return undefined;
+    closest = closest === '' ? next : `${closest}/${next}`;
+  }
+  return closest;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => name.normalize('NFC'));
+  } catch {
+    return [];
+  }
+}
+
+/** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
+const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
+  spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1_024 * 1_024, ...options });
+
+/** Undefined if git fails. */
+export function outputOf(...args: readonly string[]): string | undefined {
+  const { status, stdout } = runGit(args);
+  return status === 0 ? stdout : undefined;
+}
+
+/** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
+export function stagedLockableFiles(): readonly string[] {
+  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
+  const names = withoutMerged(stagedSince(folder), folder);
+  if (names.length === 0) return [];
+  const fields = git(
+    ['check-attr', '-z', '--stdin', 'lockable'],
+    folder,
+    names.map((name) => `${name}\0`).join(''),
+  ).split('\0');
+  // Three fields per file: name, attribute, value.
+  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+}
+
+/** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
+function withoutMerged(names: readonly string[], folder: string): readonly string[] {
+  const merging = runGit(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
+  if (!merging) return names;
+  const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
+  return names.filter((name) => alsoChangedHere.has(name));
+}
+
+/** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
+const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
+  git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder)
+    .split('\0')
+    .filter((name) => name !== '');
+
+function git(args: readonly string[], folder?: string, input?: string): string {
+  const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
+  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${startErrorText(error)}.`);
+  if (status !== 0)
+    throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
+  return stdout;
+}

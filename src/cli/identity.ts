@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
+import { openIssuer } from '../client/identity-token.ts';
+import type { CallLimits } from '../client/request.ts';
+import { ServiceError } from '../client/service-error.ts';
+import { startErrorText } from '../command/system-errors.ts';
+
+type IssueToken = (within: CallLimits) => Promise<string>;
+type OpenIssuer = (exchange: ExchangeContext) => IssueToken;
+
+/** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
+export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
+  const audience = new URL(baseUrl).origin;
+  const open = issuerOf(environment, audience);
+  if (open === undefined) return undefined;
+  return {
+    kind: 'exchanged' as const,
+    open: async (exchange: ExchangeContext) =>
+      createTokenSource({
+        ...exchange,
+        issueIdentityToken: open(exchange),
+        onToken: () => undefined,
+        messages: {
+          unanswered: 'There is no identity token for this job.',
+          unsupported: 'Set WORKSPACE_TOKEN to an API token.',
+          untrusted: `Its operator can add a trust rule for this job. The audience of the identity token must be ${audience}, the origin of the service's public URL.`,
+        },
+      }),
+  };
+}
+
+function issuerOf(environment: NodeJS.ProcessEnv, audience: string): OpenIssuer | undefined {
+  const tokens = Object.entries(environment)
+    .filter(([name, value]) => /^WORKSPACE_ID_TOKEN(_\d+)?$/.test(name) && value)
+    .toSorted(([one], [other]) => one.localeCompare(other, 'en', { numeric: true }))
+    .map(([, value = '']) => value);
+  if (tokens.length > 0) return () => oneByOne(tokens);
+  if (environment['BUILDKITE_AGENT_ACCESS_TOKEN']) return () => askBuildkite(environment, audience);
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
+  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
+  return (exchange) => openIssuer({ server: 'GitHub', requestUrl, requestToken, audience }, exchange, () => undefined);
+}
+
+/** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. */
+function oneByOne(tokens: readonly string[]): IssueToken {
+  let used = 0;
+  return async () => {
+    const identity = tokens[used];
+    used += 1;
+    if (identity === undefined)
+      throw noIdentity(
+        `The job has used all its identity tokens (${tokens.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
+      );
+    return identity;
+  };
+}
+
+const askBuildkite =
+  (environment: NodeJS.ProcessEnv, audience: string): IssueToken =>
+  async ({ signal }) => {
+    const claims = ['--claim', 'organization_id', '--claim', 'pipeline_id'];
+    const options = { env: environment, timeout: 30_000, ...(signal !== undefined && { signal }) };
+    try {
+      const args = ['oidc', 'request-token', '--audience', audience, ...claims];
+      return (await promisify(execFile)('buildkite-agent', args, options)).stdout.trim();
+    } catch (error) {
+      throw noIdentity(`buildkite-agent failed: ${startErrorText(error)}`, true);
+    }
+  };
+
+const noIdentity = (reason: string, transient = false): ServiceError =>
+  new ServiceError(
+    { method: 'POST', path: '/v1/token', attempts: 0 },
+    { kind: 'no-token', reason, request: undefined, transient },
+  );

@@ -1,0 +1,284 @@
+import type { Command } from '../command/command.ts';
+import { CommandError, defineCommand } from '../command/command.ts';
+import { deliberateToggle, optional, repeated, required, rest, toggle, withDefault } from '../command/flags.ts';
+import { printLines } from '../command/print.ts';
+import { parseFile, textOf, wholeNumber } from '../command/values.ts';
+import { parseDurationBetween } from '../interface/duration.ts';
+import { timeCell } from '../interface/format.ts';
+import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
+import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
+import { oneOf } from '../interface/one-of.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { parseTtl } from '../interface/ttl.ts';
+import { lockTableText, waitingTableText } from './lock-text.ts';
+import { allowHttpFlag, branchFlag, connectTo, defineRemoteCommand, variables, waitFlags } from './remote-command.ts';
+
+/**
+ * The `lock` commands. Most of their work is loaded when they run: people, jobs and pushes wait for them, and loading
+ * takes longer than the work.
+ */
+
+const pathsHelp = 'Paths are relative to the root of the repository.';
+
+const heldPath = (text: string) => canonicalLockPath(text, parseHeldPath);
+
+const lockTake = defineRemoteCommand({
+  name: 'lock take',
+  otherNames: ['lock acquire', 'lock get'],
+  summary: 'lock all of these paths, or none',
+  details: [
+    pathsHelp,
+    'Files with newer versions on another branch, or on that of the checkout, are reported or refused, depending on the workspace settings.',
+  ],
+  arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required') },
+  flags: {
+    branch: branchFlag,
+    ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', parseTtl, '1h'),
+    note: optional('TEXT', 'note for anyone who finds the path locked', parseNote),
+    literal: toggle('lock the paths as written, even if the checkout has a folder, a pattern or a similar name'),
+    ...waitFlags,
+  },
+  example: 'Content/Hero.uasset --ttl 4h --note Armor',
+  async run({ flags, arguments: { paths } }, connect) {
+    const { takeLocks } = await import('./take.ts');
+    const locks = await takeLocks(connect, { ...flags, paths });
+    return {
+      document: { locks: locks.map(({ raw }) => raw) },
+      lines: locks.map(
+        ({ path, expires_at }) => `Locked ${path}${expires_at ? ` until ${timeCell(expires_at)}` : ''}.`,
+      ),
+    };
+  },
+});
+
+const lockExtend = defineRemoteCommand({
+  name: 'lock extend',
+  otherNames: ['lock renew'],
+  summary: 'keep a lock that you hold for longer',
+  details: [pathsHelp],
+  arguments: { path: required('PATH', 'a path that you have locked', heldPath) },
+  flags: { ttl: required('DURATION', 'how long the lock lasts from now on', parseTtl) },
+  example: 'Content/Hero.uasset --ttl 8h',
+  async run({ flags: { ttl }, arguments: { path } }, connect) {
+    const { extendLock } = await import('./check.ts');
+    const { raw, expires_at } = await extendLock(await connect(), path, ttl);
+    return { document: raw, lines: [`The lock on ${path} lasts until ${timeCell(expires_at)}.`] };
+  },
+});
+
+const lockAsk = defineRemoteCommand({
+  name: 'lock ask',
+  summary: 'ask for a lock that someone else holds',
+  details: [
+    `When the path is free, it is kept for you for ${pathKeptMinutes} minutes: lock it then. The event lock.requested notifies the holder.`,
+    `Asking again changes the note, and keeps your place. ${pathsHelp}`,
+  ],
+  arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
+  flags: {
+    withdraw: toggle('leave the line'),
+    note: optional('TEXT', 'note to the holder', parseNote),
+  },
+  example: 'Content/Hero.uasset --note Lights',
+  check: ({ withdraw, note }) => (withdraw && note ? ['--withdraw leaves the line: remove --note.'] : []),
+  async run({ flags: { withdraw, note }, arguments: { path } }, connect) {
+    const { client, workspace, within } = await connect();
+    if (withdraw) {
+      await client.withdrawRequest({ workspace, path }, within());
+      return { document: { withdrawn: path }, lines: [`You are no longer in line for ${path}.`] };
+    }
+    const request = { workspace, path, note: note ?? undefined, ttl: undefined };
+    const { position, raw } = await client.askForLock(request, within());
+    const number = position === undefined ? '' : ` number ${position}`;
+    const kept = `When it is free, it is kept for you for ${pathKeptMinutes} min.`;
+    return { document: raw, lines: [`You are${number} in line for ${path}. ${kept}`] };
+  },
+});
+
+const lockList = defineRemoteCommand({
+  name: 'lock list',
+  otherNames: ['status', 'lock status'],
+  summary: 'list the current locks of a workspace',
+  flags: {
+    prefix: optional(
+      'TEXT',
+      'only paths that start with this, such as Content/',
+      textOf('the start of paths'),
+      'default all',
+    ),
+    owner: optional(
+      'OWNER',
+      'only the locks of this owner; case-sensitive',
+      textOf('an owner of locks'),
+      'default all',
+    ),
+    waiting: toggle('list the waiting requests instead of the locks'),
+  },
+  example: '--prefix Content/',
+  async run({ flags: { waiting, prefix: typed, owner } }, connect) {
+    const { client, workspace, within, report } = await connect();
+    const prefix = typed?.normalize('NFC');
+    if (waiting) {
+      const { items, incomplete } = await client.listQueue({ workspace }, within());
+      if (incomplete !== undefined) report(incomplete);
+      const queue = items.filter((each) => each.path.startsWith(prefix ?? '') && (owner ?? each.owner) === each.owner);
+      return {
+        document: { queue: queue.map(({ raw }) => raw) },
+        lines: waitingTableText(queue, 'No waiting requests found.'),
+      };
+    }
+    const { items, incomplete } = await client.listLocks({ workspace, filter: { prefix, owner } }, within());
+    if (incomplete !== undefined) report(incomplete);
+    return {
+      document: { locks: items.map(({ raw }) => raw) },
+      lines: lockTableText(items, client.serverNow(), 'No locks found.'),
+    };
+  },
+});
+
+const lockRelease = defineRemoteCommand({
+  name: 'lock release',
+  otherNames: ['unlock', 'lock unlock'],
+  summary: 'release your own locks, or with --force those of others',
+  details: [
+    pathsHelp,
+    'The holder of the lock relies on it. Before you use --force, make sure that its CI run has ended.',
+  ],
+  arguments: { paths: rest('PATH', 'a locked path', heldPath, 'required') },
+  flags: {
+    force: deliberateToggle('release the lock even if someone else holds it; needs the scope locks:admin'),
+    reason: optional('TEXT', 'with --force, the reason for the audit log', parseNote),
+  },
+  check({ force, reason }) {
+    if (force && !reason) return ['--force needs --reason: the audit log records it.'];
+    return reason && !force ? ['--reason applies only to forced releases. Add --force, or remove --reason.'] : [];
+  },
+  example: 'Content/Hero.uasset',
+  async run({ flags: { force, reason }, arguments: { paths } }, connect) {
+    const { releaseRemoteLocks } = await import('./release.ts');
+    const service = await connect();
+    const request = { paths, force, reason: reason ?? undefined };
+    const { released, problems, holderOf } = await releaseRemoteLocks(service, request);
+    const [first, ...more] = problems;
+    if (more.length > 0) for (const problem of problems) service.report(problem);
+    return {
+      document: { released },
+      lines: released.map((path) => `Released ${path}.${force ? ` It was held by ${holderOf(path)}.` : ''}`),
+      failure: more.length > 0 ? `${problems.length} paths were not released.` : first,
+    };
+  },
+});
+
+const lockCheck = defineRemoteCommand({
+  name: 'lock check',
+  summary: 'check that you hold the locks on paths, or on the files that you are about to commit',
+  details: [
+    pathsHelp,
+    'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
+    'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
+    'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
+    'The first of GL_USERNAME, GITEA_PUSHER_NAME, GITHUB_USER_LOGIN, REMOTE_USER that is set names the pusher. If none is, or if GITEA_DEPLOY_KEY_ID is that of a key, all locks count.',
+  ],
+  arguments: { paths: rest('PATH', 'a path to check', heldPath) },
+  flags: {
+    staged: toggle('check the lockable files that are staged in git'),
+    receive: toggle('check the files that a push changes'),
+    owners: optional('FILE', 'with --receive, lines NAME = OWNER for other names on the git server', parseFile),
+    unreachable: withDefault(
+      'ACTION',
+      'with --receive, what happens to a push while the service does not answer: refuse or accept',
+      oneOf(['refuse', 'accept']),
+      'refuse',
+    ),
+  },
+  example: '--staged',
+  check: ({ staged, receive }, { paths }) =>
+    [staged, receive, paths.length > 0].filter(Boolean).length === 1
+      ? []
+      : ['Pass either paths, --staged or --receive.'],
+  async run({ flags, arguments: { paths }, io, environment }, connect) {
+    const { staged, receive, owners: ownersFile, unreachable } = flags;
+    if (receive) {
+      const { checkPush } = await import('./receive.ts');
+      const request = { input: io.input(), environment, ownersFile, unreachable };
+      const { isAccepted, locks, lines } = await checkPush(connect, request);
+      printLines(io.stderr, lines);
+      return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: isAccepted ? 0 : 1 };
+    }
+    const { checkPaths, checkStaged } = await import('./check.ts');
+    return staged ? checkStaged(connect) : checkPaths(await connect(), paths);
+  },
+});
+
+const lockRun = defineCommand({
+  name: 'lock run',
+  summary: 'run a command while holding locks',
+  details: [
+    pathsHelp,
+    'Without WORKSPACE_TOKEN, a CI job uses its identity: WORKSPACE_ID_TOKEN, or what Buildkite or GitHub issues.',
+    'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It forwards signals.',
+    'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
+    'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that closes when they are no longer renewed.',
+    'With --pool, LOCKS_FILE has the properties of each item. For a single item, each is a variable as well: LOCK_HOST_NAME for host-name.',
+  ],
+  variables,
+  arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required without --pool') },
+  flags: {
+    pool: optional('NAME', 'lock items of this pool instead of paths', parsePoolName),
+    where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
+    any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
+    branch: branchFlag,
+    ...waitFlags,
+    ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
+    onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', oneOf(['stop', 'warn']), 'stop'),
+    grace: withDefault(
+      'DURATION',
+      'time between SIGTERM and SIGKILL if a lock is lost',
+      parseDurationBetween({ seconds: 1 }, { seconds: 3_600 }),
+      '10s',
+    ),
+    allowHttp: allowHttpFlag,
+  },
+  runsCommand: true,
+  example: 'Content/Hero.uasset --wait 15m -- ./release.sh',
+  check({ pool, where, any }, { paths }) {
+    if (pool === undefined && where.length > 0) return ['--where chooses among the items of a pool. Set --pool, too.'];
+    if (new Set(where.map(([name]) => name)).size < where.length)
+      return ['--where: No item has two values of the same property.'];
+    if (pool !== undefined && paths.length > 0) return ['Set either paths or --pool, not both.'];
+    if (pool === undefined && paths.length === 0) return ['PATH is missing: name a path to lock, or set --pool.'];
+    const count = new Set(paths).size;
+    return pool === undefined && any !== undefined && any > count
+      ? [`--any is ${any}, but there are only ${count} paths.`]
+      : [];
+  },
+  async run({ flags, arguments: { paths }, childCommand: command, environment, io }) {
+    if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
+    const { runUnderLocks } = await import('./run.ts');
+    const connect: Parameters<typeof runUnderLocks>[0] = (interrupted, terms) =>
+      connectTo({ environment, io }, flags.allowHttp, interrupted, terms);
+    return runUnderLocks(connect, { ...flags, paths, command, environment });
+  },
+});
+
+function parsePoolName(text: string): Parsed<string> {
+  return /^[a-z0-9._-]+$/.test(text)
+    ? accepted(text)
+    : refused('The name of a pool has only lower-case letters, digits, dots, dashes and underscores.');
+}
+
+function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
+  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  return name === undefined || value === undefined
+    ? refused('It must be a name and a value, such as host=b1.')
+    : accepted([name, value]);
+}
+
+export const lockCommands: readonly Command[] = [
+  lockTake,
+  lockExtend,
+  lockAsk,
+  lockList,
+  lockRelease,
+  lockCheck,
+  lockRun,
+];

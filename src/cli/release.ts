@@ -1,0 +1,61 @@
+import { inParallel, listOnPaths, lookupIn } from '../client/client.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import { holderText } from './lock-text.ts';
+import type { RemoteService } from './remote-command.ts';
+
+interface ReleaseRequest {
+  readonly paths: readonly LockPath[];
+  readonly force: boolean;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Releases the current locks, but no locks taken later. Releases locks of others only with `force`. Returns a sentence
+ * for each path that was not released.
+ */
+export async function releaseRemoteLocks(
+  { client, workspace, within }: RemoteService,
+  { paths, force, reason }: ReleaseRequest,
+) {
+  const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
+
+  /** Returns the problem; undefined if the path is released. */
+  async function release(path: LockPath): Promise<string | undefined> {
+    const found = find(path);
+    if (found.kind === 'failed') throw found.error;
+    if (found.kind === 'unknown') return `${path} was not released. ${found.reason}`;
+    if (found.kind === 'absent') return `There is no lock on ${path}.`;
+    const { lock } = found;
+    // Without either, the request would release whatever lock is current when it arrives.
+    if (lock.id === undefined && lock.etag === undefined)
+      return `${path} was not released: the service does not identify its locks by id or ETag.`;
+    const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
+    switch (result.kind) {
+      case 'released':
+        return undefined;
+      case 'absent':
+        return `There is no longer a lock on ${path}.`;
+      case 'other':
+        return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
+      case 'failed': {
+        // Without a response, or after an error of a server, the lock may be released.
+        const { status = 500, message } = result.error;
+        return status === 403 && !force
+          ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
+          : `${path} ${status < 500 ? 'was not' : 'may not have been'} released. ${message}`;
+      }
+    }
+  }
+
+  const requested = [...new Set(paths)];
+  const problems = new Map<LockPath, string | undefined>();
+  await inParallel(requested, async (path) => void problems.set(path, await release(path)));
+  return {
+    holderOf(path: LockPath): string {
+      const found = find(path);
+      return holderText(found.kind === 'locked' ? found.lock : { path });
+    },
+    released: requested.filter((path) => problems.get(path) === undefined),
+    problems: requested.flatMap((path) => problems.get(path) ?? []),
+  };
+}

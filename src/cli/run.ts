@@ -1,0 +1,237 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../client/client.ts';
+import { CommandError, withExitCode } from '../command/command.ts';
+import { exitCodeOf, onSignals } from '../command/io.ts';
+import { type Duration, milliseconds } from '../interface/duration.ts';
+import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import { errorCode, fileErrorText } from '../interface/system-errors.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import { acquireLocks } from '../locks/acquire.ts';
+import { rollBackMs } from '../locks/path-by-path.ts';
+import { fetchPool, type PoolSelection } from '../locks/pool.ts';
+import { attemptMs } from '../locks/renewal/schedule.ts';
+import { headBranch, pathProblems } from './checkout.ts';
+import { type Child, forwardedSignals, startChild } from './child.ts';
+import type { RemoteService, RequestTerms } from './remote-command.ts';
+import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
+
+interface RunRequest {
+  readonly paths: readonly LockPath[];
+  /** The name of a pool, instead of paths. */
+  readonly pool: string | undefined;
+  readonly where: readonly (readonly [name: string, value: string])[];
+  /** The number of paths or items to lock: all paths, or one item, if undefined. */
+  readonly any: number | undefined;
+  /** The branch of the checkout if undefined. */
+  readonly branch: string | undefined;
+  readonly wait: Duration | undefined;
+  readonly priority: Priority;
+  readonly ttl: Ttl;
+  readonly onLost: 'stop' | 'warn';
+  readonly grace: Duration;
+  readonly command: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** `EX_TEMPFAIL` of sysexits.h: the command did not run, and may run later. */
+const notLocked = 75;
+const lockLost = 76;
+
+/** Time limit of the first attempts if `wait` is zero. */
+const withoutWaitMs = 60_000;
+
+/** Time limit of one attempt. Retries are limited by time only. */
+const maxAttemptMs = 30_000;
+
+const releaseMs = 45_000;
+
+/** Runs the command while it holds the locks. Returns the exit code. */
+export async function runUnderLocks(
+  connect: (interrupted: AbortSignal, terms: RequestTerms) => Promise<RemoteService>,
+  request: RunRequest,
+): Promise<number> {
+  const signals = forwardSignals();
+  const retryReport = createRetryReport((line) => remote.report(line));
+  retryReport.start(withoutWaitMs);
+  const { onRetry } = retryReport;
+  const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
+  const { branch = headBranch() } = request;
+  const terms = { requestTimeoutMs, retries: 1_000, branch, onRetry };
+  const remote = await connect(signals.interrupted, terms);
+  const session = createCommandSession(remote, request.ttl);
+  const context = { request, remote, session, signals, retryReport, requestTimeoutMs };
+  // Ctrl-Z would stop the renewal.
+  const forgetSuspension = onSignals(['SIGTSTP'], () => {
+    signals.resume();
+    remote.report('Not suspended: locks and the place in line would be lost.');
+  });
+  try {
+    const acquired = await acquireGoal(context);
+    // The signal came while the last response was on its way.
+    if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
+    return await runWithLocks(context, acquired);
+  } catch (error) {
+    // An error during the wait may leave locks that an earlier round failed to release.
+    await session.releaseAfterFailure(releaseMs);
+    const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
+    throw withExitCode(failure, signals.exitCode());
+  } finally {
+    signals.forget();
+    forgetSuspension();
+    remote.client.dispose();
+  }
+}
+
+interface RunContext {
+  readonly request: RunRequest;
+  readonly remote: RemoteService;
+  readonly session: CommandSession;
+  readonly signals: ReturnType<typeof forwardSignals>;
+  readonly retryReport: ReturnType<typeof createRetryReport>;
+  readonly requestTimeoutMs: number;
+}
+
+/** A signal goes to the command. Without a running command, it interrupts the requests. */
+function forwardSignals() {
+  const interruption = new AbortController();
+  let first: NodeJS.Signals | undefined;
+  let child: Child | undefined;
+  const forget = onSignals(forwardedSignals, (signal) => {
+    first ??= signal;
+    if (child === undefined) interruption.abort();
+    else child.forward(signal);
+  });
+  return {
+    interrupted: interruption.signal,
+    forwardTo(running: Child | undefined): void {
+      child = running;
+    },
+    resume: () => child?.resume(),
+    /** Undefined if no signal was received. */
+    exitCode: () => first && exitCodeOf(first),
+    forget,
+  };
+}
+
+type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
+
+async function acquireGoal({ request, remote, session, retryReport }: RunContext) {
+  const { wait = { seconds: 0 }, priority, where } = request;
+  const { client, workspace, interrupted, report } = remote;
+  const { context } = session;
+  const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interrupted });
+  const named = [...new Set(request.paths)];
+  const selection: PoolSelection | undefined =
+    request.pool === undefined ? undefined : { kind: 'pool', name: request.pool, where: Object.fromEntries(where) };
+  const { any: count = selection === undefined ? named.length : 1 } = request;
+  const poolContext = { ...context, optionName: (option: string) => `--${option}`, toError: didNotRun };
+  const pool = selection && (await fetchPool(poolContext, { workspace, any: count, selection }, withoutWait()));
+  const { paths } = pool ?? { paths: named };
+  if (pool === undefined) for (const problem of pathProblems(paths)) report(problem);
+  retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
+  const acquire = { ...context, withoutWait: withoutWait() };
+  const waiting = { wait, urgency: urgencies[priority] };
+  const from = selection ?? { kind: 'paths' as const, paths };
+  const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
+  const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
+  retryReport.stop();
+  if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
+  const { grants } = acquired.round;
+  const items = await pool?.itemsOf(grants);
+  const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
+  report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
+  return { grants, items };
+}
+
+/** Renews the locks while the command runs, and then releases them. */
+async function runWithLocks(
+  { request, remote: { report }, session, signals, requestTimeoutMs }: RunContext,
+  acquired: AcquiredGoal,
+): Promise<number> {
+  let child: Child | undefined;
+  let stopped: Promise<void> | undefined;
+  const graceMs = milliseconds(request.grace);
+  const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
+  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, remainingMs) => {
+    const stopsCommand = request.onLost === 'stop';
+    report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+    child?.closePipe();
+    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
+  });
+  let folder: string | undefined;
+  let code: number;
+  try {
+    folder = privateFolder();
+    const environment = { ...request.environment, ...variablesOf(acquired, folder) };
+    child = startChild(request.command, environment, report);
+    signals.forwardTo(child);
+    code = await child.ended;
+    if (stopped === undefined) await child.endRest(graceMs);
+  } finally {
+    await stopped;
+    child = undefined;
+    signals.forwardTo(child);
+    await stopKeeping();
+    await session.release(releaseMs);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+  return stopped === undefined ? code : lockLost;
+}
+
+/** Reports the first retry after each start, and when the requests are given up. */
+function createRetryReport(report: (line: string) => void) {
+  let end = 0;
+  return {
+    start(ms: number): void {
+      end = steadyClock() + ms;
+    },
+    stop(): void {
+      end = 0;
+    },
+    onRetry({ reason }: { readonly reason: string }): void {
+      const remainingMs = end - steadyClock();
+      if (remainingMs > 0) report(`${reason} Trying again for up to ${formatElapsed(remainingMs)}.`);
+      end = 0;
+    },
+  };
+}
+
+function privateFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+  } catch (error) {
+    const reason = fileErrorText(errorCode(error)) ?? errorMessage(error);
+    throw didNotRun(`Could not create a folder in ${tmpdir()}: ${reason}.`);
+  }
+}
+
+/** For the command: the properties of a single item, the highest fence, and a file with the locks. */
+function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.ProcessEnv {
+  const file = join(folder, 'locks.json');
+  const locks = grants.map(({ lock }) => lock);
+  const withProperties = locks.map((lock) => {
+    const item = items?.find(({ path }) => path === lock.path);
+    return items === undefined ? lock : { ...lock, properties: item?.properties ?? {} };
+  });
+  writeFileSync(file, JSON.stringify(withProperties), { mode: 0o600 });
+  const fences = locks.flatMap(({ fence }) => fence ?? []);
+  return {
+    ...(grants.length === 1 && propertyVariables(items?.[0])),
+    // These take precedence over properties of the same names, as LOCK_PIPE does.
+    LOCKS_FILE: file,
+    ...(fences.length > 0 && { LOCK_FENCE: String(Math.max(...fences)) }),
+  };
+}
+
+/** Names and values that cannot be in an environment are only in the file. */
+function propertyVariables(item: PoolItem | undefined): NodeJS.ProcessEnv {
+  const usable = Object.entries(item?.properties ?? {}).filter(
+    ([name, value]) => /^[\w-]+$/.test(name) && !value.includes('\0'),
+  );
+  return Object.fromEntries(usable.map(([name, value]) => [`LOCK_${name.toUpperCase().replaceAll('-', '_')}`, value]));
+}
+
+const didNotRun = (reason: string): CommandError => new CommandError(`${reason} The command did not run.`, notLocked);

@@ -1,0 +1,192 @@
+import { responseClockMs, sleep, steadyClock } from '../client/client.ts';
+import { type Duration, formatDuration, milliseconds } from '../interface/duration.ts';
+import { clockTime, formatTime } from '../interface/format.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import type { AcquireAllResult } from '../locks/acquire.ts';
+import { cleanupLimits } from '../locks/cleanup-limits.ts';
+import type { Entry, Grant } from '../locks/ledger/entry.ts';
+import { openHistory } from '../locks/ledger/history.ts';
+import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
+import { remainingRollback, rollBack } from '../locks/path-by-path.ts';
+import { createLifetimes } from '../locks/renewal/lifetimes.ts';
+import { renewLocks } from '../locks/renewal/renew-locks.ts';
+import { createLockSession } from '../locks/session.ts';
+import type { RemoteService } from './remote-command.ts';
+
+export type CommandSession = ReturnType<typeof createCommandSession>;
+
+/** Enough for a last attempt, however soon the locks expire. */
+const minReleaseMs = 2_000;
+
+/** A session whose ledger is in memory, because a command has no later steps. */
+export function createCommandSession({ client, service, workspace, interrupted, report }: RemoteService, ttl: Ttl) {
+  const ledger = openMemoryLedger();
+  const step = crypto.randomUUID();
+  const time = { clock: steadyClock, sleep, random: Math.random };
+  const session = createLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
+  const terms = { service, workspace, type: 'exclusive', ttl };
+
+  /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
+  async function release(maxMs: number): Promise<number> {
+    const acquired = ledger.held();
+    const now = client.serverNow();
+    const lastEnd = Math.max(...acquired.map(({ lock }) => Date.parse(lock.expires_at)));
+    // A lock that has expired needs no release.
+    const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
+    const limits = cleanupLimits(steadyClock, timeMs, interrupted);
+    const rollback = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.stop);
+    const left = remainingRollback(rollback);
+    for (const { grant, error } of left) {
+      const end = clockTime(Date.parse(grant.lock.expires_at), now);
+      report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
+    }
+    return left.length;
+  }
+
+  /** Ends leases that may have been granted without a response. Reports those that may stay, and returns their number. */
+  async function endUnanswered(maxMs: number): Promise<number> {
+    const { leases, held } = ledger.read();
+    const granted = new Set(held.map(({ grant }) => grant.lock.lease));
+    const limits = cleanupLimits(steadyClock, maxMs, interrupted);
+    try {
+      let left = 0;
+      for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
+        const end = await session.endLease(intent, limits);
+        if (end.kind === 'ended') continue;
+        left += 1;
+        report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
+      }
+      return left;
+    } finally {
+      limits.stop();
+    }
+  }
+
+  return {
+    step,
+    ledger,
+    context: { ...time, client, session, terms, signal: interrupted, log: { line: report } },
+    release,
+    /** Also reports locks that unanswered requests may have left, and includes them in the number. */
+    async releaseAfterFailure(maxMs: number): Promise<number> {
+      const left = (await release(maxMs)) + (await endUnanswered(maxMs));
+      const { unanswered } = ledger.read();
+      for (const intent of unanswered) report(unansweredText(intent));
+      return left + unanswered.length;
+    },
+  };
+}
+
+export function notAcquiredText({ round }: AcquireAllResult, wait: Duration, now: number): string {
+  switch (round.kind) {
+    case 'held': {
+      const advice =
+        wait.seconds > 0
+          ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
+          : 'To wait for it, add --wait 15m.';
+      return `${blockedText(round.blocked, now, true)}. ${advice}`;
+    }
+    case 'failed':
+      return round.error.message;
+    case 'too-short':
+      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
+    case 'acquired':
+    case 'cancelled':
+      return 'Interrupted.';
+  }
+}
+
+const pollMs = 500;
+
+function openMemoryLedger() {
+  const unread: Entry[] = [];
+  const history = openHistory();
+  let onEntry: () => void = () => undefined;
+  function record(...entries: readonly Entry[]): void {
+    history.add(entries);
+    unread.push(...entries);
+    onEntry();
+  }
+
+  return {
+    record,
+    follow: (): readonly Entry[] => unread.splice(0),
+    read: history.read,
+    /** The locks that were not lost. */
+    held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
+    watch(look: () => void): () => void {
+      onEntry = () => queueMicrotask(look);
+      const timer = setInterval(look, pollMs);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+interface KeepTimes {
+  readonly requestTimeoutMs: number;
+  /** A lock that was not renewed counts as lost before it expires: the command gets this time to stop, if possible. */
+  readonly marginMs: number;
+}
+
+/**
+ * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason and the time until
+ * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
+ */
+export function keepLocks(
+  { context: { client, clock, random, sleep, session, terms }, ledger, step }: CommandSession,
+  { requestTimeoutMs, marginMs }: KeepTimes,
+  onLost: (reason: string, remainingMs: number) => void,
+): () => Promise<void> {
+  const { service, workspace, ttl } = terms;
+  // A pause that outlasts the renewal would keep the process alive.
+  const ended = new AbortController();
+  const context = {
+    ...{ client, clock, random, ...ledger },
+    serverNow: client.serverNow,
+    sleep: (ms: number, signal = ended.signal) => sleep(ms, signal),
+    isWorkerGone: () => false,
+    onStart: () => undefined,
+  };
+  let renewalError: unknown;
+  const grants = ledger.held();
+  const lifetimes = createLifetimes(context, ttl, Math.max(0, ...grants.map(session.ageMs)));
+  const job = { service, workspace, step, ttl, requestTimeoutMs };
+  const renewal = renewLocks(context, { ...job, grants, lifetimes }).catch((error: unknown) => {
+    renewalError = error;
+  });
+  let lost = false;
+  const ttlMs = milliseconds(ttl);
+  const checkEveryMs = Math.min(pollMs, ttlMs / 20);
+  // A response has the time of the service in whole seconds: the lock may end that much earlier than it says.
+  const slackMs = Math.min(responseClockMs, ttlMs / 8);
+  // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
+  const reservedMs = Math.min(marginMs + slackMs + checkEveryMs, ttlMs / 4);
+
+  function checkLocks(): void {
+    const { held, renewalError: failures } = ledger.read();
+    const now = client.serverNow();
+    let remainingMs = Number.POSITIVE_INFINITY;
+    const reasons = held.flatMap(({ grant, loss }) => {
+      if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
+      const lastsMs = lifetimes.remainingMs(grant);
+      if (lastsMs > reservedMs) return [];
+      remainingMs = Math.min(remainingMs, lastsMs - slackMs);
+      const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
+      const end = formatTime(now + lastsMs, now);
+      return [`The lock on ${grant.path} could not be renewed, and ends at ${end}. ${reason}`.trimEnd()];
+    });
+    const [first] = reasons;
+    if (lost || first === undefined) return;
+    lost = true;
+    onLost(first, remainingMs);
+  }
+
+  const timer = setInterval(checkLocks, checkEveryMs);
+  return async () => {
+    clearInterval(timer);
+    ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
+    await renewal;
+    ended.abort();
+    checkLocks();
+  };
+}

@@ -1,0 +1,102 @@
+import type { Command } from './command.ts';
+import { flagName } from './flags.ts';
+import { programName } from './print.ts';
+
+const maxColumns = 100;
+
+/** The help of a command, in lines that fit the terminal. */
+export function commandHelp(command: Command, columns = maxColumns): readonly string[] {
+  const { name, summary, details = [] } = command;
+  const flags = Object.entries(command.flags);
+  const positionals = Object.values(command.arguments);
+  const forms = positionals.map(({ placeholder, otherwise, takesRest }) => {
+    const form = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
+    return takesRest ? `${form}...` : form;
+  });
+  const usage = [...forms, '[flags]', ...(command.runsCommand ? ['-- <COMMAND>...'] : [])].join(' ');
+  const width = Math.min(columns, maxColumns);
+  return [
+    `Usage: ${programName} ${name} ${usage}`,
+    '',
+    ...[`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].flatMap((line) => wrap(line, width)),
+    ...section(
+      'Arguments',
+      positionals.map(({ placeholder, description }) => [placeholder, description]),
+      width,
+    ),
+    ...section(
+      'Flags',
+      [
+        ...flags.map(([key, { placeholder, description, otherwise }]) => {
+          const value = placeholder === '' ? '' : ` <${placeholder}>`;
+          return [`--${flagName(key)}${value}`, `${description} (${otherwise})`] as const;
+        }),
+        ['-h, --help', 'show this help'],
+      ],
+      width,
+    ),
+    ...(flags.length === 0 ? [] : section('Environment', command.variables ?? [], width)),
+    ...(flags.length === 0 ? [] : flagsHelp.flatMap((line) => wrap(line, width))),
+    ...exampleOf(command),
+  ];
+}
+
+const flagsHelp = [
+  'A variable can stand for a flag, such as WORKSPACE_SERVICE_DATA for --data.',
+  'The command line comes first. What cannot be undone must be typed.',
+];
+
+/** The help of the program, or of the commands of a group such as `token`. */
+export function overview(group: string, commands: readonly Command[], columns = maxColumns): readonly string[] {
+  const width = Math.min(columns, maxColumns);
+  const [first] = commands;
+  return [
+    `Usage: ${[programName, ...(group === '' ? [] : [group])].join(' ')} <command> [flags]`,
+    ...(group === '' ? ['', 'Locks, syncs and build webhooks for workspaces of large binary assets.'] : []),
+    ...section(
+      'Commands',
+      commands.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
+    ...section(
+      'Flags',
+      [
+        ...(group === '' ? ([['--version', 'show the version']] as const) : []),
+        ['-h, --help', 'show this help, or that of a command'],
+      ],
+      width,
+    ),
+    ...(first === undefined ? [] : exampleOf(first)),
+  ];
+}
+
+/** One line, so that it can be copied. */
+const exampleOf = ({ name, example }: Command): readonly string[] => [
+  '',
+  'Example:',
+  `  ${programName} ${name} ${example}`.trimEnd(),
+];
+
+/** Terms and their descriptions, in two columns. */
+function section(title: string, rows: readonly (readonly [term: string, text: string])[], width: number) {
+  const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
+  const lines = rows.flatMap(([term, text]) =>
+    wrap(text, width - indent).map((line, index) => `${(index === 0 ? `  ${term}` : '').padEnd(indent)}${line}`),
+  );
+  return rows.length === 0 ? [] : ['', `${title}:`, ...lines];
+}
+
+/** Lines of whole words. All of them are indented as the text is. */
+function wrap(text: string, width: number): readonly string[] {
+  const indent = /^ */.exec(text)?.[0] ?? '';
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.trim().split(' ')) {
+    if (line !== indent && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent;
+    }
+    line += line === indent ? word : ` ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,77 @@
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+
+export interface Output {
+  write(text: string): void;
+  /** Width of the terminal; undefined if the output is not a terminal. */
+  readonly columns?: number | undefined;
+}
+
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StopSignal = (typeof stopSignals)[number];
+
+/** Side effects of a command other than files, sockets and databases. */
+export interface ProcessIo {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Stdin and stdout for binary data. The caller handles their errors. */
+  input(): Readable;
+  output(): Writable;
+  /** Returns a function that stops listening. */
+  onSignal(listener: (signal: StopSignal) => void): () => void;
+  endAtOnce(exitCode: number): void;
+}
+
+export function processIo(): ProcessIo {
+  const { stdout, stderr } = process;
+  // A closed pipe, as with `head`, is not an error.
+  function onError(error: NodeJS.ErrnoException): void {
+    if (error.code !== 'EPIPE') throw error;
+  }
+  stdout.on('error', onError);
+  // It has the log: neither a closed pipe nor a full disk may end the service.
+  stderr.on('error', () => undefined);
+  return {
+    stdout,
+    stderr,
+    input: () => process.stdin,
+    output: () => stdout.off('error', onError),
+    onSignal: (listener) => onSignals(stopSignals, listener),
+    endAtOnce: (exitCode) => process.exit(exitCode),
+  };
+}
+
+/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
+export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void) {
+  for (const name of names) process.on(name, listener);
+  return () => {
+    for (const name of names) process.off(name, listener);
+  };
+}
+
+/** The exit code of a process that the signal ended. */
+export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+/**
+ * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A
+ * signal this soon after the first one is a duplicate.
+ */
+const duplicateMs = 1_000;
+
+/**
+ * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
+ * handling of signals.
+ */
+export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()) {
+  const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
+  let firstAt: number | undefined;
+  const forget = io.onSignal((signal) => {
+    if (firstAt === undefined) {
+      firstAt = clock();
+      resolve(signal);
+    } else if (clock() - firstAt >= duplicateMs) {
+      io.endAtOnce(exitCodeOf(signal));
+    }
+  });
+  return { received, forget };
+}

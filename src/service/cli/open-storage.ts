@@ -1,0 +1,139 @@
+import { accessSync, chmodSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { CommandError } from '../../command/command.ts';
+import type { ProcessIo } from '../../command/io.ts';
+import { printLines, quoted } from '../../command/print.ts';
+import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
+import { isBusy, sqliteErrorText } from '../platform/system-errors.ts';
+import { makeFolder } from '../storage/make-folder.ts';
+import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
+import { openSqlite } from '../storage/sqlite.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface StorageEvents {
+  readonly onMigrated: (migration: Migration) => void;
+  readonly onCommit?: (changes: number) => void;
+  readonly onIdleError?: (error: Error) => void;
+}
+
+export async function openStorage(data: string, environment: NodeJS.ProcessEnv, events: StorageEvents) {
+  const url = databaseUrl(environment);
+  try {
+    if (url === null) return await openSqlite({ folder: data, ...events });
+    // Loaded only when needed: importing the PostgreSQL driver takes time.
+    const { openPostgres } = await import('../storage/postgres.ts');
+    return await openPostgres({ url, onIdleError: () => undefined, ...events });
+  } catch (error) {
+    if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
+    throw new CommandError(`The database in DATABASE_URL cannot be used: ${databaseFailure(error)}.`);
+  }
+}
+
+/** Creates the folder if it is missing, accessible to the current user only. */
+export function prepareDataFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw folderFailure(folder, error);
+  }
+}
+
+export const downgradeAdvice =
+  'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
+
+/** For commands that use the database while the service runs, or without it. */
+export const printMigration =
+  ({ stderr }: ProcessIo) =>
+  ({ from, to, durationMs }: Migration): void =>
+    printLines(stderr, [
+      `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
+    ]);
+
+export function folderFailure(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error instanceof NewerSchemaError) return new CommandError(error.message);
+  const code = errorCode(error);
+  const reason = sqliteErrorText(error) ?? (code === 'ENOENT' ? 'it cannot be made there' : systemErrorText(code));
+  if (reason === undefined) return error;
+  return new CommandError(
+    `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
+  );
+}
+
+const urlForm = 'It must be postgres://user:password@host:port/database.';
+
+/** Null for SQLite. The URL contains a password, so no message quotes any part of it. */
+export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
+  const url = environment['DATABASE_URL'] ?? '';
+  if (url === '') return null;
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new CommandError(`DATABASE_URL is not the URL of a PostgreSQL database. ${urlForm}`);
+  return url;
+}
+
+/** Keys are PostgreSQL codes (SQLSTATE, appendix A of its manual) and Node codes. */
+const databaseErrors: Readonly<Record<string, string>> = {
+  ERR_INVALID_URL: `DATABASE_URL is not a valid URL. ${urlForm} Percent-encode special characters in it`,
+  ENOENT: 'a file or socket in the URL does not exist',
+  '28000': 'it denies access to this user',
+  '28P01': 'it rejects the user or the password',
+  '3D000': 'the database does not exist',
+  '42501': 'this user may not create or change tables',
+  '53300': 'it has too many connections',
+  '57014': 'it canceled a statement',
+  '57P03': 'it is starting or stopping',
+};
+
+function databaseFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  const code = errorCode(error);
+  if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it failed (${code})`;
+  // Errors of the driver itself have no code, and their messages quote settings, so they are not repeated.
+  if (/timeout|terminated/i.test(error.message)) return 'it did not respond in time';
+  if (/\bSSL\b/.test(error.message)) return 'it does not support TLS as the URL requires';
+  return 'the driver rejected the URL, or the server rejected the connection';
+}
+
+interface OwnDatabase extends StorageEvents {
+  readonly data: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** What to do if a service runs on the folder. */
+  readonly advice: string;
+}
+
+/** Prepares the folder of SQLite, and keeps other services off it during the work. */
+export async function withOwnDatabase<T>(
+  { data, environment, advice, ...events }: OwnDatabase,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const usesPostgres = databaseUrl(environment) !== null;
+  if (!usesPostgres) prepareDataFolder(data);
+  const release = usesPostgres ? () => undefined : takeInstanceLock(data, advice);
+  try {
+    const storage = await openStorage(data, environment, events);
+    return await work(storage).finally(storage.close);
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the
+ * system releases the lock however the process ends. Returns a function that releases it earlier.
+ */
+function takeInstanceLock(folder: string, advice: string): () => void {
+  const file = join(folder, 'instance.db');
+  const lock = new DatabaseSync(file, { timeout: 0, open: false });
+  try {
+    lock.open();
+    chmodSync(file, 0o600);
+    lock.exec('begin exclusive');
+    return () => lock.close();
+  } catch (error) {
+    if (lock.isOpen) lock.close();
+    if (!isBusy(error)) throw folderFailure(folder, error);
+    throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${advice}`);
+  }
+}

@@ -1,0 +1,247 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { packageVersion, revision, versionText } from '../../built/version.ts';
+import { CommandError } from '../../command/command.ts';
+import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
+import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
+import { isLoopback } from '../../interface/loopback.ts';
+import { safeText } from '../../interface/safe-text.ts';
+import { shellWord } from '../../interface/shell-word.ts';
+import { errorCode } from '../../interface/system-errors.ts';
+import { createGit, type Git } from '../git/git.ts';
+import { createTargetCheck } from '../outbound/target.ts';
+import { watchFreeDisk } from '../runtime/free-disk.ts';
+import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { type Service, startService } from '../service.ts';
+import { offerSignInLink } from '../sessions/sessions.ts';
+import { cleanUpAtStart } from '../startup-cleanup.ts';
+import { databaseKey } from '../storage/database-key.ts';
+import type { Migration } from '../storage/migrate.ts';
+import { schemaVersion } from '../storage/migrate.ts';
+import type { Storage } from '../storage/storage.ts';
+import { listTrustRules } from '../trust/rules.ts';
+import { type DevSetup, setUpDev, welcome } from './dev.ts';
+import { downgradeAdvice, prepareDataFolder, withOwnDatabase } from './open-storage.ts';
+import {
+  defaultOrigin,
+  fixedSettings,
+  listenFailure,
+  loopbackNetworks,
+  originAt,
+  publicUrlOf,
+  type ServeSettings,
+  signInLines,
+  signInUrl,
+} from './settings.ts';
+import { dataFolder } from './storage-command.ts';
+
+export async function runService(
+  settings: ServeSettings,
+  environment: NodeJS.ProcessEnv,
+  io: ProcessIo,
+  unknownVariables: readonly object[],
+): Promise<void> {
+  const { data, dev, allowFileRemotes } = settings;
+  const log = createLog(settings, io.stderr);
+  for (const each of unknownVariables) log.warn(each, 'unknown variable: it has no effect');
+  const metrics = createMetrics();
+  const { version, revision } = build();
+  metrics.buildInfo.set({ version, revision: revision ?? 'unknown', node: process.versions.node }, 1);
+  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
+  await checkGit(git);
+  // On PostgreSQL, it has only the mirrors.
+  prepareDataFolder(data);
+  const database = {
+    ...{ data, environment },
+    advice: 'Stop it, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
+    onCommit: (changes: number) => metrics.commits.observe(changes),
+    onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
+    onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
+      log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
+  };
+  await withOwnDatabase(database, (storage) =>
+    serveUntilStopped({ settings, storage, git, metrics, log, environment, io }),
+  );
+}
+
+/** Older versions lack some of the settings that keep a remote from making git run commands. */
+const oldestGit = [2, 39] as const;
+
+async function checkGit(git: Git): Promise<void> {
+  const version = await git.version();
+  const [major, minor] = version.split('.').map(Number);
+  if (major === undefined || minor === undefined) return;
+  if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1]))
+    throw new CommandError(
+      `The service needs git ${oldestGit.join('.')} or newer, but this is git ${version}. Install a newer version.`,
+    );
+}
+
+interface ServeContext {
+  readonly settings: ServeSettings;
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly io: ProcessIo;
+}
+
+async function serveUntilStopped(context: ServeContext): Promise<void> {
+  const { settings, storage, git, log, io } = context;
+  await requireFolderOfDatabase(storage, settings.data);
+  await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
+  const stop = awaitStop(io);
+  try {
+    const service = await startInstance(context);
+    try {
+      const link = await offerSignInLink(storage);
+      announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      await warnOfMissingUrl(context, service);
+      const signal = await stop.received;
+      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    stop.forget();
+  }
+}
+
+async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
+  const { metrics, log } = context;
+  const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
+  // With SQLite, no other instance could accept the requests during a delay.
+  const { drainDelay = { seconds: context.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
+  const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
+  const freeDisk = await watchFreeDisk({
+    folder: data,
+    minBytes: minFreeDisk,
+    onMeasured({ free, size }) {
+      metrics.freeDisk.set(free);
+      metrics.diskSize.set(size);
+    },
+    onError: (error) => log.error({ err: error }, 'could not measure the free disk space'),
+  });
+  try {
+    return await startService({
+      ...fixedSettings,
+      ...settings,
+      ...context,
+      drainDelay,
+      dataFolder: data,
+      freeDisk,
+      allowFileRemotes: settings.allowFileRemotes || dev,
+      targets: createTargetCheck({ allowedNetworks }),
+      trustedProxies: trustedProxy,
+      version: packageVersion,
+      publicUrl: (port) => publicUrlOf(settings, port),
+    });
+  } catch (error) {
+    await freeDisk.stop();
+    throw listenFailure(error, host, port);
+  }
+}
+
+/** Prints and logs where the service listens. `link` is a one-time sign-in link for the operator. */
+function announce(
+  { settings, io, log }: ServeContext,
+  { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
+): void {
+  const { host, json } = settings;
+  const base_url = `${originAt(host, port)}/v1`;
+  const public_url = publicUrlOf(settings, port);
+  const origin = public_url ?? originAt(host, port);
+  const dashboard_url = `${origin}/`;
+  const sign_in_link = link && signInUrl(origin, link);
+  if (json) {
+    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build(), sign_in_link, ...dev });
+  } else {
+    printLines(io.stdout, [
+      `workspace-service ${versionText} listens on ${base_url}`,
+      ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
+      `Its dashboard is at ${dashboard_url}`,
+      ...(sign_in_link === undefined
+        ? [`To sign in to it without a token: ${signInCommand(settings.data, origin)}`]
+        : ['', ...signInLines(sign_in_link)]),
+      ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
+    ]);
+  }
+  log.info({ base_url, public_url, ...build(), schema: schemaVersion() }, 'listening');
+  if (!isLoopback(host)) {
+    log.warn(
+      { host },
+      'listening on plain HTTP on an address that other machines may reach: put a proxy with TLS in front of it',
+    );
+  }
+}
+
+/** The identity token of a job has the public URL as its audience, so the service must know that URL. */
+async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port }: Service): Promise<void> {
+  if (publicUrlOf(settings, port) !== undefined) return;
+  const { length: trust_rules } = await listTrustRules(storage);
+  if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
+}
+
+const build = () => ({ version: packageVersion, revision });
+
+/** The command that creates a sign-in link, with the flags that the running service needs. */
+const signInCommand = (data: string, origin: string): string =>
+  [
+    'workspace-service sign-in',
+    ...(data === dataFolder ? [] : [`--data ${shellWord(data)}`]),
+    ...(origin === defaultOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
+  ].join(' ');
+
+/** The start removes the mirrors of unknown workspaces, so the folder remembers the database that it belongs to. */
+async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {
+  const id = await databaseKey(storage, 'database-id');
+  const file = join(folder, 'database-id');
+  const known = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (known === undefined) await writeFile(file, id, { mode: 0o600 });
+  else if (known !== id) {
+    throw new CommandError(
+      `The mirrors in ${quoted(folder)} belong to another database. Correct DATABASE_URL or --data. To keep this database with this folder, remove ${quoted(file)}: the service then removes the mirrors of all workspaces that the database does not have.`,
+    );
+  }
+}
+
+/** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
+export function createLog({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger {
+  const format = output.columns === undefined ? safeJson : logText;
+  return pino(
+    {
+      level,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { err: errorFields },
+    },
+    { write: (line: string) => output.write(format(line)) },
+  );
+}
+
+/** Formats a line of pino for people: time, level, message, further fields, then the stack of an error. */
+function logText(json: string): string {
+  // pino writes one object per line and adds these fields.
+  const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
+  const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
+  // Created by errorFields().
+  const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
+  const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
+  const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
+  const stackLines = stack === undefined ? [] : stack.split('\n').slice(1);
+  return `${[first, ...stackLines].map(safeText).join('\n')}\n`;
+}
+
+/** The parts of an error that contain no secrets: drivers attach more, such as column values. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,140 @@
+import { CommandError } from '../../command/command.ts';
+import { type FlagValues, list, optional, toggle, withDefault } from '../../command/flags.ts';
+import { wholeNumber } from '../../command/values.ts';
+import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
+import { isLoopback } from '../../interface/loopback.ts';
+import { oneOf } from '../../interface/one-of.ts';
+import { type Parsed, refused } from '../../interface/parsed.ts';
+import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
+import { parseLockDelay } from '../workspaces/fields.ts';
+import { commonFlags } from './storage-command.ts';
+import { parseByteCount, parseFolder, parseHost, parsePublicUrl, parseRateLimit } from './values.ts';
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Used by `serve` and by commands that print URLs of the service. */
+export const publicUrl = optional(
+  'URL',
+  'public URL of the service, such as https://assets.example.com',
+  parsePublicUrl,
+);
+
+/** Not that of a real service, which would accept the token that --dev prints. */
+export const devDataFolder = './workspace-dev-data';
+
+export const serveFlags = {
+  dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
+  host: withDefault('HOST', 'the address to listen on', parseHost, '127.0.0.1'),
+  port: withDefault('PORT', 'the port to listen on; 0 picks a free one', wholeNumber(0, 65_535), '8080'),
+  publicUrl,
+  data: optional(
+    'FOLDER',
+    commonFlags.data.description,
+    parseFolder,
+    `${commonFlags.data.otherwise}, with --dev ${devDataFolder}`,
+  ),
+  allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
+  windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
+  lockDelay: withDefault(
+    'DURATION',
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    parseLockDelay,
+    '0s',
+  ),
+  allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
+  syncTimeout: withDefault(
+    'DURATION',
+    'time limit for fetching commits, and for LFS downloads without progress',
+    parseDurationBetween({ seconds: 1 }, { seconds: 7 * 86_400 }),
+    '30m',
+  ),
+  drainDelay: optional(
+    'DURATION',
+    'how long to accept requests after SIGTERM, while /readyz already returns 503',
+    parseDurationBetween({ seconds: 0 }, { seconds: 3_600 }),
+    'default 5s on PostgreSQL, 0s on SQLite',
+  ),
+  drainTimeout: withDefault(
+    'DURATION',
+    'how long open requests may then take to finish',
+    parseDurationBetween({ seconds: 0 }, { seconds: 86_400 }),
+    '10s',
+  ),
+  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '4'),
+  keepAudit: optional(
+    'DURATION',
+    'how long to keep audit log entries; at least 30d',
+    parseDurationBetween({ seconds: 30 * 86_400 }, maxDuration),
+    'default forever',
+  ),
+  minFreeDisk: withDefault('SIZE', 'minimum free disk space to accept new work; 0 for no limit', parseByteCount, '1GB'),
+  rateLimit: withDefault(
+    'N/s',
+    'rate limit of each token, with bursts of up to one minute of requests; 0 for no limit',
+    parseRateLimit,
+    '1000/s',
+  ),
+  trustedProxy: list('CIDR', 'trust X-Forwarded-For from these proxies; repeatable', parseTrustedProxy),
+  logLevel: withDefault('LEVEL', `minimum level of log messages: ${logLevels.join(', ')}`, oneOf(logLevels), 'info'),
+  json: toggle('print the startup line as JSON'),
+} as const;
+
+/** Settings that no operator could choose better. */
+export const fixedSettings = {
+  /** A quarter after a release, its locks and syncs no longer matter. */
+  keepLockHistory: { seconds: 90 * 86_400 },
+  keepSyncs: { seconds: 90 * 86_400 },
+  /** Each clone is a process of git with one thread. More wait for a slot. */
+  parallelClones: 16,
+  /** So many that only a mistake reaches them. The pages stay fast far beyond. */
+  maxLocks: 200_000,
+  maxLocksPerOwner: 50_000,
+  /** For stored responses to requests with an Idempotency-Key. The oldest are removed when it is full. */
+  maxRememberedBytes: 1_000_000_000,
+};
+
+export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };
+
+export function parseTrustedProxy(text: string): Parsed<Cidr> {
+  const network = parseCidr(text);
+  return network.ok && network.value[1] === 0
+    ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
+    : network;
+}
+
+export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
+
+/** In development on a loopback address, the URL is known without a setting. */
+export function publicUrlOf({ publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>, port: number) {
+  return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
+}
+
+/** Explains why the server cannot listen. Other errors are returned unchanged. */
+export function listenFailure(error: unknown, host: string, port: number): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  const unresolved = `The name ${host} does not resolve. Choose another with --host.`;
+  const texts: Readonly<Record<string, string>> = {
+    EADDRINUSE: `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
+    EACCES: `This user may not listen on the port ${port}. Choose a port above 1023 with --port.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another with --host.`,
+    ENOTFOUND: unresolved,
+    EAI_AGAIN: unresolved,
+  };
+  const text = texts[String(error.code)];
+  return text === undefined ? error : new CommandError(text);
+}
+
+export const originAt = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
+
+export const signInUrl = (origin: string, link: string): string => `${origin}/sign-in?link=${link}`;
+
+/** Lines that show the link. It appears nowhere else. */
+export const signInLines = (url: string): readonly string[] => [
+  'This link signs you in to the dashboard as an administrator. It works once, within an hour:',
+  '',
+  `  ${url}`,
+];
+
+/** Default address of `serve`. */
+export const defaultOrigin = 'http://127.0.0.1:8080';

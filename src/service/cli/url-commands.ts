@@ -1,0 +1,96 @@
+import { toggle } from '../../command/flags.ts';
+import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
+import { makeSignInLink } from '../sessions/sessions.ts';
+import { type Forge, forges } from '../syncs/push-event.ts';
+import { pushSecretAudited } from '../workspaces/push-secret.ts';
+import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { workspaceArgument } from './values.ts';
+
+/** The page to add the webhook on, and the events to choose there. */
+const settings: Readonly<Record<Forge, string>> = {
+  github: 'GitHub: Settings > Webhooks > Add webhook > Just the push event',
+  gitlab: 'GitLab: Settings > Webhooks > Add new webhook > Push events',
+  gitea: 'Gitea or Forgejo: Settings > Webhooks > Add webhook > Push events',
+};
+
+/** For commands that print URLs of the service. */
+const missingUrlProblem = ({ publicUrl: url }: { readonly publicUrl: string | undefined }): readonly string[] =>
+  url === undefined
+    ? [
+        'The URL of the service is unknown. Pass it as --public-url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.',
+      ]
+    : [];
+
+const workspacePushHook = defineStorageCommand({
+  name: 'workspace push-hook',
+  summary: 'print the webhook for GitHub, GitLab, Gitea or Forgejo that syncs each pushed branch',
+  details: ['Creates its secret at first use. Anyone who has it can start syncs of the workspace, and nothing else.'],
+  arguments: { workspace: workspaceArgument },
+  flags: { rotate: toggle('replace the secret: events signed with the previous one are refused'), publicUrl },
+  example: 'game --public-url https://assets.example.com',
+  check: missingUrlProblem,
+  async run({ flags, arguments: { workspace: id } }, storage) {
+    const secret = await storage.commit({ workspace: id }, (db) =>
+      pushSecretAudited(db, storage.now, operatorActor(), id, flags.rotate),
+    );
+    const content_type = 'application/json';
+    const hooks = forges.map((forge) => {
+      return { forge, url: `${flags.publicUrl}/v1/workspaces/${id}/push/${forge}` };
+    });
+    const lines = hooks.flatMap(({ forge, url }) => [
+      settings[forge],
+      `  URL           ${url}`,
+      `  Secret        ${secret}`,
+      `  Content type  ${content_type}`,
+    ]);
+    const rotated = flags.rotate ? ['', 'The previous secret is no longer valid.'] : [];
+    return { document: { workspace: id, secret, content_type, hooks }, lines: [...lines, ...rotated] };
+  },
+});
+
+const workspaceLfs = defineStorageCommand({
+  name: 'workspace lfs',
+  summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
+  details: ['They contain no secret: people sign in with their own token as the password.'],
+  arguments: { workspace: workspaceArgument },
+  flags: { publicUrl },
+  example: 'game --public-url https://assets.example.com',
+  check: missingUrlProblem,
+  async run({ flags, arguments: { workspace: id } }) {
+    const settings = lfsClientSettings(`${flags.publicUrl}`, id);
+    const { url, committed, perClone, forRemote } = settings;
+    const linesOf = (text: string) => text.trimEnd().split('\n');
+    return {
+      document: { url, lfsconfig: committed, per_clone: perClone, lfsconfig_for_remote: forRemote },
+      lines: [
+        `# Commit this as .lfsconfig. ${lfsWays.committed}`,
+        ...linesOf(committed),
+        '',
+        `# Or run this in a clone. ${lfsWays.perClone}`,
+        ...perClone,
+        '',
+        `# Or commit this as .lfsconfig. ${lfsWays.forRemote}`,
+        ...linesOf(forRemote),
+      ],
+    };
+  },
+});
+
+const signIn = defineStorageCommand({
+  name: 'sign-in',
+  summary: 'print a one-time link that signs you in to the dashboard as an administrator',
+  flags: { publicUrl },
+  example: '--public-url https://assets.example.com',
+  mayBeNew: 'in-folder',
+  async run({ flags }, storage) {
+    const link = signInUrl(flags.publicUrl ?? defaultOrigin, await makeSignInLink(storage));
+    const unknown = `This link assumes that the service runs at ${defaultOrigin}. Set --public-url if it has another URL.`;
+    return {
+      document: { sign_in_link: link },
+      lines: [...signInLines(link), ...(flags.publicUrl === undefined ? ['', unknown] : [])],
+    };
+  },
+});
+
+export const urlCommands = [signIn, workspaceLfs, workspacePushHook];

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createCommandSession, keepLocks } from '../../src/cli/session.ts';
+import type { AcquiredLock, Client } from '../../src/client/client.ts';
+import { ttl } from '../client/test-client.ts';
+import { grantOf, knownLock, lockOf, place } from '../locks/samples.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const ttlMs = 2_000;
+const isoIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const sleep = (ms: number, signal?: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => resolve());
+  });
+
+/**
+ * Keeps a lock with a ttl of 2 s. Its renewals take this long, and `Date` in their responses is ahead of the clock of
+ * the service. Returns the time left at its loss.
+ */
+async function keeping(renewalMs: number, lastsMs: number, dateAheadMs = 0): Promise<readonly number[]> {
+  const client: Pick<Client, 'serverNow' | 'renewLock'> = {
+    serverNow: () => Date.now() + dateAheadMs,
+    async renewLock({ path }) {
+      await sleep(renewalMs);
+      const expires_at = isoIn(ttlMs);
+      const lock: AcquiredLock = { ...knownLock(path), ...lockOf(path, { id: 'lock_a', expires_at }), etag: undefined };
+      return { kind: 'renewed', lock };
+    },
+  };
+  // A renewal uses no other methods.
+  const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
+  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
+  const session = createCommandSession({ ...remote, ...unused }, ttl('2s'));
+  const lock = lockOf('a', { id: 'lock_a', acquired_at: isoIn(0), expires_at: isoIn(ttlMs) });
+  session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));
+  // The latest time of a renewal.
+  const context = { ...session.context, clock: Date.now, random: () => 0, sleep };
+  const left: number[] = [];
+  const times = { requestTimeoutMs: 1_000, marginMs: ttlMs / 4 };
+  const stop = keepLocks({ ...session, context }, times, (_, msLeft) => left.push(msLeft));
+  await vi.advanceTimersByTimeAsync(lastsMs);
+  void stop();
+  await vi.advanceTimersByTimeAsync(ttlMs);
+  return left;
+}
+
+test('a command with a short ttl keeps its lock if each renewal takes 0.8 s', async () => {
+  expect(await keeping(800, 20_000)).toEqual([]);
+});
+
+test.each([-3_600_000, 3_600_000])(
+  'a command keeps its lock if a gateway sets a date that is %i ms off',
+  async (ms) => {
+    expect(await keeping(100, 20_000, ms)).toEqual([]);
+  },
+);
+
+test('a lock that cannot be renewed is lost while there is time to stop the command', async () => {
+  const [msLeft] = await keeping(10_000, 3_000);
+  expect(msLeft).toBeGreaterThan(100);
+  expect(msLeft).toBeLessThan(ttlMs / 4);
+});

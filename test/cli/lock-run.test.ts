@@ -1,0 +1,539 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { runMain } from '../command/run-main.ts';
+import { sharedService } from '../service/http/shared-service.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { listenHere } from '../support/listen.ts';
+import { problem } from '../support/other-servers/responses.ts';
+import { passOn } from '../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../support/service-process.ts';
+import { startProcess } from '../support/started-process.ts';
+import { storePool, updateStoredPool } from '../support/stored-pool.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const service = sharedService();
+const path = 'Content/Hero.uasset';
+let workspace: string;
+let secret: string;
+
+beforeAll(async () => {
+  secret = (await service.token({ name: 'ci', owner: 'ci', scopes: ['locks:write'] })).secret;
+});
+
+beforeEach(async () => {
+  workspace = await service.workspace();
+});
+
+const environment = () => ({
+  WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
+  WORKSPACE_TOKEN: secret,
+  WORKSPACE_ID: workspace,
+});
+
+const run = (args: readonly string[], ...command: readonly string[]) =>
+  runCommand(['lock', 'run', ...args, '--', ...command], { environment: environment() });
+
+function start(args: readonly string[], script: string, through: readonly string[] = []): RunningCommand {
+  const command = startCommand(['lock', 'run', path, ...args, '--', 'bash', '-c', script], {
+    environment: environment(),
+    through,
+  });
+  onTestFinished(() => command.signal('SIGKILL'));
+  return command;
+}
+
+const locks = (): Promise<readonly { readonly path: string; readonly expires_at: string }[]> =>
+  service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token: service.secret }).then(({ body }) => body.locks);
+
+const lockIt = (who: string, locked = path) =>
+  service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+    token: who,
+    json: { path: locked, type: 'exclusive', ttl: '1h' },
+  });
+
+const release = (locked: string) =>
+  service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(locked)}?force=true`, {
+    token: service.secret,
+  });
+
+const takeAway = () => release(path);
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    // A zombie has ended.
+    return !/^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+const ready = (command: RunningCommand) => command.line((line) => line.startsWith('ready'));
+const pidIn = (line: string): number => Number(line.split(' ')[1]);
+
+describe('a command under a lock', () => {
+  test('runs with the locks, their fence and their file, and releases them', async () => {
+    const script =
+      'echo "$LOCK_FENCE $LOCK_PIPE $(stat -c %a "$LOCKS_FILE")"; echo "$LOCKS_FILE"; cat "$LOCKS_FILE"; echo "$@"';
+    const { code, stdout, stderr } = await run([path, 'b'], 'bash', '-c', script, 'bash', '--help', '--', 'help');
+    expect(code, stderr).toBe(0);
+    const [fence = '', file = '', rest = ''] = stdout.split('\n');
+    const [json = '', words = ''] = rest.split(/(?<=\])/);
+    const held: readonly { readonly path: string; readonly fence: number }[] = JSON.parse(json);
+    expect(held.map((lock) => lock.path).toSorted()).toEqual([path, 'b']);
+    expect(fence).toBe(`${Math.max(...held.map((lock) => lock.fence))} 3 600`);
+    expect(words).toBe('--help -- help');
+    expect(() => readFileSync(file)).toThrow('ENOENT');
+    expect(stderr).not.toContain('wsa_');
+    expect(await locks()).toEqual([]);
+  });
+
+  test.each([
+    ['its exit status', 'exit 7', 7],
+    ['128 and the number of the signal that killed it', 'kill -KILL $$', 137],
+  ])('returns %s, and releases the locks', async (_, script, code) => {
+    expect(await run([path], 'bash', '-c', script)).toMatchObject({ code });
+    expect(await locks()).toEqual([]);
+  });
+
+  test('returns 127 or 126 if it cannot start, and releases the locks', async () => {
+    expect(await run([path], 'no-such-program')).toMatchObject({
+      code: 127,
+      stderr: expect.stringContaining('Could not start no-such-program: it, or its interpreter, does not exist.\n'),
+    });
+    const file = join(temporaryFolder(), 'not-executable');
+    await writeFile(file, 'echo');
+    expect(await run([path], file)).toMatchObject({
+      code: 126,
+      stderr: expect.stringMatching(/: this user may not run it\.\n$/),
+    });
+    expect(await run([path], join(file, 'x'))).toMatchObject({
+      code: 126,
+      stderr: expect.stringMatching(/: a part of its path is a file, not a folder\.\n$/),
+    });
+    const withoutFolder = { ...environment(), TMPDIR: join(file, 'x') };
+    expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: withoutFolder })).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(
+        /Could not create a folder in .*: a part of its path is a file.* The command did not run\.\n$/,
+      ),
+    });
+    expect(await locks()).toEqual([]);
+  });
+
+  test('does not run without the lock: 75', async () => {
+    await lockIt(service.secret);
+    const script = 'echo "It ran."';
+    for (const more of [[], ['--wait', '1s']]) {
+      const { code, stdout, stderr } = await run([path, ...more], 'bash', '-c', script);
+      expect(code).toBe(75);
+      expect(stderr).toMatch(/Content\/Hero\.uasset is held by .*--wait.*The command did not run\.\n$/s);
+      expect(stdout).toBe('');
+    }
+    expect(await locks()).toHaveLength(1);
+  });
+
+  test('returns 75 if the service cannot be reached or rejects the token', async () => {
+    const rejected = { ...environment(), WORKSPACE_TOKEN: 'wsa_wrong' };
+    expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: rejected })).toMatchObject({
+      code: 75,
+    });
+  });
+
+  test('says once that it retries while the service does not answer', async () => {
+    let connections = 0;
+    const broken = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    const { port, close } = await listenHere(broken);
+    onTestFinished(close);
+    const command = startCommand(['lock', 'run', path, '--', 'true'], {
+      environment: { ...environment(), WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` },
+    });
+    expect(await command.logLine((line) => line.includes('Trying again'))).toMatch(
+      /^The connection to the server failed: .* \(POST \S+\/locks\)\. Trying again for up to \d\d s\.$/,
+    );
+    await expect.poll(() => connections).toBeGreaterThan(2);
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+    expect(command.stderr().match(/Trying again/g)).toHaveLength(1);
+  });
+
+  test('locks any of the paths', async () => {
+    await lockIt(service.secret);
+    const { code, stdout } = await run([path, 'b', '--any', '1'], 'bash', '-c', 'cat "$LOCKS_FILE"');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ path: 'b' }]);
+  });
+
+  test('is refused with 2 for wrong usage', async () => {
+    const wrong = async (...args: readonly string[]) => (await runMain(['lock', 'run', ...args], environment())).code;
+    expect(await wrong('--', 'true')).toBe(2);
+    expect(await wrong(path)).toBe(2);
+    expect(await wrong(path, '--')).toBe(2);
+    expect(await wrong(path, '--on-lost', 'ignore', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--any', '2', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--pool', 'unity-pro', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'No pool', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--where', 'host=b1', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'unity-pro', '--where', 'host', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'unity-pro', '--where', 'host=b1', '--where', 'host=b2', '--', 'true')).toBe(2);
+    expect((await runMain(['lock', 'run', path, '--', 'true'], { WORKSPACE_ID: workspace })).code).toBe(2);
+  });
+
+  test('keeps its locks beyond their ttl', async () => {
+    const { code } = await run([path, '--ttl', '2s'], 'sleep', '5');
+    expect(code).toBe(0);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('closes the pipe when it ends, also for processes that it leaves behind', async () => {
+    const { code, stdout } = await run([path], 'bash', '-c', '(cat; echo over) <&$LOCK_PIPE & exit 4');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'over\n' });
+  });
+
+  test('reads stdin', async () => {
+    const words = [bin, 'lock', 'run', path, '--', 'cat'];
+    const command = promisify(execFile)(process.execPath, words, {
+      env: { PATH: process.env['PATH'], ...environment() },
+    });
+    command.child.stdin?.end('some input\n');
+    expect((await command).stdout).toBe('some input\n');
+  });
+});
+
+describe('a command under a lock on an item of a pool', () => {
+  const serial = 'A1-s3cret';
+  const pool = ['--pool', 'unity-pro'];
+  const seats = ['seats/1', `secret:serial=${serial},host-name=b1,fence=x`, 'seats/2', 'host-name=b2'] as const;
+  const store = (...items: readonly string[]) =>
+    storePool(service.storage, workspace, 'unity-pro', ...(items.length > 0 ? items : seats));
+  const update = (change: { readonly words: readonly string[]; readonly removed?: readonly string[] }) =>
+    updateStoredPool(service.storage, { workspace, name: 'unity-pro', ...change });
+  const printSeat = 'echo "$LOCK_SERIAL $LOCK_HOST_NAME $LOCK_FENCE"; cat "$LOCKS_FILE"';
+
+  test('gets the properties of its item, and the log shows no secrets', async () => {
+    await store();
+    const { code, stdout, stderr } = await run([...pool, '--where', 'host-name=b1'], 'bash', '-c', printSeat);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toBe('Locked seats/1.\n');
+    const [variables = '', file = ''] = stdout.split('\n');
+    expect(variables).toMatch(/^A1-s3cret b1 \d+$/);
+    const properties = { serial, 'host-name': 'b1', fence: 'x' };
+    expect(JSON.parse(file)).toMatchObject([{ path: 'seats/1', properties }]);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('gets the properties of several items in the file only', async () => {
+    await store();
+    const { stdout } = await run([...pool, '--any', '2'], 'bash', '-c', printSeat);
+    const [variables = '', file = ''] = stdout.split('\n');
+    expect(variables).toMatch(/^ {2}\d+$/);
+    const held: readonly { readonly path: string; readonly properties: unknown }[] = JSON.parse(file);
+    expect(new Map(held.map((lock) => [lock.path, lock.properties]))).toEqual(
+      new Map<string, unknown>([
+        ['seats/1', { serial, 'host-name': 'b1', fence: 'x' }],
+        ['seats/2', { 'host-name': 'b2' }],
+      ]),
+    );
+  });
+
+  function startWaiting(): RunningCommand {
+    const command = startCommand(['lock', 'run', ...pool, '--wait', '2m', '--', 'bash', '-c', printSeat], {
+      environment: environment(),
+    });
+    onTestFinished(() => command.signal('SIGKILL'));
+    return command;
+  }
+
+  test('waits for an item, and gets the first that is free', async () => {
+    await store();
+    for (const seat of ['seats/1', 'seats/2']) await lockIt(service.secret, seat);
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('None of the 2 paths is free'));
+    await release('seats/1');
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^A1-s3cret b1 \d+\n/);
+    expect(command.stderr()).not.toContain(serial);
+    expect((await locks()).map((lock) => lock.path)).toEqual(['seats/2']);
+  });
+
+  test('waits for an item, and gets one that is added meanwhile', async () => {
+    await store('seats/1');
+    await lockIt(service.secret, 'seats/1');
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('is held by'));
+    await update({ words: ['seats/3', 'secret:serial=C3-s3cret'] });
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^C3-s3cret {2}\d+\n/);
+    expect((await locks()).map((lock) => lock.path)).toEqual(['seats/1']);
+  });
+
+  test('waits on for the other items when one is removed meanwhile', async () => {
+    await store('seats/1');
+    for (const seat of ['seats/1', 'seats/2']) await lockIt(service.secret, seat);
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('is held by'));
+    await update({ words: ['seats/2', 'host-name=b2'], removed: ['seats/1'] });
+    await release('seats/1');
+    await expect.poll(async () => (await lockIt(service.secret, 'seats/1')).status).toBe(201);
+    await release('seats/2');
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^ b2 \d+\n/);
+    expect((await locks()).map((lock) => lock.path)).toEqual(['seats/1']);
+  });
+
+  test('does not run if the pool cannot meet its request: 75, without secrets that its owner may read', async () => {
+    await store();
+    await lockIt(secret, 'seats/1');
+    for (const [args, reason] of [
+      [
+        [...pool, '--where', 'host-name=b9'],
+        '--where: no item of the pool "unity-pro" has host-name=b9. Its items have host-name=b1, fence=x, host-name=b2, serial (secret, so not for --where).',
+      ],
+      [
+        [...pool, '--where', 'host-name=b1', '--any', '2'],
+        '--any is 2, but the pool "unity-pro" has only 1 item that matches --where: seats/1.',
+      ],
+      [['--pool', 'unity'], expect.stringMatching(/has no pool "unity"\. Its pools are unity-pro \(GET /)],
+    ] as const) {
+      const { code, stdout, stderr } = await run(args, 'echo', 'It ran.');
+      expect({ code, stdout, reason: stderr }).toEqual({
+        code: 75,
+        stdout: '',
+        reason: typeof reason === 'string' ? expect.stringContaining(`${reason} The command did not run.\n`) : reason,
+      });
+    }
+    expect(await locks()).toHaveLength(1);
+  });
+
+  test('releases its item and does not run if the properties cannot be read: 75', async () => {
+    await store();
+    const onward = passOn(service.port);
+    let reads = 0;
+    const server = await startOtherServer((response, request) => {
+      if (request.url.endsWith('/pools/unity-pro')) reads += 1;
+      if (reads > 1 && request.method === 'GET') problem(403, {})(response, request);
+      else onward(response, request);
+    });
+    const args = ['lock', 'run', ...pool, '--where', 'host-name=b1', '--', 'echo', 'It ran.'];
+    const { code, stdout, stderr } = await runCommand(args, {
+      environment: { ...environment(), WORKSPACE_BASE_URL: server.baseUrl },
+    });
+    expect({ code, stdout, reads }).toEqual({ code: 75, stdout: '', reads: 2 });
+    expect(stderr).toMatch(/GET \S+\/pools\/unity-pro: 403.* The command did not run\.\n$/);
+    expect(await locks()).toEqual([]);
+  });
+});
+
+const bin = join(import.meta.dirname, '../../build/workspace-service.mjs');
+
+describe('a signal', () => {
+  const untilStopped =
+    'trap "echo stopped; exit 3" TERM INT HUP QUIT USR1 USR2; echo ready; while :; do sleep 0.1; done';
+
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+  test.each(signals)('%s to the process alone reaches the command at once', async (signal) => {
+    const command = start([], untilStopped);
+    await ready(command);
+    command.signal(signal);
+    expect(await command.ended()).toBe(3);
+    expect(command.stdout()).toBe('ready\nstopped\n');
+    expect(await locks()).toEqual([]);
+  });
+
+  test('reaches the command only once if it is sent to the process group', async () => {
+    const command = start([], 'trap "echo got it" INT; echo ready; for i in {1..15}; do sleep 0.1; done', ['setsid']);
+    await ready(command);
+    process.kill(-command.pid, 'SIGINT');
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toBe('ready\ngot it\n');
+    expect(await locks()).toEqual([]);
+  });
+
+  test('determines the exit status if it kills the command', async () => {
+    const command = start([], 'echo ready; sleep 60');
+    await ready(command);
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('sent by Ctrl-Z does not stop the renewal', async () => {
+    const command = start(['--ttl', '2s'], 'echo ready; sleep 60');
+    await ready(command);
+    const [before] = await locks();
+    command.signal('SIGTSTP');
+    await command.logLine((line) => line === 'Not suspended: locks and the place in line would be lost.');
+    await expect.poll(async () => (await locks())[0]?.expires_at, { timeout: 5_000 }).not.toBe(before?.expires_at);
+    expect(await locks()).toHaveLength(1);
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+  });
+
+  test('ends the wait for a lock at once', async () => {
+    await lockIt(service.secret);
+    const command = start(['--wait', '10m'], 'echo "It ran."');
+    await command.logLine((line) => line.includes('is held by'));
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+    expect(command.stdout()).toBe('');
+    expect(command.stderr()).toContain('Interrupted. The command did not run.\n');
+    expect(await locks()).toHaveLength(1);
+  });
+});
+
+test('keeps the lock until processes that the command has left behind have ended, or ends them', async () => {
+  const flag = join(temporaryFolder(), 'flag');
+  const left = start([], `(while [ ! -e ${flag} ]; do sleep 0.05; done; echo over) & exit 4`);
+  await left.logLine((line) => line.startsWith('The command has ended, but'));
+  expect(await locks()).toHaveLength(1);
+  await writeFile(flag, '');
+  expect(await left.ended()).toBe(4);
+  expect(left.stdout()).toBe('over\n');
+  const endless = start(['--grace', '1s'], 'sleep 300 & echo "ready $!"');
+  const pid = pidIn(await ready(endless));
+  expect(await endless.ended()).toBe(0);
+  expect(isRunning(pid)).toBe(false);
+  expect(await locks()).toEqual([]);
+});
+
+describe('at a terminal', () => {
+  beforeEach((context) => {
+    // `script` of util-linux runs a command on its own terminal.
+    if (process.platform !== 'linux') leaveOut(context, 'There is no program here that runs a command on a terminal.');
+  });
+
+  /** Runs it as the only command of a terminal, whose keys are the input. */
+  function startAtTerminal(args: readonly string[], script: string) {
+    const words = [process.execPath, bin, 'lock', 'run', path, ...args, '--', 'bash', '-c', script];
+    const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const terminal = startProcess(
+      ['script', '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'],
+      {
+        env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment() },
+        hasInput: true,
+      },
+    );
+    onTestFinished(() => terminal.signal('SIGKILL'));
+    return { ...terminal, shows: (text: string) => terminal.stdout.until((all) => all.includes(text) || undefined) };
+  }
+
+  test('the command can ask at the terminal', async () => {
+    const terminal = startAtTerminal([], 'read -r word </dev/tty; echo "got $word" >/dev/tty');
+    await terminal.shows('Locked');
+    terminal.stdin.write('secret\n');
+    await terminal.shows('got secret');
+    expect(await terminal.ended()).toBe(0);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('Ctrl-C reaches the command once, and Ctrl-Z does not suspend it', async () => {
+    const terminal = startAtTerminal(
+      [],
+      'trap "echo caught; n=x$n" INT; echo ready; until [ "$n" = x ]; do sleep 0.1; done; sleep 1; echo "n=$n"',
+    );
+    await terminal.shows('ready');
+    terminal.stdin.write('\x1a');
+    await terminal.shows('Not suspended');
+    terminal.stdin.write('\x03');
+    await terminal.shows('n=x');
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.stdout.text().match(/caught/g)).toHaveLength(1);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('a lost lock stops the command and what it started', async () => {
+    const terminal = startAtTerminal(['--ttl', '2s', '--grace', '1s'], 'sleep 300 & echo "ready $! ."; wait');
+    await terminal.shows(' .');
+    const pid = Number(/ready (\d+)/.exec(terminal.stdout.text())?.[1]);
+    await takeAway();
+    expect(await terminal.ended()).toBe(76);
+    expect(isRunning(pid)).toBe(false);
+  });
+});
+
+describe('a lock that is lost', () => {
+  const args = ['--ttl', '2s', '--grace', '1s'];
+
+  test('stops the command and what it started: 76', async () => {
+    const script = 'sleep 300 & echo "ready $!"; wait';
+    const command = start(args, script);
+    const grandchild = pidIn(await ready(command));
+    await takeAway();
+    await lockIt(service.secret);
+    expect(await command.ended()).toBe(76);
+    expect(isRunning(grandchild)).toBe(false);
+    expect(command.stderr()).toMatch(/The lock on Content\/Hero\.uasset was lost at .*Stopping the command\./);
+    // The lock of the new holder is left alone.
+    expect(await locks()).toHaveLength(1);
+  });
+
+  test('gives a command time to end, even one that is suspended', async () => {
+    const script = 'trap "sleep 0.3; echo stopped" TERM; echo ready; kill -STOP $$; echo over';
+    const command = start(['--ttl', '2s'], script);
+    await ready(command);
+    await takeAway();
+    expect(await command.ended()).toBe(76);
+    expect(command.stdout()).toBe('ready\nstopped\nover\n');
+  });
+
+  test('kills a command that ignores SIGTERM, with what it started, after the grace period', async () => {
+    const command = start(
+      args,
+      'trap "" TERM; bash -c \'trap "" TERM; sleep 300\' & echo "ready $!"; while :; do sleep 0.1; done',
+    );
+    const grandchild = pidIn(await ready(command));
+    await takeAway();
+    expect(await command.ended()).toBe(76);
+    expect(isRunning(grandchild)).toBe(false);
+  });
+
+  test('only leads to a warning with --on-lost warn', async () => {
+    const command = start([...args, '--on-lost', 'warn'], 'echo ready; cat <&$LOCK_PIPE; echo "pipe ended"; exit 5');
+    await ready(command);
+    await takeAway();
+    expect(await command.ended()).toBe(5);
+    expect(command.stdout()).toBe('ready\npipe ended\n');
+    expect(command.stderr()).toMatch(/was lost at/);
+    expect(command.stderr()).not.toContain('Stopping');
+  });
+});
+
+test.each(['1s', '1m'])(
+  'a command under a lock ends before its lock if the service is gone, with --grace %s',
+  async (grace) => {
+    const own = await startServiceProcess();
+    const file = join(temporaryFolder(), 'alive');
+    const script = `trap "" TERM; echo ready; while :; do date > ${file}; sleep 0.05; done`;
+    const command = startCommand(
+      [...['lock', 'run', path, '--ttl', '8s', '--grace', grace], '--', 'bash', '-c', script],
+      { environment: { WORKSPACE_BASE_URL: own.baseUrl, WORKSPACE_TOKEN: own.token, WORKSPACE_ID: own.workspace } },
+    );
+    await ready(command);
+    await own.kill();
+    const lastEnd = Date.now() + 8_000;
+    // Not "ago": the command must end before another job can have the lock.
+    await command.logLine((line) => /could not be renewed, and ends at .* \(in /.test(line));
+    expect(await command.ended()).toBe(76);
+    expect(command.stderr()).toMatch(/Could not release the lock on .* It expires at /);
+    expect(statSync(file).mtimeMs).toBeLessThan(lastEnd);
+  },
+);
+
+test('a command under a lock sees the end of its pipe if the process is killed, and the lock ends with its ttl', async () => {
+  const file = join(temporaryFolder(), 'told');
+  const command = start(['--ttl', '2s'], `echo ready; cat <&$LOCK_PIPE; echo told > ${file}`);
+  await ready(command);
+  command.signal('SIGKILL');
+  await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 5_000 }).toBe('told\n');
+  await expect.poll(locks, { timeout: 5_000 }).toEqual([]);
+});

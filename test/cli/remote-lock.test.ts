@@ -1,0 +1,559 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { releaseRemoteLocks } from '../../src/cli/release.ts';
+import type { RemoteService } from '../../src/cli/remote-command.ts';
+import { takeLocks } from '../../src/cli/take.ts';
+import { type Client, createClient, ServiceError, steadyClock } from '../../src/client/client.ts';
+import { parseTtl } from '../../src/interface/ttl.ts';
+import { readAudit } from '../../src/service/audit/read-audit.ts';
+import { lockPath, workspaceId } from '../client/test-client.ts';
+import { runMain } from '../command/run-main.ts';
+import { readPage, snippetWith } from '../docs/pages.ts';
+import { sharedService } from '../service/http/shared-service.ts';
+import { json, problem } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { compileCache, runCommand, startCommand } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { valueIn } from '../support/value-in.ts';
+
+const bin = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
+
+const oneOfThree = 'Pass either paths, --staged or --receive.';
+
+const service = sharedService();
+let workspace: string;
+const secrets = { ada: '', bob: '', admin: '' };
+
+beforeAll(async () => {
+  secrets.ada = (await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] })).secret;
+  secrets.bob = (await service.token({ name: 'bob', scopes: ['locks:write'] })).secret;
+  secrets.admin = (await service.token({ name: 'root', scopes: ['locks:admin'] })).secret;
+});
+
+beforeEach(async () => {
+  workspace = await service.workspace();
+});
+
+type Person = keyof typeof secrets;
+
+/** The variables that a user sets in a shell. */
+const environmentOf = (person: Person) => ({
+  WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
+  WORKSPACE_TOKEN: secrets[person],
+  WORKSPACE_ID: workspace,
+});
+
+/** The service, with some responses changed on their way. */
+function remoteOf(person: Person, change: (client: Client) => Partial<Client>): RemoteService {
+  const client = createClient({
+    baseUrl: `${service.baseUrl}/v1`,
+    credentials: { kind: 'static', token: secrets[person] },
+    userAgent: 'test',
+  });
+  onTestFinished(() => client.dispose());
+  return {
+    client: { ...client, ...change(client) },
+    service: `${service.baseUrl}/v1`,
+    workspace: workspaceId(workspace),
+    interrupted: new AbortController().signal,
+    within: () => ({ deadline: steadyClock() + 30_000 }),
+    report: () => undefined,
+  };
+}
+
+/** Runs the real command in a process of its own. */
+const lock = (person: Person, ...args: readonly string[]) =>
+  runCommand(['lock', ...args], { environment: environmentOf(person) });
+
+/** Runs the same command in this process, for tests that need no process. */
+const lockHere = (person: Person, ...args: readonly string[]) => runMain(['lock', ...args], environmentOf(person));
+
+const held = async (): Promise<readonly string[]> =>
+  (await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token: service.secret })).body.locks.map(
+    ({ path, owner }: { path: string; owner: string }) => `${path} ${owner}`,
+  );
+
+describe('lock, over HTTP', () => {
+  test('takes, lists, checks and releases with only three variables, and never prints the token', async () => {
+    const taken = await lock('ada', 'take', '.\\Content\\Hero.uasset', '--ttl', '2h', '--note', 'New armour');
+    expect(taken).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Locked Content\/Hero\.uasset until /),
+      stderr: '',
+    });
+    const listed = await lockHere('bob', 'list');
+    expect(listed.stdout).toMatch(
+      /^PATH +OWNER +SINCE +EXPIRES +ORIGIN +NOTE\nContent\/Hero\.uasset +ada .* in 2 h .* New armour\n$/,
+    );
+    const yours = await lock('ada', 'check', 'Content/Hero.uasset');
+    expect(yours).toMatchObject({ code: 0, stdout: expect.stringContaining('is held by you (ada) since ') });
+    const released = await lockHere('ada', 'release', 'Content/Hero.uasset');
+    expect(released).toEqual({ code: 0, stdout: 'Released Content/Hero.uasset.\n', stderr: '' });
+    expect(await held()).toEqual([]);
+    for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
+  });
+
+  test('asks for a lock that someone else holds, and lists who waits', async () => {
+    expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Nobody holds a lock on Maps/a');
+    await lockHere('ada', 'take', 'Maps/a', 'b');
+    await lockHere('bob', 'ask', 'Maps/a');
+    expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
+      stdout: 'You are number 1 in line for Maps/a. When it is free, it is kept for you for 10 min.\n',
+      code: 0,
+    });
+    const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
+    expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
+    expect((await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/')).stdout).toMatch(
+      /^PATH +PLACE +WHO +SINCE +RUN +NOTE\nMaps\/a +1 +bob +\S.* +Lights\n$/,
+    );
+    expect(JSON.parse((await lockHere('ada', 'list', '--waiting', '--owner', 'root', '--json')).stdout)).toEqual({
+      queue: [asked],
+    });
+    await lockHere('ada', 'release', 'Maps/a');
+    const waiting = async () => (await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/', '--json')).stdout;
+    await expect.poll(waiting, { timeout: 10_000 }).toContain('kept_until');
+    expect((await lockHere('ada', 'take', 'Maps/a')).code).toBe(1);
+    expect((await lockHere('bob', 'take', 'Maps/a')).code).toBe(0);
+    expect(await held()).toEqual(['Maps/a bob', 'b ada']);
+  });
+
+  test('leaves the line', async () => {
+    await lockHere('ada', 'take', 'a');
+    await lockHere('bob', 'ask', 'a');
+    expect(await lockHere('bob', 'ask', 'a', '--withdraw')).toMatchObject({
+      code: 0,
+      stdout: 'You are no longer in line for a.\n',
+    });
+    expect(JSON.parse((await lockHere('ada', 'list', '--waiting', '--json')).stdout)).toEqual({ queue: [] });
+    const again = await lockHere('bob', 'ask', 'a', '--withdraw');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no request for a') });
+  });
+
+  test('says that a lock is its own already, and extends it', async () => {
+    await lockHere('ada', 'take', 'a', '--ttl', '2h');
+    await lockHere('bob', 'take', 'c');
+    expect(await lockHere('ada', 'take', 'a', 'b', '--ttl', '1h', '--wait', '10m')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Locked a until .*\nLocked b until .*\n$/),
+      stderr: 'You hold the lock on a already.\n',
+    });
+    expect(await lockHere('ada', 'take', 'a', '--ttl', '3h')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /You hold the lock on a already, until .*: workspace-service lock extend a --ttl 3h\./,
+      ),
+    });
+    const { expires_at } = JSON.parse((await lockHere('ada', 'extend', 'a', '--ttl', '3h', '--json')).stdout);
+    expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 2.5 * 3_600_000);
+    for (const [path, text] of [
+      ['c', 'c is held by bob'],
+      ['d', 'd is free.'],
+    ] as const)
+      expect(await lockHere('ada', 'extend', path, '--ttl', '3h')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(text),
+      });
+  });
+
+  test('refuses a folder, a pattern, a typo and another case, and takes a new name or a confirmed path', async () => {
+    const cwd = temporaryFolder();
+    const files = ['Content/Maps/Arena.umap', 'Content/Weapon.uasset'];
+    for (const file of files) {
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      writeFileSync(join(cwd, file), '');
+    }
+    execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd });
+    execFileSync('git', ['add', '--all'], { cwd });
+    const take = (folder: string, ...args: readonly string[]) =>
+      runCommand(['lock', 'take', ...args], { environment: environmentOf('ada'), cwd: join(cwd, folder) });
+    const cases = [
+      ['', 'Content/Maps', 'Content/Maps is a folder.'],
+      ['', 'Content/Maps/*.umap', 'Content/Maps/*.umap is not expanded.'],
+      ['', 'Content/Wepon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['', 'content/weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['Content', 'Weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
+    ] as const;
+    for (const [folder, path, text] of cases) {
+      const { code, stderr } = await take(folder, 'Content/Weapon.uasset', path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) });
+      expect(stderr).toContain('Nothing was locked. To lock the paths as written, add --literal.');
+    }
+    expect(await held()).toEqual([]);
+    // A sparse checkout has not all files of the index.
+    rmSync(join(cwd, 'Content/Weapon.uasset'));
+    expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0 });
+    expect(await take('', 'Content/Maps', '--literal')).toMatchObject({ code: 0 });
+    expect(await held()).toHaveLength(3);
+  });
+
+  test('does not force a release because of a variable', async () => {
+    await lockHere('bob', 'take', 'a');
+    const environment = { ...environmentOf('admin'), WORKSPACE_SERVICE_FORCE: 'true' };
+    const refused = await runMain(['lock', 'release', 'a'], environment);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('a is held by bob') });
+    expect(await held()).toEqual(['a bob']);
+  });
+
+  test('prints the response of the service as one JSON document', async () => {
+    const taken = JSON.parse((await lockHere('ada', 'take', 'a', 'b', '--json')).stdout);
+    expect(taken.locks).toMatchObject([
+      { path: 'a', owner: 'ada', fence: expect.any(Number) },
+      { path: 'b', owner: 'ada' },
+    ]);
+    await lockHere('bob', 'take', 'Maps/c');
+    expect(JSON.parse((await lockHere('ada', 'list', '--prefix', 'Maps/', '--json')).stdout).locks).toMatchObject([
+      { path: 'Maps/c', owner: 'bob' },
+    ]);
+    expect(JSON.parse((await lockHere('bob', 'list', '--owner', 'ada', '--json')).stdout)).toEqual(taken);
+    const checked = await lockHere('ada', 'check', 'a', 'Maps/c', 'd', '--json');
+    expect(checked.code).toBe(1);
+    expect(JSON.parse(checked.stdout).paths).toMatchObject([
+      { path: 'a', status: 'yours', lock: { owner: 'ada' } },
+      { path: 'Maps/c', status: 'theirs', lock: { owner: 'bob' } },
+      { path: 'd', status: 'free', lock: null },
+    ]);
+    expect(JSON.parse((await lockHere('ada', 'release', 'b', 'a', '--json')).stdout)).toEqual({ released: ['b', 'a'] });
+  });
+
+  test('takes all paths or none, and names the holder of a locked path', async () => {
+    await lockHere('bob', 'take', 'Content/B.uasset', '--note', 'Repaint');
+    const { code, stdout, stderr } = await lockHere('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /Content\/B\.uasset is held by bob until .*, since .*, with the note "Repaint"\. To wait for it, add --wait 15m\. Nothing was locked\./,
+    );
+    expect(await held()).toEqual(['Content/B.uasset bob']);
+  });
+
+  test('waits for a held path, and takes it when it is released', async () => {
+    await lockHere('bob', 'take', 'b');
+    const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
+    expect(await waiting.logLine((line) => line.includes('Waiting'))).toMatch(
+      /^b is held by bob .* Waiting, 10 min left\.$/,
+    );
+    // The free path stays available to others during the wait.
+    expect(await held()).toEqual(['b bob']);
+    await lockHere('bob', 'release', 'b');
+    expect(await waiting.ended()).toBe(0);
+    expect(await held()).toEqual(['a ada', 'b ada']);
+  });
+
+  test('waits in line, where a higher priority comes first', async () => {
+    await lockHere('admin', 'take', 'a');
+    const wait = async (person: Person, priority: string, place: string) => {
+      const args = ['lock', 'take', 'a', '--wait', '10m', '--priority', priority];
+      const command = startCommand(args, { environment: environmentOf(person) });
+      onTestFinished(() => command.signal('SIGKILL'));
+      await command.logLine((line) => line.includes(`You are ${place} in line.`));
+      return command;
+    };
+    const ada = await wait('ada', 'normal', 'number 1 of 1');
+    const bob = await wait('bob', 'high', 'number 1 of 2');
+    await lockHere('admin', 'release', 'a');
+    expect(await bob.ended()).toBe(0);
+    expect(await held()).toEqual(['a bob']);
+    await lockHere('bob', 'release', 'a');
+    expect(await ada.ended()).toBe(0);
+  });
+
+  test('continues to wait while the service restarts, and keeps one lock after a lost response', async () => {
+    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    let lost = 2;
+    const remote = remoteOf('ada', (client) => ({
+      // The first request takes the lock, but its response is lost.
+      acquireLock: async (...request) => {
+        const taken = await client.acquireLock(...request);
+        lost -= 1;
+        return lost < 0 ? taken : { kind: 'unanswered', error: away };
+      },
+    }));
+    const request = {
+      paths: [lockPath('a')],
+      branch: undefined,
+      note: undefined,
+      ttl: valueIn(parseTtl('1h')),
+      wait: { seconds: 60 },
+      priority: 'normal',
+      literal: false,
+    } as const;
+    expect(await takeLocks(async () => remote, request)).toMatchObject([{ path: 'a' }]);
+    expect(await held()).toEqual(['a ada']);
+  });
+
+  test('names locks that may be left because the service stopped answering', async () => {
+    await lockHere('bob', 'take', 'b');
+    const told: string[] = [];
+    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const request = {
+      ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
+      ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
+    };
+    const unreleased = remoteOf('ada', () => ({
+      releaseLock: async () => ({ kind: 'failed', error: away, mayBeDone: true }),
+    }));
+    await expect(
+      takeLocks(async () => ({ ...unreleased, report: (line) => told.push(line) }), request),
+    ).rejects.toThrow('b is held by bob');
+    await lockHere('ada', 'release', 'a');
+    expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
+    const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
+    await expect(
+      takeLocks(async () => ({ ...unanswered, report: (line) => told.push(line) }), request),
+    ).rejects.toThrow(away.message);
+    expect(told.slice(1)).toEqual([
+      expect.stringMatching(/^a may have been locked: .*expires 1h after it was granted/),
+    ]);
+  });
+
+  test('gives up when its wait ends', async () => {
+    await lockHere('bob', 'take', 'b');
+    const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Increase --wait')]);
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('leaves nothing locked if it is interrupted by %s: %d', async (signal, code) => {
+    await lockHere('bob', 'take', 'b');
+    const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
+    await waiting.logLine((line) => line.includes('Waiting'));
+    waiting.signal(signal);
+    expect(await waiting.ended()).toBe(code);
+    expect(waiting.stderr()).toContain('Interrupted. Nothing was locked.');
+    expect(await held()).toEqual(['b bob']);
+  });
+
+  test('releases its own locks, and those of others only with --force and the right scope', async () => {
+    await lockHere('bob', 'take', 'b');
+    await lockHere('ada', 'take', 'a');
+    const refused = await lockHere('ada', 'release', 'b', 'a', 'c');
+    expect(refused).toMatchObject({ code: 1, stdout: 'Released a.\n' });
+    expect(refused.stderr).toMatch(
+      /The lock on b is held by bob .* add --force --reason TEXT; the token needs the scope locks:admin/,
+    );
+    expect(refused.stderr).toContain('There is no lock on c.\n');
+    expect(refused.stderr).toContain('2 paths were not released.\n');
+    const unscoped = await lockHere('ada', 'release', 'b', '--force', '--reason', 'Ill');
+    expect(unscoped).toMatchObject({ code: 1, stderr: expect.stringContaining('locks:admin') });
+    expect(await held()).toEqual(['b bob']);
+    expect((await lockHere('admin', 'release', 'b', '--force', '--reason', 'Ill')).code).toBe(0);
+    expect(await held()).toEqual([]);
+  });
+
+  test('records the reason of a forced release in the audit', async () => {
+    await lockHere('bob', 'take', 'a');
+    const release = ['release', 'a', '--force', '--reason', 'Bob is ill & away'];
+    expect(await lockHere('admin', ...release)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Released a\. It was held by bob since .* until .*\.\n$/),
+    });
+    const { entries } = await readAudit(service.storage, { limit: 1, action: 'lock.force-released' });
+    expect(entries).toMatchObject([{ actor: 'root', detail: { workspace, path: 'a', reason: 'Bob is ill & away' } }]);
+  });
+
+  test('names the path that could not be released, and says if that is uncertain', async () => {
+    const errors = [{ pointer: '#/reason', detail: 'Unknown parameter. This endpoint supports force.' }];
+    const earlier = await startOtherServer((response, request) =>
+      (request.method === 'GET'
+        ? json(200, { locks: [{ id: 'lock_1', path: 'a', owner: 'bob' }] })
+        : problem(422, { title: 'Invalid request', errors }))(response, request),
+    );
+    const environment = { ...environmentOf('admin'), WORKSPACE_BASE_URL: earlier.baseUrl };
+    const refused = await runMain(['lock', 'release', 'a', '--force', '--reason', 'Bob is ill'], environment);
+    expect(refused.stderr).toContain('a was not released. Invalid request. reason: Unknown parameter.');
+
+    await lockHere('ada', 'take', 'a');
+    const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error, mayBeDone: true }) }));
+    expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
+      released: [],
+      problems: [`a may not have been released. ${error.message}`],
+    });
+  });
+
+  test('releases only the lock that it has seen, and not a newer one, even with --force', async () => {
+    await lockHere('ada', 'take', 'a');
+    const remote = remoteOf('admin', (client) => ({
+      async listLocks(...request) {
+        const seen = await client.listLocks(...request);
+        await lockHere('ada', 'release', 'a');
+        await lockHere('bob', 'take', 'a');
+        return seen;
+      },
+    }));
+    const { released, problems } = await releaseRemoteLocks(remote, { paths: [lockPath('a')], force: true });
+    expect({ released, problems }).toEqual({ released: [], problems: [expect.stringContaining('was left to bob')] });
+    expect(await held()).toEqual(['a bob']);
+  });
+
+  test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
+    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'workspace-service token create'],
+    ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
+    ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
+    ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
+    [
+      'plain http to another machine',
+      { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' },
+      ['list'],
+      'Use https, or set --allow-http',
+    ],
+    ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
+    ['no paths to check', {}, ['check'], oneOfThree],
+    ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
+    ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
+    ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be one of refuse, accept.'],
+    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
+    ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
+    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note'],
+    ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
+  ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
+    const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toMatch(/s3cret|wsa_/);
+  });
+
+  test('prints the error of the service if the token is unknown', async () => {
+    const environment = { ...environmentOf('ada'), WORKSPACE_TOKEN: `wsa_${'x'.repeat(43)}` };
+    const { code, stderr } = await runMain(['lock', 'take', 'a'], environment);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/Unknown API token.*401 Unauthorized/)]);
+    expect(stderr).not.toContain('xxxx');
+  });
+});
+
+describe('lock check --staged', () => {
+  let folder: string;
+
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', env: gitEnvironment('ada'), stdio: 'pipe' });
+
+  const gitEnvironment = (person: Person) => ({
+    PATH: process.env['PATH'],
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.com',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.com',
+    ...compileCache,
+    ...environmentOf(person),
+  });
+
+  function write(name: string, content = name): void {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+
+  /** Runs without blocking this process, which also runs the service that the hook calls. */
+  async function commit(person: Person, ...args: readonly string[]) {
+    const options = { cwd: folder, env: gitEnvironment(person) };
+    const command = promisify(execFile)('git', ['commit', '--quiet', '--message', 'Change', ...args], options);
+    const told = await command.catch((error: Partial<Awaited<typeof command>>) => error);
+    return { committed: !(told instanceof Error), told: `${told.stdout}${told.stderr}` };
+  }
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    git('init', '--quiet', '--initial-branch=main');
+    // One file name that git quotes, and one that looks like a path only to git.
+    for (const name of ['Content/Hero.uasset', 'Content/Ä "Gate".uasset', 'Content/Old.uasset', 'read.me']) write(name);
+    write('.gitattributes', '*.uasset lockable\nread.me -lockable\n');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'Begin');
+    const hook = snippetWith(await readPage('docs/artists.md'), 'lock check --staged');
+    write('.git/hooks/pre-commit', hook.replace('workspace-service', `'${process.execPath}' '${bin}'`));
+    execFileSync('chmod', ['+x', join(folder, '.git/hooks/pre-commit')]);
+  });
+
+  test('accepts a commit if its author holds the locks of the lockable files in it', async () => {
+    write('Content/Ä "Gate".uasset', 'new');
+    write('read.me', 'new');
+    git('add', '--all');
+    expect((await commit('ada')).committed).toBe(false);
+    await lockHere('ada', 'take', 'Content/Ä "Gate".uasset');
+    expect((await commit('bob')).told).toContain('You do not hold 1 of 1 path.');
+    expect(await commit('ada')).toEqual({ committed: true, told: '' });
+  });
+
+  test('rejects a commit that changes, renames or deletes a file without a lock, and names its holder', async () => {
+    await lockHere('bob', 'take', 'Content/Hero.uasset');
+    await lockHere('ada', 'take', 'Content/Moved.uasset');
+    write('Content/Hero.uasset', 'new');
+    git('add', '--all');
+    git('mv', 'Content/Old.uasset', 'Content/Moved.uasset');
+    git('rm', '--quiet', 'Content/Ä "Gate".uasset');
+    const { committed, told } = await commit('ada');
+    expect(committed).toBe(false);
+    expect(told).toMatch(/Content\/Hero\.uasset is held by bob since /);
+    expect(told).toContain('Content/Old.uasset is free.');
+    expect(told).toContain('Content/Ä "Gate".uasset is free.');
+    expect(told).not.toContain('Content/Moved.uasset');
+    expect(told).toMatch(
+      /You do not hold 3 of 4 paths\. Lock the free paths with "workspace-service lock take PATH"\. Ask the holders of the others, or wait/,
+    );
+  });
+
+  test('checks a file that only the commit command names, from any folder of the checkout', async () => {
+    write('Content/Hero.uasset', 'new');
+    write('Content/Old.uasset', 'new');
+    git('add', 'Content/Old.uasset');
+    // git passes the hook an index with only this file.
+    const { told } = await commit('ada', '--only', 'Content/Hero.uasset');
+    expect(told).toContain('Content/Hero.uasset is free');
+    expect(told).not.toContain('Content/Old.uasset');
+    const below = { environment: gitEnvironment('ada'), cwd: join(folder, 'Content') };
+    const { code, stdout } = await runCommand(['lock', 'check', '--staged'], below);
+    expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free.\n']);
+  });
+
+  test('accepts changes from the other side of a merge without locks', async () => {
+    git('switch', '--quiet', '--create', 'theirs');
+    write('Content/Hero.uasset', 'theirs');
+    write('read.me', 'theirs');
+    git('commit', '--quiet', '--all', '--no-verify', '--message', 'Theirs');
+    git('switch', '--quiet', 'main');
+    write('read.me', 'ours');
+    git('commit', '--quiet', '--all', '--no-verify', '--message', 'Ours');
+    expect(() => git('merge', '--quiet', 'theirs')).toThrow();
+    write('read.me', 'both');
+    git('add', 'read.me');
+    expect((await commit('ada')).committed).toBe(true);
+  });
+
+  test('passes without a request if no staged file is lockable', async () => {
+    write('read.me', 'new');
+    write('unspecified', 'new');
+    git('add', '--all');
+    const environment = { ...gitEnvironment('ada'), WORKSPACE_BASE_URL: '', WORKSPACE_TOKEN: '' };
+    const result = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
+    expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('says how to commit without it if the service cannot answer', async () => {
+    write('a.uasset', 'new');
+    git('add', '--all');
+    for (const [token, exitCode] of [
+      ['wsa_unknown', 1],
+      ['', 2],
+    ] as const) {
+      const environment = { ...gitEnvironment('ada'), WORKSPACE_TOKEN: token };
+      const { code, stderr } = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
+      expect([code, stderr]).toEqual([exitCode, expect.stringContaining('git commit --no-verify.')]);
+    }
+  });
+
+  test('fails outside of a git repository', async () => {
+    rmSync(join(folder, '.git'), { recursive: true });
+    const result = await runCommand(['lock', 'check', '--staged'], { environment: gitEnvironment('ada'), cwd: folder });
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('not a git repository') });
+  });
+});
