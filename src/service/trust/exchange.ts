@@ -7,7 +7,6 @@ import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -183,6 +182,3 @@ export async function createExchangedToken(
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 0n ? undefined : secret;
 }
-
-export const removeExchangedTokens = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });
