@@ -94,11 +94,11 @@ function holderText(
 }
 
 /** How a lost lock ended, after a space; empty if unknown. */
-export function howItEnded(end: number, holder: KnownLock | undefined, now: number, adviseLongerTtl = true): string {
+export function howItEnded(end: number, holder: KnownLock | undefined, now: number): string {
   if (Number.isNaN(end)) return '';
   const hadExpired = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
   if (!hadExpired) return ' Someone released it before it expired.';
-  return ` It expired at ${pastMoment(end, now)}${adviseLongerTtl ? '; a longer `ttl` would have prevented that' : ''}.`;
+  return ` It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`;
 }
 
 /** Formats a time in the past: "14:05 UTC (3 min ago)". */

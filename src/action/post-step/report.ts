@@ -86,26 +86,22 @@ type ResultOf<Kind extends CandidateResult['kind']> = Extract<CandidateResult, {
 function lostText(lost: ResultOf<'lost'>, now: number): string {
   const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
-  const end = expiryOf(lost);
   const again = holder !== 'nobody' && grantedAgain ? `A later step of this job locked ${path} again.` : undefined;
-  if (loss !== undefined) {
-    // A lock that was lost before it expired did not fail to renew: someone had released it.
-    const hadExpired = end <= Date.parse(loss.at);
-    if (renewalError === undefined || !hadExpired) {
-      if (again === undefined) return lostRenewalText(loss, holder, now);
-      return `${lostRenewalText({ ...loss, holder: undefined }, undefined, now)} ${again}`;
-    }
-    const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
-    if (again !== undefined) return `${expired} ${again}`;
-    if (holder === undefined) return expired;
-    return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
+  const end = expiryOf(lost);
+  const hadExpired = loss === undefined ? hasExpired(lost, now) : end <= Date.parse(loss.at);
+  const isOutage = renewalError !== undefined && hadExpired;
+  // A lock that was lost before it expired did not fail to renew: someone had released it.
+  if (loss !== undefined && !isOutage) {
+    if (again === undefined) return lostRenewalText(loss, holder, now);
+    return `${lostRenewalText({ ...loss, holder: undefined }, undefined, now)} ${again}`;
   }
-  const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
-  const lostSentence = `The lock on ${path} was lost while the job relied on it.`;
-  if (holder === 'nobody') return `${lostSentence} It expired at ${pastMoment(end, now)}.${unrenewed}`;
-  const endText = howItEnded(end, holder, now, renewalError === undefined);
-  const next = again ?? `${heldText(path, holder, now, true)}; that lock was left alone.`;
-  return `${lostSentence}${endText} ${next}${unrenewed}`;
+  const how = isOutage
+    ? `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`
+    : `The lock on ${path} was lost while the job relied on it.${howItEnded(end, holder === 'nobody' ? undefined : holder, now)}`;
+  if (holder === 'nobody') return `${how} Nobody holds ${path} now.`;
+  // Without a response, the current holder of a lock that the process could not renew is unknown.
+  if (loss !== undefined && holder === undefined && again === undefined) return how;
+  return `${how} ${again ?? `${heldText(path, holder, now, true)}; that lock was left alone.`}`;
 }
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {

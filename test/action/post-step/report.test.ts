@@ -83,17 +83,17 @@ describe('the report at the end of a job', () => {
     [
       'expired in an outage and has another holder',
       { grant: over, loss, holder: knownLock('a'), renewalError },
-      /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\)\.$/,
+      /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\); that lock was left alone\.$/,
     ],
     [
       'expired after a failed renewal',
       { grant: over, holder: 'nobody', renewalError },
-      /^The lock on a was lost while the job relied on it\. It expired at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
+      /^The lock on a expired at 12:10 UTC \(20 min ago\) because it could not be renewed: The service was down\. Nobody holds a now\.$/,
     ],
     [
       'expired after a failed renewal and has another holder',
       { grant: over, holder: knownLock('a'), renewalError },
-      /It expired at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
+      /^The lock on a expired at .*: The service was down\. a is held by grace .* left alone\.$/,
     ],
   ])('says when and why a renewed lock that %s was lost', (_, more, expected) => {
     const result: CandidateResult = { kind: 'lost', grant, holder: undefined, ...more };
