@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { handleErrors, refuseOtherMethods, sendProblem, unknownUrl } from '../http/app.ts';
-import type { App, Environment } from '../http/context.ts';
+import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
 import { sendErrorPage, showPage } from './frame/layout.ts';
 import type { DashboardParts, Site } from './frame/page.ts';
@@ -22,7 +22,7 @@ import { addWorkspacesPage } from './pages/workspaces.ts';
 
 /** The dashboard: a separate app for browsers, with the same access rules as the API. */
 export function createDashboard(parts: DashboardParts): App {
-  const app: App = new Hono<Environment>();
+  const app: App = new Hono();
   const site: Site = { ...parts, app, showPage };
   app.onError(
     handleErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
