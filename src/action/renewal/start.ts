@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { type CallLimits, type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
@@ -188,9 +187,15 @@ const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '-
 
 /** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
 async function startProcess() {
+  const child = spawnProcess();
+  await once(child, 'spawn');
+  return { child, response: responseOf(child) };
+}
+
+function spawnProcess() {
   // A separate bundle next to this one.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  const child = spawn(process.execPath, [...memoryOptions, file], {
+  return spawn(process.execPath, [...memoryOptions, file], {
     // Windows cannot remove the working directory of a process, such as the checkout or the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
@@ -198,8 +203,6 @@ async function startProcess() {
     detached: true,
     windowsHide: true,
   });
-  await once(child, 'spawn');
-  return { child, response: responseOf(child) };
 }
 
 type FirstResponse =
@@ -208,7 +211,7 @@ type FirstResponse =
   | { readonly kind: 'ended'; readonly reason: string };
 
 /** Listens from the start: the process may end during the first renewal. */
-const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<FirstResponse> =>
+const responseOf = (child: ReturnType<typeof spawnProcess>): Promise<FirstResponse> =>
   Promise.race<FirstResponse>([
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
     once(child, 'close').then(([code, killedBy]) => ({
