@@ -14,7 +14,7 @@ import type { Context } from '../step/context.ts';
 import { isWorkerGone } from '../step/runner.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
-import { identifyProcess } from './processes.ts';
+import { environmentOfRenewal, identifyProcess, proxiesIn } from './processes.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -277,27 +277,3 @@ const createRenewalTask = (
   /** Their URLs may contain passwords. */
   proxies: proxiesIn(process.env),
 });
-
-/** The proxy variables that the HTTP client of the toolkit reads. */
-const proxyVariables = /^(https?_proxy|no_proxy)$/i;
-
-export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(proxyVariables, environment);
-
-/**
- * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
- * secret.
- */
-const plainVariables =
-  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
-
-/** The environment of the renewing process, which other processes can read. */
-export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(plainVariables, environment);
-
-const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      pattern.test(name) && value !== undefined ? [[name, value]] : [],
-    ),
-  );
