@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { formatNumber } from '../src/interface/format.ts';
 import { atMost, type Bench, type Benchmark, type Figure, figure, medianFigure } from './benchmark.ts';
 import { memoryOf } from './process.ts';
@@ -15,7 +16,7 @@ const openPages = 10;
 const clients = 4;
 
 const pageWhy = 'a page reads the rows that it shows, however many locks there are';
-const besideWhy = 'open pages are read only when what they show has changed, at most once in a second each';
+const besideWhy = 'an open page is loaded every three seconds';
 
 /** Signs in like a browser, and returns a function that loads pages. */
 async function signIn({ baseUrl, token }: RunningService, signal: AbortSignal) {
@@ -48,28 +49,17 @@ async function timesOf(load: Load, path: string, loads: number): Promise<readonl
   return times;
 }
 
-/** Does what live.js does until the signal. */
-async function keepOpen(load: Load, folder: string, query: string, closed: AbortSignal): Promise<void> {
-  const { body } = await load(`${folder}/events${query}`, closed);
-  let hasChanged = false;
-  const reload = async (): Promise<void> => {
-    while (!closed.aborted) {
+/** Does what page.js does until the signal. */
+async function keepOpen(load: Load, path: string, closed: AbortSignal): Promise<void> {
+  try {
+    for (;;) {
       const startedAt = performance.now();
-      if (hasChanged) {
-        hasChanged = false;
-        await (await load(folder + query, closed)).text();
-      }
-      const pauseMs = Math.max(1_000, (performance.now() - startedAt) * 4) * (1 + Math.random() / 2);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await (await load(path, closed)).text();
+      await sleep(Math.max(3_000, (performance.now() - startedAt) * 4), undefined, { signal: closed });
     }
-  };
-  const follow = async (): Promise<void> => {
-    const decoder = new TextDecoder();
-    for await (const part of body ?? []) hasChanged ||= decoder.decode(part).includes('event: changed');
-  };
-  await Promise.all([follow(), reload()]).catch((error: unknown) => {
+  } catch (error) {
     if (!closed.aborted) throw error;
-  });
+  }
 }
 
 /** The 99th percentile of requests for locks without pages, and with open ones that show the newest and first locks. */
@@ -81,7 +71,7 @@ async function measureBeside(service: RunningService, load: Load, ms: number, wh
   const closing = new AbortController();
   const folder = `/workspaces/${service.workspace}/locks`;
   const pages = Array.from({ length: openPages }, (_, index) =>
-    keepOpen(load, folder, index % 2 === 0 ? '' : '?sort=-since', closing.signal),
+    keepOpen(load, `${folder}${index % 2 === 0 ? '' : '?sort=-since'}`, closing.signal),
   );
   const beside = await p99('beside');
   closing.abort();

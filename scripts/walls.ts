@@ -81,7 +81,7 @@ function tooManyNames(): readonly string[] {
     .map(({ length }) => length)
     .toSorted((one, other) => one - other);
   const limits = [
-    { part: 0.5, limit: 8, name: 'half' },
+    { part: 0.5, limit: 9, name: 'half' },
     { part: 0.9, limit: 26, name: '90 %' },
   ];
   return limits.flatMap(({ part, limit, name }) => {

@@ -19,12 +19,13 @@ export async function takePictures(
     const { page, problems, settle, close } = await openPageIn(browser, size);
     try {
       await page.clock.setFixedTime(pictureTime);
-      await show(page);
-      await settle();
-      if (problems.unexpected.length > 0) throw new Error(`No picture of ${name}:\n${problems.unexpected.join('\n')}`);
-      files.push(
-        ...(await screenshot(page, width === undefined ? name : `${name}-${width}`, folder, width !== undefined)),
-      );
+      await show(page, async () => {
+        await settle();
+        if (problems.unexpected.length > 0)
+          throw new Error(`No picture of ${name}:\n${problems.unexpected.join('\n')}`);
+        const named = width === undefined ? name : `${name}-${width}`;
+        files.push(...(await screenshot(page, named, folder, width !== undefined)));
+      });
     } finally {
       await close();
     }

@@ -78,7 +78,7 @@ export async function hold({ commit }: Storage, at: number): Promise<void> {
 export const lockPictures: readonly Picture[] = [
   {
     name: 'locks',
-    show: (page) =>
+    show: (page, take) =>
       withPicturedService({}, async ({ storage, open }) => {
         await storage.commit('global', (db) =>
           addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
@@ -87,8 +87,7 @@ export const lockPictures: readonly Picture[] = [
         await page.locator('#live').getByText('Live').waitFor();
         await hold(storage, await nowOf(page));
         await page.getByText(`${locks.length} locks`).waitFor();
-        // After `pagehide`, the page ignores the end of the service, which comes before the picture is taken.
-        await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
+        await take();
       }),
   },
 ];

@@ -16,8 +16,8 @@ import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/su
 export interface Picture {
   /** Name of the files in docs/images. */
   readonly name: string;
-  /** Fills an empty page whose clock stands at `pictureTime`. */
-  readonly show: (page: Page) => Promise<void>;
+  /** Fills an empty page whose clock stands at `pictureTime`, and takes the picture while the service runs. */
+  readonly show: (page: Page, take: () => Promise<void>) => Promise<void>;
 }
 
 export interface PicturedService {

@@ -125,10 +125,11 @@ export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
 export const syncPictures: readonly Picture[] = [
   {
     name: 'syncs',
-    show: (page) =>
+    show: (page, take) =>
       withPicturedService(remotes, async ({ storage, open }) => {
         await furnishSyncs(storage);
         await open(page, '/workspaces/game/syncs');
+        await take();
       }),
   },
 ];

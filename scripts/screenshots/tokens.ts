@@ -83,10 +83,11 @@ async function furnish({ commit }: Storage): Promise<void> {
 
 const picture = (name: string, path: string): Picture => ({
   name,
-  show: (page) =>
+  show: (page, take) =>
     withPicturedService({}, async ({ storage, open }) => {
       await furnish(storage);
       await open(page, path);
+      await take();
     }),
 });
 

@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const backgroundWork = startBackgroundWork(parts);
   const stopWork = async () => {
     stopping.abort();
-    await Promise.all([backgroundWork, locks, freeDisk].map((work) => work.stop()));
+    await Promise.all([backgroundWork, freeDisk].map((work) => work.stop()));
   };
   try {
     const server = await startServer(app, host, port, {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { besideService } from '../command/in-service.ts';
-import { storeLocks } from '../support/stored-rows.ts';
 
-const { inDatabase, run, json, ask, lock } = besideService();
+const { run, json, ask, lock } = besideService();
 
 const run42 = 'https://github.com/studio/game/actions/runs/42/attempts/1';
 
@@ -32,14 +31,6 @@ describe('lock list', () => {
     const { stderr } = await run('lock', 'release', 'Content/\u00adother.exe');
     expect(stderr).not.toContain('\u00ad');
     expect((await run('lock', 'release', path, '--force', '--reason', 'Ill')).code).toBe(0);
-  });
-
-  test('reads all pages', async () => {
-    // Far more locks than fit on a page.
-    const many = Array.from({ length: 1_203 }, (_, n) => ({ workspace_id: 'sample', path: `Many/${n}` }));
-    await inDatabase((storage) => storeLocks(storage, ...many));
-    expect((await json('lock', 'list')).locks).toHaveLength(1_203);
-    expect((await run('lock', 'list')).stdout.trimEnd().split('\n')).toHaveLength(1_204);
   });
 });
 

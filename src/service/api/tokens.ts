@@ -9,7 +9,7 @@ import { problemSchema } from '../contract/schemas.ts';
 import { isForm, readText } from '../http/body.ts';
 import { addressOf, type Environment } from '../http/context.ts';
 import { readParameters } from '../http/request-target.ts';
-import { exchangedTokenSeconds } from '../trust/exchanged-tokens.ts';
+import { exchangedTokenSeconds } from '../trust/exchange.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
 import { type Api, type ApiParts, addOperation, jsonResponse } from './operation.ts';
 

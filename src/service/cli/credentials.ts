@@ -1,5 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { type FlagValues, list, repeated, required, withDefault } from '../../command/flags.ts';
+import { list, repeated, required, withDefault } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
 import { timeCell } from '../../interface/format.ts';
 import { githubIssuer } from '../../interface/github-issuer.ts';
@@ -7,8 +7,8 @@ import { scopes } from '../../interface/scopes.ts';
 import type { Storage } from '../storage/storage.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
-import { type EnteredRule, parseClaim, parseIssuer, parseRuleOwner, readRule } from '../trust/new-rule.ts';
-import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
+import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
+import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
 import { idOf, optionalField, parseScope, parseTokenIdOrName, scopeLine } from './values.ts';
@@ -139,11 +139,6 @@ const ruleFlags = {
   ...permissionFlags,
 };
 
-const enteredRule = ({ claim, ...entered }: FlagValues<typeof ruleFlags>): EnteredRule => ({
-  ...entered,
-  claims: claim,
-});
-
 const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
   Object.entries(claims).map(([name, value]) => `${name}=${value}`);
 
@@ -162,17 +157,11 @@ const trustAdd = defineStorageCommand({
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   mayBeNew: 'in-folder',
-  check(given) {
-    const read = readRule(enteredRule(given));
-    if (read.ok) return [];
-    return Object.entries(read.errors).map(([field, reason]) => `--${field}: ${reason}`);
-  },
+  check: ruleProblems,
   async run({ flags: given }, storage) {
-    const read = readRule(enteredRule(given));
-    if (!read.ok) throw new Error('check() accepted an invalid rule.');
-    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, operatorActor(), read.value));
-    if (added.kind === 'too-many')
-      throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
+    const added = await storage.commit('global', (db) =>
+      addTrustRule(db, storage.now, operatorActor(), newRule(given)),
+    );
     const { rule } = added;
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     return {

@@ -7,7 +7,6 @@ import {
   problemTypePrefix,
 } from '../../interface/problem.ts';
 import type { Scope } from '../../interface/scopes.ts';
-import type { ApiResponse } from './response.ts';
 import type { Problem } from './schemas.ts';
 
 interface RefusalExtras
@@ -47,7 +46,7 @@ export function toProblemResponse(
   detail: string,
   requestId: string,
   { headers = {}, ...members }: RefusalExtras = {},
-): ApiResponse {
+) {
   const { status, title } = problems[name];
   const problem: Problem = {
     type: problemTypePrefix + name,

@@ -6,7 +6,6 @@ import {
   lockTypes,
   maxNamedMissing,
   type Outdated,
-  type PoolItem,
   syncStatuses,
 } from '../../interface/resources.ts';
 
@@ -139,7 +138,7 @@ export const poolSchema = z
           example: { host: 'b1' },
         }),
         secret: z.array(z.string()).openapi({ description: 'The names of the secret properties.' }),
-      }) satisfies z.ZodType<PoolItem>,
+      }),
     ),
   })
   .openapi('Pool');

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import { throttle } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { peerAddress } from './client-address.ts';
 import { closeWithoutStacks, connectionLimit, createDrain, openFilesLimit, serialize } from './connections.ts';
 import type { App } from './context.ts';
 import type { RequestLimit } from './request-limit.ts';
@@ -105,7 +106,7 @@ export function reportEvents(log: Logger, metrics: Metrics, clock: () => number)
   return {
     onUnreadable({ requestId, status, code, address }: Unreadable): void {
       metrics.unreadable.inc({ status });
-      const about = { request_id: requestId, status, code, origin_address: address };
+      const about = { request_id: requestId, status, code, origin_address: address && peerAddress(address) };
       reportUnreadable((after) => log.info({ ...about, ...after }, 'unreadable request'));
     },
     onDropped(): void {

@@ -3,7 +3,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
-import { peerAddress } from './client-address.ts';
 
 export interface Unreadable {
   readonly requestId: string;
@@ -37,9 +36,7 @@ export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unre
   function refuse(socket: Socket, code: string): void {
     const [name, detail] = refusals[code] ?? malformed('The request is not valid HTTP.');
     const requestId = `req_${randomUUID()}`;
-    const { remoteAddress } = socket;
-    const address = remoteAddress === undefined ? undefined : peerAddress(remoteAddress);
-    onUnreadable({ requestId, status: problems[name].status, code, address });
+    onUnreadable({ requestId, status: problems[name].status, code, address: socket.remoteAddress });
     if (!socket.writable) {
       socket.destroy();
       return;

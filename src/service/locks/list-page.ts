@@ -23,8 +23,6 @@ export interface LockPageQuery {
   readonly workspace: string;
   /** Finds the locks with all these words in their path, holder, note or run. */
   readonly words: readonly string[];
-  readonly path: string | undefined;
-  readonly owner: string | undefined;
   readonly by: LockOrder;
   readonly descending: boolean;
   readonly after: LockPosition | undefined;
@@ -70,7 +68,7 @@ export async function listLockPage(storage: Storage, query: LockPageQuery) {
   return { locks, next: last && positionOf(last) };
 }
 
-function orderedLocks({ read, now }: Storage, { workspace, path, owner, by, descending, after }: LockPageQuery) {
+function orderedLocks({ read, now }: Storage, { workspace, by, descending, after }: LockPageQuery) {
   const column = columns[by];
   const direction = descending ? 'desc' : 'asc';
   const sign = descending ? sql.raw('<') : sql.raw('>');
@@ -87,8 +85,6 @@ function orderedLocks({ read, now }: Storage, { workspace, path, owner, by, desc
         by === 'left' ? sql<SqlBool>`workspace_id || '' = ${workspace}` : sql<SqlBool>`workspace_id = ${workspace}`,
       )
       .where(sql<SqlBool>`expires_at > (select ${now})`)
-      .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
-      .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
       .$if(after !== undefined, (locks) => locks.where(after === undefined ? sql<SqlBool>`true` : isNext(after)))
       .orderBy(column, direction)
       .$if(by === 'left', (locks) => locks.orderBy('path', direction))

@@ -27,7 +27,6 @@ import { findWait } from './take-lease.ts';
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
-import { watchLocks } from './watch-locks.ts';
 import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
@@ -73,10 +72,7 @@ interface ComparedRequest extends TakeRequest {
   readonly comparison: Compared | undefined;
 }
 
-/** Open pages show changes by other instances within a second. */
-const watchEveryMs = 300;
-
-/** The locks of one instance. Each change also notifies open pages and waiting clients. */
+/** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
   const terms = {
@@ -96,7 +92,6 @@ export function createLocks(options: LocksOptions) {
   }
 
   const broadcast = createLineBroadcast(storage.broadcast);
-  const watch = watchLocks({ pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
@@ -124,7 +119,6 @@ export function createLocks(options: LocksOptions) {
         void broadcast.send(line);
       }
     }
-    watch.wake();
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
@@ -172,7 +166,6 @@ export function createLocks(options: LocksOptions) {
     const asked = { ...request, keys, wanted: 1, ttlMs: milliseconds(ttl), waitId, place, comparison };
     const decision = await commitAcquire(keyed, asked);
     waiters.changed(lineOf(request));
-    watch.wake();
     const { result } = decision;
     if (result.kind === 'blocked') return { decision, watched: result.watched };
     return { decision, isRefused: result.kind !== 'acquired' };
@@ -272,15 +265,9 @@ export function createLocks(options: LocksOptions) {
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */
-    async removeExpired(): Promise<number> {
-      const removed = await removeExpiredLocks(storage);
-      if (removed > 0) watch.wake();
-      return removed;
-    },
+    removeExpired: (): Promise<number> => removeExpiredLocks(storage),
     keepPresent: line.keepPresent,
-    follow: watch.follow,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
-    stop: watch.stop,
   };
 }

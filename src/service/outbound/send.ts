@@ -24,28 +24,24 @@ interface SendOptions {
   /** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
-  /** Asked after the DNS lookup, which may take long. */
-  readonly mayConnect?: () => Promise<boolean>;
 }
 
 type Sent =
   | { readonly kind: 'response'; readonly target: Target; readonly response: IncomingMessage }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'cancelled' };
+  | { readonly kind: 'refused'; readonly reason: string };
 
 /** The response has, or would have, more bytes than the limit. The connection was cut. */
 export class ResponseTooLong extends Error {}
 
 /** Sends a request of the service to another server, only to addresses that are allowed. Follows no redirects. */
 export async function send(request: OutboundRequest, options: SendOptions): Promise<Sent> {
-  const { check, group, signal, mayConnect = async () => true } = options;
+  const { check, group, signal } = options;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
   const target = parsed.value;
   const addresses = await check.addressesOf(target.hostname, group, signal);
   const checked = checkTargetAddresses(target, addresses, check);
   if (!checked.ok) return { kind: 'refused', reason: checked.reason };
-  if (!(await mayConnect())) return { kind: 'cancelled' };
   return { kind: 'response', target, response: await exchange(target, addresses, request, options) };
 }
 

@@ -1,8 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parse, serialize } from 'hono/utils/cookie';
 import { isLoopback } from '../../interface/loopback.ts';
-import { sameHash } from '../tokens/secret.ts';
 import { looksLikeSessionSecret, sessionMs } from './sessions.ts';
 
 export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
@@ -42,16 +40,3 @@ function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: Incom
   const host = URL.parse(`http://${headersDistinct['host']?.[0]}`)?.hostname ?? '';
   return headers['sec-fetch-site'] !== undefined && !isLoopback(host);
 }
-
-/** A value that a form sends back, with a MAC that proves that a page of the session contained it. */
-export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
-
-/** Undefined if no page of this session sealed the text. */
-export function unsealed(sealedText: string, sessionSecret: string): string | undefined {
-  const [mac = '', ...rest] = sealedText.split('.');
-  const text = rest.join('.');
-  return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
-}
-
-const seal = (text: string, sessionSecret: string): string =>
-  createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');

@@ -43,15 +43,6 @@ export async function listSyncs(
   };
 }
 
-export async function findRecordedSync(
-  { read }: Pick<Storage, 'read'>,
-  workspace: string,
-  id: string,
-): Promise<RecordedSync | undefined> {
-  const row = await syncsIn(read, workspace).where('id', '=', id).executeTakeFirst();
-  return row && recordedSyncOf(row);
-}
-
 const recordedSyncOf = (row: SyncRow) => ({
   ...toSync(row),
   /** Name of the token that requested it first, or what else did. */

@@ -1,7 +1,6 @@
 import { countLocks } from '../locks/list-page.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
 import { toWorkspace } from '../workspaces/workspaces.ts';
 import { toSync } from './queue.ts';
 
@@ -9,22 +8,17 @@ export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>
 
 export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
-const noBranches: SyncedBranches = new Map();
-
 /** Overview of all workspaces, ordered by id. */
 export async function overviewOfWorkspaces(storage: Storage) {
-  const [workspaces, locks, syncs, synced] = await Promise.all([
+  const [workspaces, locks, syncs] = await Promise.all([
     storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
     countLocks(storage),
     lastSyncs(storage),
-    allSyncedBranches(storage),
   ]);
   return workspaces.map((row) => ({
     ...toWorkspace(row),
-    stored: { id: row.id, remote: row.remote },
     locks: locks.get(row.id) ?? 0,
     lastSync: syncs.get(row.id) ?? null,
-    synced: synced.get(row.id) ?? noBranches,
   }));
 }
 

@@ -7,7 +7,6 @@ import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { unknownWorkspaces } from './new-token.ts';
 import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
 /** The token of an authenticated request, with its permissions. */
@@ -184,23 +183,6 @@ function stateOf(row: Row, now: number) {
 /** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
 const withNow = (db: Database, now: Now) =>
   db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
-
-/** Creates the token with this id at most once, even if the request is repeated. */
-export async function createTokenOnce(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  { id, ...newToken }: NewToken & { readonly id: string },
-) {
-  const token = await findToken(db, now, id);
-  // The request was repeated, and the secret is no longer known.
-  if (token !== undefined) return { kind: 'made-before', token } as const;
-  const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
-  if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown } as const;
-  // These can release the locks of the owner, too.
-  const othersOfOwner = await activeTokensOf(db, now, newToken.owner ?? newToken.name);
-  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner } as const;
-}
 
 /** Adds no audit entry if the token was already revoked. */
 export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string) {

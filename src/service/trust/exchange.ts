@@ -7,10 +7,11 @@ import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Storage } from '../storage/storage.ts';
-import { createExchangedToken } from './exchanged-tokens.ts';
+import { removeOld } from '../storage/remove-old.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
-import { provenRun } from './proven-run.ts';
+import { type ProvenRun, provenRun } from './proven-run.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
 import { createIssuerKeys, createVerifyIdentity, type Identity } from './verify-identity.ts';
 
@@ -130,7 +131,7 @@ async function issue(
   if (found === undefined) {
     return { kind: 'refused', reason: 'The trust rule that allows the job was just removed.' };
   }
-  const secret = await createExchangedToken(db, now, { run, rule, scopes, identity });
+  const secret = await createExchangedToken(db, now, run, { rule, scopes }, identity);
   if (secret === undefined) return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };
   const audited = db
     .selectFrom('audit')
@@ -147,3 +148,41 @@ async function issue(
   }
   return { kind: 'exchanged', secret, scopes };
 }
+
+/** Long enough for a step. Longer jobs exchange another identity token. */
+export const exchangedTokenSeconds = 15 * 60;
+
+/** Returns the secret; undefined if the JWT was exchanged before. Removing the rule revokes the token. */
+export async function createExchangedToken(
+  db: Database,
+  now: Now,
+  run: Omit<ProvenRun, 'claims'>,
+  { rule, scopes }: Omit<Trusted, 'kind'>,
+  identity: Pick<Identity, 'id' | 'endsAt'>,
+): Promise<string | undefined> {
+  const secret = newTokenSecret();
+  const expires_at = sql<number>`${now} + ${sql.lit(exchangedTokenSeconds * 1_000)}`;
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('tokens')
+    .values({
+      id: newTokenId(),
+      name: run.name,
+      owner: rule.owner,
+      hash: secretHash(secret),
+      scopes: JSON.stringify(scopes),
+      workspaces: rule.workspaces && JSON.stringify(rule.workspaces),
+      created_at: now,
+      expires_at,
+      run_id: run.id,
+      run_origin: run.origin,
+      trust_rules: JSON.stringify([rule.id]),
+      identity: identity.id,
+      forget_at: sql<number>`case when ${expires_at} > ${identity.endsAt} then ${expires_at} else ${identity.endsAt} end`,
+    })
+    .onConflict((conflict) => conflict.column('identity').doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 0n ? undefined : secret;
+}
+
+export const removeExchangedTokens = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

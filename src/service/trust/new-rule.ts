@@ -2,12 +2,10 @@ import { isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-
-const maxIssuerLength = 300;
+import type { NewTrustRule } from './rules.ts';
 
 /** Plain http works only in networks that the operator allows. That is checked when the keys are fetched. */
 export function parseIssuer(text: string): Parsed<string> {
-  if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   if (url === null) return refused('It must be a URL such as https://gitlab.com.');
   if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
@@ -20,50 +18,37 @@ export function parseIssuer(text: string): Parsed<string> {
 export const parseRuleOwner = (text: string): Parsed<string> =>
   text.trim() === '' ? refused('Enter the owner of the locks of these jobs.') : parseTokenOwner(text);
 
-/** A rule as entered. Each field has been validated on its own. */
-export interface EnteredRule {
+/** A rule as entered at the command line. Each field has been parsed on its own. */
+interface EnteredRule {
   readonly owner: string;
   readonly issuer: string;
-  readonly claims: readonly RuleClaim[];
+  readonly claim: readonly RuleClaim[];
   readonly scopes: readonly Scope[];
   /** Empty for all. */
   readonly workspaces: readonly string[];
 }
 
-/** Validates the fields in combination. */
-export function readRule(entered: EnteredRule) {
-  const { issuer, owner } = entered;
-  const errors = errorsOf(entered);
-  if (Object.keys(errors).length > 0) return { ok: false, errors } as const;
-  const workspaces = entered.workspaces.length === 0 ? null : [...new Set(entered.workspaces)];
-  const scopes = [...new Set(entered.scopes)];
-  return {
-    ok: true,
-    value: { issuer, owner, claims: Object.fromEntries(entered.claims), scopes, workspaces },
-  } as const;
+/** What is wrong with the fields together, for each flag. */
+export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly string[] {
+  const wrong = wrongClaim(issuer, claim) ?? missingIdClaim(issuer, Object.fromEntries(claim));
+  return [
+    ...(wrong === undefined ? [] : [`--claim: ${wrong}`]),
+    ...(scopes.includes('admin')
+      ? ['--scopes: Jobs cannot get the scope admin, because they could create permanent tokens. Choose the others.']
+      : []),
+  ];
 }
 
-const maxWorkspaces = 100;
-
-function errorsOf({ issuer, claims, scopes, workspaces }: EnteredRule) {
-  const wrong = wrongClaim(issuer, claims) ?? missingIdClaim(issuer, Object.fromEntries(claims));
-  return {
-    ...(wrong !== undefined && { claim: wrong }),
-    ...(scopes.includes('admin') && {
-      scopes:
-        'Jobs cannot get the scope admin, because they could create permanent tokens. Choose the scopes that they need.',
-    }),
-    ...(workspaces.length > maxWorkspaces && { workspaces: `A rule names at most ${maxWorkspaces} workspaces.` }),
-  };
-}
-
-export const maxClaims = 20;
+/** The rule, once it has no problems. */
+export const newRule = ({ issuer, owner, claim, scopes, workspaces }: EnteredRule): NewTrustRule => ({
+  ...{ issuer, owner, claims: Object.fromEntries(claim), scopes: [...new Set(scopes)] },
+  workspaces: workspaces.length === 0 ? null : [...new Set(workspaces)],
+});
 
 /** Names, which others can take over, and `sub`, whose format has changed. */
 const neverMatched = ['sub', 'repository', 'repository_owner'];
 
 function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {
-  if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
   const [duplicate] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
   if (duplicate !== undefined) return `The claim ${duplicate} is named twice.`;
   if (claims.length === 0 && !isGitHub(issuer))

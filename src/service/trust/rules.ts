@@ -5,22 +5,17 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { permissionsOf } from '../tokens/tokens.ts';
-import { revokeTokensOfRule } from './exchanged-tokens.ts';
 
 /** Matches trusted jobs, and sets the permissions of their exchanged tokens. The columns are explained in tables.ts. */
 export type TrustRule = ReturnType<typeof ruleOf>;
 
 export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 
-/** All rules are checked for every exchange. */
-export const maxTrustRules = 1_000;
-
 /** The rule must have passed the checks of new-rule.ts. `exists`: an equal rule exists. */
 export async function addTrustRule(db: Database, now: Now, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
   const same = rules.find((rule) => canonicalForm(rule) === canonicalForm(added));
   if (same !== undefined) return { kind: 'exists', rule: same } as const;
-  if (rules.length >= maxTrustRules) return { kind: 'too-many' } as const;
   const row = await db
     .insertInto('trust_rules')
     .values({
@@ -47,7 +42,13 @@ export async function removeTrustRule(
   const row = await db.deleteFrom('trust_rules').where('id', '=', id).returningAll().executeTakeFirst();
   if (row === undefined) return undefined;
   const rule = ruleOf(row);
-  await revokeTokensOfRule(db, now, id);
+  // Keeps the rows, so that a JWT cannot be exchanged twice.
+  await db
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('trust_rules', 'like', `%"${id}"%`)
+    .where('revoked_at', 'is', null)
+    .execute();
   await recordAudit(db, now, { actor, action: 'trust.removed', detail: auditDetail(rule) });
   return rule;
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { parseRetryAfter } from '../../interface/retry-after.ts';
-import { unlessAborted } from '../../interface/timers.ts';
 import { ResponseTooLong, send } from '../outbound/send.ts';
 import type { Target, TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
@@ -28,28 +27,19 @@ interface DeliverOptions {
   /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Asked after the DNS lookup, which may take long. If false, the attempt is cancelled. */
-  readonly mayConnect?: () => Promise<boolean>;
 }
 
 const maxResponseBytes = 64 * 1_024;
 
 /** Makes one attempt. Never rejects. */
 export async function deliver(request: DeliveryRequest, options: DeliverOptions): Promise<DeliveryResult> {
-  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true } = options;
+  const { check, timeoutMs = 15_000, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   try {
-    const sent = await send(
-      { ...request, method: 'POST' },
-      {
-        ...{ check, group: request.workspace, maxResponseBytes, signal: ending },
-        // A database that does not answer says nothing about the receiver.
-        mayConnect: () => unlessAborted(mayConnect(), ending).catch(() => false),
-      },
-    );
+    const limits = { check, group: request.workspace, maxResponseBytes, signal: ending };
+    const sent = await send({ ...request, method: 'POST' }, limits);
     if (sent.kind === 'refused') return { kind: 'failed', reason: sent.reason };
-    if (sent.kind === 'cancelled') return sent;
     const result = resultOf(sent.target, sent.response);
     await discardBody(sent.response);
     return result;

@@ -98,12 +98,6 @@ export async function claimDelivery(
   };
 }
 
-/** False if the hook was changed or removed after the claim. */
-export async function isHookUnchanged({ read }: Storage, { hook: { id, updated_at } }: ClaimedDelivery) {
-  const hooks = read.selectFrom('hooks').where('id', '=', id).where('active', '=', 1);
-  return (await hooks.where('updated_at', '=', updated_at).select('id').executeTakeFirst()) !== undefined;
-}
-
 export type DeliveryEnd =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }

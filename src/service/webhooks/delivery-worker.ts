@@ -13,7 +13,6 @@ import {
   type DueHook,
   dueHooks,
   goneReason,
-  isHookUnchanged,
   settleDelivery,
 } from './delivery-queue.ts';
 
@@ -104,13 +103,10 @@ export async function runDelivery(
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
-  // If the database does not respond, nothing is sent, because the result could not be recorded either.
-  const mayConnect = () => isHookUnchanged(storage, delivery);
   const outcome = await deliver(deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt)), {
     check: targets,
     timeoutMs,
     signal: lease.signal,
-    mayConnect,
   }).finally(lease.end);
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {

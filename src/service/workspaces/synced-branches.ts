@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { BranchHeads, BranchName } from '../git/branch-name.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {
   readonly head: string;
@@ -11,17 +11,6 @@ export interface SyncedBranch {
 }
 
 export type SyncedBranches = ReadonlyMap<BranchName, SyncedBranch>;
-
-/** Synced branches by workspace. Workspaces without any are missing. */
-export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
-  const rows = await selectBranches(read).select('workspace_id').execute();
-  return new Map(
-    [...Map.groupBy(rows, ({ workspace_id }) => workspace_id)].map(([workspace, branches]) => [
-      workspace,
-      byName(branches),
-    ]),
-  );
-}
 
 /**
  * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
@@ -43,18 +32,15 @@ export async function publishedBranches(storage: Pick<Storage, 'read'>, workspac
 }
 
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
-  const rows = await selectBranches(read).where('workspace_id', '=', workspace).orderBy('name').execute();
-  return byName(rows);
-}
-
-const byName = (rows: readonly (SyncedBranch & { readonly name: string })[]): SyncedBranches =>
-  // Only a sync writes a name, after it has parsed it.
-  new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
-
-const selectBranches = (db: Database) =>
-  db
+  const rows = await read
     .selectFrom('synced_branches')
-    .select(['name', 'head', 'synced_at as syncedAt', 'received_objects as receivedObjects']);
+    .select(['name', 'head', 'synced_at as syncedAt', 'received_objects as receivedObjects'])
+    .where('workspace_id', '=', workspace)
+    .orderBy('name')
+    .execute();
+  // Only a sync writes a name, after it has parsed it.
+  return new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
+}
 
 /** Stops serving these branches, unless one was synced again. */
 export async function removeBranches(

@@ -81,6 +81,18 @@ export async function signedIn(service: RunningService, options?: TokenOptions):
 /** A URL in a page, as a browser reads it; empty if there is none. */
 export const urlIn = (page: string, pattern: RegExp): string => pattern.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
+/** The paths in a list, in their order. */
+export const pathsIn = (page: string): string[] =>
+  [...page.matchAll(/<a class="path" href="[^"]*\/paths\/([^"]*)"/g)].map(([, path = '']) => decodeURIComponent(path));
+
+/** The text of the cells in each row of a table that begins with a time, without the time. */
+export function rowsIn(page: string): string[] {
+  return [...page.matchAll(/<tr>\s*<t[dh].*?<\/tr>/gs)]
+    .map(([row]) => [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell = '']) => cell))
+    .filter(([first]) => first?.includes('<time'))
+    .map(([, ...cells]) => cells.map((cell) => cell.replaceAll(/<[^>]*>/g, '').trim()).join(' | '));
+}
+
 /** Sends the head of a form without its body, so that only a service that does not wait for it can answer. */
 export const sendHeadAlone = ({ port }: RunningService, path: string, headers: readonly string[]) => {
   const form = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 60000'];

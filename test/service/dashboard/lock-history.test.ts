@@ -1,18 +1,12 @@
-import fc from 'fast-check';
-import { html } from 'hono/html';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
 import { csvLine } from '../../../src/service/contract/csv.ts';
-import { pathUrl } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { lockPaths } from '../../interface/texts.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { valueIn } from '../../support/value-in.ts';
-import { locksOf, untilWaiting } from '../http/shared-service.ts';
+import { locksOf } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { type SignedIn, signedIn, urlIn } from './browser-like.ts';
+import { rowsIn, type SignedIn, signedIn, urlIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -36,15 +30,7 @@ const seedHistory = (workspace: string, count: number, prefix: string) =>
       select ${workspace}, n, n, 'acquired', ${prefix} || n, 'lock_' || n, 'ada' from numbers`.execute(db),
   );
 
-/** The text of the cells in each row of a table. */
-function rowsIn(page: string): string[] {
-  return [...page.matchAll(/<tr>\s*<t[dh].*?<\/tr>/gs)]
-    .map(([row]) => [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell = '']) => cell))
-    .filter(([first]) => first?.includes('<time'))
-    .map(([, ...cells]) => cells.map((cell) => cell.replaceAll(/<[^>]*>/g, '').trim()).join(' | '));
-}
-
-const run = 'ci.example.com/…/runs/7/attempts/1';
+const run = 'ci.example.com/game/runs/7/attempts/1';
 
 describe('the lock history of a workspace', () => {
   test('lists changes by all owners through the API, Git LFS and the pages, and filters them', async () => {
@@ -54,7 +40,7 @@ describe('the lock history of a workspace', () => {
     const drawn = (await lfsOf(service, workspace, ada.secret).take('b')).body.lock;
     await lfsOf(service, workspace, ada.secret).release(drawn.id);
     const last = await takeLock(service, workspace, ada.secret, 'c');
-    await ada.post(`/workspaces/${workspace}/locks/release`, { path: 'c', lock: last.id });
+    await ada.post(`/workspaces/${workspace}/locks/release`, { lock: last.id });
     expect(rowsIn((await reader.get(historyOf(workspace))).text)).toEqual([
       `c | released | ada from ${run}`,
       `c | taken | ada from ${run}`,
@@ -166,84 +152,5 @@ describe('the history file', () => {
       for (let isOver = false; !isOver; ) isOver = (await body?.read())?.done ?? true;
     };
     await expect(readOn()).rejects.toThrow();
-  });
-});
-
-describe('the page of a path', () => {
-  const factsIn = (page: string) =>
-    [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)].map(
-      ([, name, text = '']) => `${name}: ${text.replaceAll(/<[^>]*>/g, '')}`,
-    );
-
-  test('shows the holder, and offers to lock or release the path if the token may', async () => {
-    const workspace = await service.workspace();
-    const address = pathUrl(workspace, 'a/b');
-    const lockIt = `<a class="button primary" href="/workspaces/${workspace}/locks/new?path=a%2Fb">Lock it</a>`;
-    expect((await reader.get(address)).text).toContain('Nobody holds a lock on this path.');
-    expect((await reader.get(address)).text).not.toContain(lockIt);
-    expect((await bob.get(address)).text).toContain(lockIt);
-    const { id } = await takeLock(service, workspace, bob.secret, 'a/b', { note: 'Rigging' });
-    const { text } = await reader.get(address);
-    expect(factsIn(text)).toEqual(
-      expect.arrayContaining(['Path: a/b', 'Holder: bob', 'Note: Rigging', expect.stringMatching(/^From run: https:/)]),
-    );
-    expect(rowsIn(text)).toEqual([`taken | bob from ${run}Rigging`]);
-    const button = /href="([^"]+)"[^>]*>((?:Force r|R)elease)</;
-    expect(text).not.toMatch(button);
-    expect((await bob.get(address)).text.match(button)?.[2]).toBe('Release');
-    expect((await ada.get(address)).text.match(button)?.[2]).toBe('Force release');
-    expect(urlIn((await bob.get(address)).text, button)).toContain(id);
-    const { text: list } = await reader.get(`/workspaces/${workspace}/locks`);
-    expect(urlIn(list, /<a class="path" href="([^"]+)"/)).toBe(address);
-  });
-
-  test('is found at the URL of any valid path, with its slashes encoded or not', async () => {
-    const workspace = await service.workspace();
-    await fc.assert(
-      fc.asyncProperty(lockPaths, async (asked) => {
-        for (const address of [pathUrl(workspace, asked), pathUrl(workspace, asked).replaceAll('%2F', '/')]) {
-          const { status, text } = await reader.get(address);
-          expect([asked, status]).toEqual([asked, 200]);
-          expect(text).toContain(String(html`value="${asked}" data-copies`));
-        }
-      }),
-      {
-        numRuns: 40,
-        examples: ['é'.repeat(maxLockPathBytes / 2), 'release', 'a/b#?%2F%2e'].map((text) => [
-          valueIn(parseLockPath(text)),
-        ]),
-      },
-    );
-    for (const wrong of ['a//b', 'a/../b', 'x'.repeat(maxLockPathBytes + 1), 'a\\b']) {
-      expect([wrong, (await reader.get(pathUrl(workspace, wrong))).status]).toEqual([wrong, 422]);
-    }
-    expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
-  });
-
-  test('shows the clients that wait in line, except for the one that has acquired the lock', async () => {
-    const workspace = await service.workspace();
-    const path = 'wanted';
-    await takeLock(service, workspace, bob.secret, path);
-    const asAda = locksOf(service, workspace, ada.secret);
-    const wait = (number: number) =>
-      asAda.take(path, { prefer: 'wait=30', referer: `https://ci.example.com/runs/${number}` });
-    const first = wait(1);
-    await untilWaiting(service, ada.secret, 1);
-    const second = wait(2);
-    await untilWaiting(service, ada.secret, 2);
-    const seen = async () => {
-      const { text } = await reader.get(pathUrl(workspace, path));
-      const part = /data-part="waiting">(.*?)<\/section>/s.exec(text)?.[1] ?? '';
-      return [...part.matchAll(/<td data-label="Who">.*?<a [^>]*>(.*?)<\/a>/gs)].map(([, cell = '']) =>
-        cell.replaceAll(/<[^>]*>/g, ''),
-      );
-    };
-    expect(await seen()).toEqual(['ci.example.com/runs/1', 'ci.example.com/runs/2']);
-    await locksOf(service, workspace, bob.secret).release(path);
-    expect((await first).status).toBe(201);
-    expect(await seen()).toEqual(['ci.example.com/runs/2']);
-    await asAda.release(path);
-    expect((await second).status).toBe(201);
-    expect(await seen()).toEqual([]);
   });
 });

@@ -39,8 +39,9 @@ const insert = (syncs: readonly Past[], where = workspace) =>
     })),
   );
 
-const linked = (page: string): readonly string[] =>
-  [...page.matchAll(/\/syncs\/(sync_[^"]+)"/g)].map(([, id = '']) => id);
+/** The times of the syncs on a page, which are their numbers. */
+const listed = (page: string): readonly number[] =>
+  [...page.matchAll(/data-label="Requested"><time datetime="([^"]+)"/g)].map(([, at = '']) => Date.parse(at) / 1_000);
 const show = async (path: string, where = workspace) => (await visitor.get(`/workspaces/${where}/syncs${path}`)).text;
 
 describe('the sync history', () => {
@@ -52,16 +53,16 @@ describe('the sync history', () => {
 
   test('leads through all syncs, newest first, also those of a single branch', async () => {
     await insert(Array.from({ length: 120 }, (_, index) => ({ index, branch: index % 2 === 0 ? 'main' : 'a+b&c' })));
-    const all: string[] = [];
+    const all: number[] = [];
     for (let next = `/workspaces/${workspace}/syncs`; next !== ''; ) {
       const { text } = await visitor.get(next);
-      all.push(...linked(text));
+      all.push(...listed(text));
       next = urlIn(text, /href="([^"]+)" rel="next"/);
     }
-    expect(all).toEqual(Array.from({ length: 120 }, (_, index) => idOf(119 - index)));
+    expect(all).toEqual(Array.from({ length: 120 }, (_, index) => 119 - index));
     const first = await show(`?branch=${encodeURIComponent('a+b&c')}`);
     const second = (await visitor.get(urlIn(first, /href="([^"]+)" rel="next"/))).text;
-    expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
+    expect([...listed(first), ...listed(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
     expect(first).toContain('1,234');
     expect(first).toContain('65 s');
     expect(await show('?branch=none')).toContain('No sync of this branch');
@@ -73,27 +74,7 @@ describe('the sync history', () => {
     }
   });
 
-  test('shows only the first line of a long error until it is expanded', async () => {
-    const other = await service.workspace();
-    const error = `The first line.\nThe second line. ${'and more '.repeat(40)}the end`;
-    await insert([{ index: 500, error }], other);
-    expect(await show('', other)).toMatch(
-      /<details[^>]*><summary><bdi>The first line\.…<\/bdi><\/summary><pre>The first line\.\nThe second.*the end<\/pre>/s,
-    );
-  });
-});
-
-describe('a sync', () => {
-  test('is shown with its result', async () => {
-    const other = await service.workspace();
-    await insert([{ index: 700 }, { index: 701, error: 'The remote hung up.' }], other);
-    const good = await show(`/${idOf(700)}`, other);
-    expect(good).toMatch(/succeeded.* by <bdi>ada<.*65 s.*1,234.*c0ffee/s);
-    const bad = await show(`/${idOf(701)}`, other);
-    expect(bad).toContain('The remote hung up.');
-  });
-
-  test('names LFS objects that could not be fetched, and the number of others', async () => {
+  test('shows results, errors, and the LFS objects that could not be fetched', async () => {
     const other = await service.workspace();
     const missing = [{ path: '<b>\u202Ehero', oid: 'a'.repeat(64), size: 1, detail: 'The store does not have it.' }];
     const lfs = {
@@ -102,27 +83,14 @@ describe('a sync', () => {
       missing_objects: 12,
       missing: JSON.stringify(missing),
     };
+    await insert([{ index: 700 }, { index: 701, error: '\u202Ea\nb' }], other);
     await insert([{ index: 702, lfs }], other);
-    const page = await show(`/${idOf(702)}`, other);
-    expect(page).toContain('>1.5 MB<');
+    const page = await show('', other);
+    expect(page).toMatch(/succeeded.*65 s.*1,234.*c0ffee.*<bdi>ada</s);
+    expect(page).toContain('\\u{202e}a\nb</pre>');
+    expect(page).toContain('1,234, 1.5 MB of LFS');
     expect(page).toContain('12 LFS objects could not be fetched. The next sync retries them.');
     expect(page).toContain('&lt;b&gt;\\u{202e}hero: The store does not have it.');
     expect(page).toContain('And 11 others.');
-  });
-
-  test.each([
-    ['', 800],
-    ['/events', 801],
-  ])('is not found for another workspace or an invalid id: /syncs/ID%s', async (path, index) => {
-    await insert([{ index }], await service.workspace());
-    for (const id of [idOf(index), idOf(999), 'sync_x', '%00']) {
-      expect(await show(`/${id}${path}`)).toContain('has no such sync');
-    }
-  });
-
-  test('shows a hostile error as text', async () => {
-    const other = await service.workspace();
-    await insert([{ index: 900, error: '\u202Ea\nb' }], other);
-    expect(await show(`/${idOf(900)}`, other)).toContain('\\u{202e}a\nb');
   });
 });

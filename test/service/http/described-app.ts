@@ -49,9 +49,7 @@ export const noLocks: Locks = {
   removeExpired: notHere,
   keepPresent: notHere,
   waitUntilFree: notHere,
-  follow: notHere,
   endWaits: notHere,
-  stop: notHere,
 };
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
@@ -81,7 +79,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
-  stopping: new AbortController().signal,
   ...parts,
 });
 

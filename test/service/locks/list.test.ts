@@ -1,27 +1,20 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { findCommittedLockById } from '../../../src/service/locks/find.ts';
 import { listLocks } from '../../../src/service/locks/list.ts';
 import { listOwnLocks } from '../../../src/service/locks/list-page.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 
-describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
+describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['film', 'game'] });
 
   beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-    await storage.commit('global', async (db) => {
-      for (const id of ['film', 'game']) {
-        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
-      }
-    });
     const many = Array.from({ length: 3_000 }, (_, index) => ({ path: `many/${index}`, owner: `bot ${index % 3}` }));
     const own = [
       { workspace_id: 'game', path: 'b', owner: 'ada' },
@@ -34,9 +27,8 @@ describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) 
     await storeLocks(storage, ...many.map((lock) => ({ workspace_id: 'game', ...lock })), ...own);
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
   });
-  afterAll(() => database.remove());
 
-  test('has the locks that the owner may renew, in the workspaces that the token may see', async () => {
+  test('are those that the owner may renew, in the workspaces that the token may see', async () => {
     const placesOf = async (workspaces: readonly string[] | null) =>
       (await listOwnLocks(storage, { ...ada, workspaces }, 9)).locks.map(({ workspace_id, path }) => [
         workspace_id,
@@ -55,10 +47,21 @@ describe.each(databaseKinds)('a list of the locks of an owner on $name', (kind) 
       (recorded: Storage) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 }),
     ],
     ['in all workspaces', (recorded: Storage) => listOwnLocks(recorded, ada, 9)],
-  ])('uses the index of owners %s', async (_, find) => {
+  ])('are found by the index of owners %s', async (_, find) => {
     const queries: RecordedQuery[] = [];
     await find({ ...storage, read: recording(storage.read, queries) });
     expect(queries).toHaveLength(1);
     for (const query of queries) expect(await planOf(storage, query, {})).toContain('locks_by_owner');
+  });
+
+  test('are each found by their id, by its index', async () => {
+    const queries: RecordedQuery[] = [];
+    // A query is built once per clock object, and this is a new one.
+    const recorded = { ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) };
+    const found = { workspace: 'game', id: 'lock_game_a' };
+    expect(await findCommittedLockById(recorded, found)).toMatchObject({ path: 'a', isActive: true });
+    expect(await findCommittedLockById(storage, { ...found, workspace: 'film' })).toBeUndefined();
+    expect(queries).toHaveLength(1);
+    for (const query of queries) expect(await planOf(storage, query, found)).toContain('locks_by_id');
   });
 });

@@ -8,13 +8,15 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { createExchangedToken, revokeTokensOfRule } from '../../../src/service/trust/exchanged-tokens.ts';
+import { createExchangedToken } from '../../../src/service/trust/exchange.ts';
+import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { sqlite } from '../../support/databases.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
+import { operator, trustJobs } from '../../support/trusted-jobs.ts';
 import { locksOf, type SharedService, sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 
@@ -163,16 +165,14 @@ test('a clone ends if its token is revoked, and the clone of another token conti
 test('a clone ends if the trust rule of its token is removed', async () => {
   const mirror = await largeMirror(revocable);
   const { storage } = revocable;
-  const [run, rule] = [
-    { id: 'run_1', name: 'run', origin: null },
-    { id: 'trust_1', owner: 'ci', workspaces: null },
-  ];
+  const rule = await trustJobs(revocable, { url: 'https://issuer.example.com' });
+  const run = { id: 'run_1', name: 'run', origin: null };
   const identity = { id: 'a JWT', endsAt: Date.now() + 60_000 };
   const secret = await storage.commit('global', (db) =>
-    createExchangedToken(db, storage.now, { run, rule, scopes: ['contents:read'], identity }),
+    createExchangedToken(db, storage.now, run, { rule, scopes: ['contents:read'] }, identity),
   );
   const { response } = await stalledClone(revocable, mirror, secret ?? '');
-  await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));
+  await storage.commit('global', (db) => removeTrustRule(db, storage.now, operator, rule.id));
   // Otherwise the rest could be read before the next check of the token.
   await expect.poll(() => packing(revocable)).toEqual([]);
   await expect(buffer(response).then(({ length }) => length)).rejects.toThrow('aborted');

@@ -8,12 +8,9 @@ import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['idle', 'game'] });
 
-  test('has each workspace once, with its newest sync and its synced branches', async () => {
+  test('has each workspace once, with its newest sync', async () => {
     await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: 'film', remote: 'https://user:secret@git.example.com/film.git' });
-      const branches = ['main', 'release'].map((name) => ({ name, head: `head-of-${name}`, synced_at: 5 }));
-      const synced = branches.map((branch) => ({ ...branch, workspace_id: 'game', received_objects: 1 }));
-      await db.insertInto('synced_branches').values(synced).execute();
     });
     const running = { branch: 'release', status: 'running', finished_at: null };
     await storeSyncs(
@@ -37,14 +34,6 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
         lastSync: { id: 'sync_b', branch: 'release', status: 'running', at: '1970-01-01T00:00:04.000Z' },
       },
       { id: 'idle', locks: 0, lastSync: null },
-    ]);
-    expect(overview.map(({ synced }) => [...synced])).toEqual([
-      [],
-      [
-        ['main', { head: 'head-of-main', syncedAt: 5 }],
-        ['release', { head: 'head-of-release', syncedAt: 5 }],
-      ],
-      [],
     ]);
     // The remote is shown without credentials.
     expect(overview[0]?.remote).toBe('https://git.example.com/film.git');

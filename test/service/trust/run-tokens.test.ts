@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { removeExchangedTokens } from '../../../src/service/trust/exchanged-tokens.ts';
+import { removeExchangedTokens } from '../../../src/service/trust/exchange.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';

@@ -173,13 +173,3 @@ test('a proxy from the environment is not used, because it could reach unchecked
   expect(proxy.connections.opened).toBe(0);
   expect(to.deliveries).toHaveLength(1);
 });
-
-test.each([
-  ['answers no', async () => false],
-  ['fails', () => Promise.reject(new Error('No database.'))],
-  ['stays silent', () => new Promise<boolean>(() => undefined)],
-])('an attempt is cancelled, and not blamed on the receiver, if the database %s', async (_, mayConnect) => {
-  const to = await receiver();
-  expect(await deliverTo(to.url(), { timeoutMs: 200, mayConnect })).toEqual({ kind: 'cancelled' });
-  expect(to.connections.opened).toBe(0);
-});

@@ -1,31 +1,34 @@
-import { updateTimes } from './clock.js';
+import { fullTime, isUrgent, relativeTime, timeLeft, zonedTime } from './time.js';
 
-/** Behavior of all pages. */
+/** The script of all pages. Without it, they show times in UTC, and change when they are loaded again. */
 
-setInterval(updateTimes, 1_000);
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) updateTimes();
-});
+/** Offset of this computer's clock, which may be wrong, from the time that the page contains. */
+const ahead = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now());
 
-/** @param {Element | null} element */
-const isTyping = (element) => element?.matches('input, textarea, select') ?? false;
+/** Shows relative times, countdowns, and the exact times of elements with data-point. @param {Document} page */
+function updateTimes(page) {
+  const now = Date.now() - ahead;
+  for (const time of page.querySelectorAll('time')) {
+    const { dateTime: at } = time;
+    const text = 'point' in time.dataset ? zonedTime(at) : relativeTime(Date.parse(at), now);
+    show(time, text, `${zonedTime(at)}\n${fullTime(at)}`);
+  }
+  for (const element of page.querySelectorAll('[data-until]')) {
+    if (!(element instanceof HTMLElement)) continue;
+    const until = element.dataset['until'] ?? '';
+    const left = Date.parse(until) - now;
+    show(element, timeLeft(left), `${zonedTime(until)}\n${fullTime(until)}`);
+    element.classList.toggle('urgent', isUrgent(left));
+  }
+}
 
-// "/" focuses the search field of the page, as on most sites.
-document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(document.activeElement)) return;
-  const search = document.querySelector('input[type="search"]');
-  if (!(search instanceof HTMLInputElement)) return;
-  event.preventDefault();
-  search.focus();
-  search.select();
-});
+/** @param {HTMLElement} element @param {string} text @param {string} title */
+function show(element, text, title) {
+  if (element.textContent !== text) element.textContent = text;
+  if (element.title !== title) element.title = title;
+}
 
-// Escape follows the link back, unless an input method uses the key.
-document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || event.isComposing) return;
-  const back = document.querySelector('a[data-escape]');
-  if (back instanceof HTMLAnchorElement) back.click();
-});
+setInterval(() => updateTimes(document), 1_000);
 
 // Copy buttons are hidden unless they work: without JavaScript, and if the page is not loaded over https or from
 // localhost, where browsers do not allow writing to the clipboard.
@@ -33,8 +36,163 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
   if (!(button instanceof HTMLButtonElement) || !isSecureContext) continue;
   button.hidden = false;
   button.addEventListener('click', async () => {
-    const source = document.getElementById(button.dataset['copies'] ?? '');
-    await navigator.clipboard.writeText(source?.textContent ?? button.value);
+    await navigator.clipboard.writeText(document.getElementById(button.dataset['copies'] ?? '')?.textContent ?? '');
     button.textContent = 'Copied';
   });
+}
+
+// Browsers ask for the permission to notify only after a click.
+for (const button of document.querySelectorAll('button[data-notifies]')) {
+  if (!(button instanceof HTMLButtonElement) || !('Notification' in window)) continue;
+  button.hidden = Notification.permission !== 'default';
+  button.addEventListener('click', async () => {
+    button.hidden = (await Notification.requestPermission()) !== 'default';
+  });
+}
+
+/** Delay after the last key, so that fast typing causes one request. */
+const suggestAfterMs = 150;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let suggestTimer;
+
+/** Suggests paths for the file to lock, folder by folder. @param {HTMLInputElement} input */
+async function suggest(input) {
+  const start = input.value;
+  // Suggestions are optional, so errors are ignored.
+  const response = await fetch(`${input.dataset['suggestions']}?${new URLSearchParams({ start })}`).catch(() => null);
+  if (!response?.ok) return;
+  const { paths } = /** @type {{ paths: string[] }} */ (await response.json());
+  if (input.value !== start) return;
+  const options = paths.map((path) => {
+    const option = document.createElement('option');
+    option.value = path;
+    return option;
+  });
+  input.list?.replaceChildren(...options);
+}
+
+const suggested = document.querySelector('input[data-suggestions]');
+if (suggested instanceof HTMLInputElement) {
+  void suggest(suggested);
+  suggested.addEventListener('input', () => {
+    clearTimeout(suggestTimer);
+    suggestTimer = setTimeout(() => suggest(suggested), suggestAfterMs);
+  });
+}
+
+/** Live pages are loaded again after this pause, and their changed parts replaced. */
+const pauseMs = 3_000;
+/** Hidden pages still notify. */
+const hiddenPauseMs = 30_000;
+/** Limits the load by a slow service. */
+const pausePerLoad = 4;
+const maxPauseMs = 60_000;
+
+let endPause = () => {};
+document.addEventListener('visibilitychange', () => endPause());
+
+/** Ends early when the page is shown or hidden. @param {number} ms @returns {Promise<void>} */
+const pause = (ms) =>
+  new Promise((resolve) => {
+    endPause = resolve;
+    setTimeout(resolve, ms);
+  });
+
+/** Parsed by the browser, without running scripts. @returns {Promise<XMLHttpRequest>} */
+const load = () =>
+  new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', location.href);
+    request.responseType = 'document';
+    request.setRequestHeader('accept', 'text/html');
+    request.addEventListener('loadend', () => resolve(request));
+    request.send();
+  });
+
+/** @param {Element} live */
+async function follow(live) {
+  for (let [failures, tookMs] = [0, 0]; ; ) {
+    const leastMs = (document.hidden ? hiddenPauseMs : pauseMs) * 2 ** failures;
+    await pause(Math.min(Math.max(leastMs, tookMs * pausePerLoad), maxPauseMs) * (1 + Math.random() / 4));
+    const began = performance.now();
+    const { status, responseURL, responseXML } = await load();
+    tookMs = performance.now() - began;
+    if (responseURL !== '' && new URL(responseURL).pathname === '/sign-in') return showSignedOut(live);
+    // Pages of a gateway lack this attribute.
+    const isOurs = responseXML?.documentElement.hasAttribute('data-now') ?? false;
+    if (isOurs && status === 200 && responseXML !== null) {
+      failures = 0;
+      showParts(responseXML);
+      showState(live);
+    } else if (isOurs && (status === 403 || status === 404)) {
+      live.textContent = 'This page no longer updates. Reload it.';
+      return;
+    } else {
+      if (failures === 0) {
+        live.textContent = `Not connected, as of ${zonedTime(new Date(Date.now() - ahead).toISOString())}.`;
+      }
+      failures += 1;
+    }
+  }
+}
+
+/** @param {Element} live */
+function showState(live) {
+  if (live.querySelector('.state') !== null) return;
+  const state = document.createElement('span');
+  state.className = 'state active';
+  state.textContent = 'Live';
+  live.replaceChildren(state);
+}
+
+/** @param {Element} live */
+function showSignedOut(live) {
+  const link = document.createElement('a');
+  link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
+  link.textContent = 'Sign in again';
+  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
+}
+
+/** What the viewer should know, also in another window. @param {Document} page */
+const noticesOf = (page) =>
+  [...page.querySelectorAll('[data-notice]')].map((each) => each.getAttribute('data-notice') ?? '');
+
+/** @param {Document} loaded */
+function showParts(loaded) {
+  const noticed = new Set(noticesOf(document));
+  for (const text of noticesOf(loaded)) {
+    if (!noticed.has(text) && 'Notification' in window && Notification.permission === 'granted')
+      new Notification(text, { tag: text });
+  }
+  // Only what differs at the same time is replaced.
+  updateTimes(document);
+  updateTimes(loaded);
+  for (const part of document.querySelectorAll('[data-part]')) {
+    const other = loaded.querySelector(`[data-part="${part.getAttribute('data-part')}"]`);
+    if (other !== null && other.innerHTML !== part.innerHTML) replace(part, other);
+  }
+}
+
+/** @param {Element} control */
+const nameOf = (control) =>
+  ['href', 'value', 'aria-label'].map((name) => control.getAttribute(name)).join(' ') + control.textContent;
+
+/** Keeps checked boxes and the keyboard focus. @param {Element} part @param {Element} other */
+function replace(part, other) {
+  const checked = new Set([...part.querySelectorAll(':checked')].map(nameOf));
+  const focused = part.querySelector(':focus');
+  part.replaceChildren(...other.childNodes);
+  for (const box of part.querySelectorAll('input[type="checkbox"]')) {
+    if (box instanceof HTMLInputElement) box.checked = checked.has(nameOf(box));
+  }
+  if (focused === null) return;
+  const again = [...part.querySelectorAll('a, button, input')].find((control) => nameOf(control) === nameOf(focused));
+  const next = again ?? document.querySelector('main');
+  if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+}
+
+const live = document.querySelector('#live');
+if (live !== null) {
+  showState(live);
+  void follow(live);
 }

@@ -16,42 +16,38 @@ interface PostForm {
   readonly errors?: Readonly<Record<string, Markup | string | undefined>>;
   /** Start of the summary of errors, which is omitted without it. */
   readonly nothingDone?: string;
-  /** End of the summary. */
-  readonly advice?: string;
   readonly button: string;
-  readonly kind?: 'primary' | 'danger' | 'plain';
-  readonly autofocus?: boolean;
+  readonly kind?: 'danger' | 'plain';
   /** A link next to the button. */
   readonly cancel?: Markup;
 }
 
 /** A form that changes something. If it was rejected, a summary with links to the invalid fields comes first. */
 export function postForm(form: PostForm): Markup {
-  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind, autofocus, cancel } = form;
+  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind, cancel } = form;
   return html`${problemSummary(form)}
     <form method="post" action="${action}" class="narrow">
       ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
       ${fields.map(({ id, render }) => render(values, errors[id]))}
-      <div class="actions"><button class="${kind ?? 'primary'}"${autofocus ? html` autofocus` : ''}>${button}</button> ${cancel ?? ''}</div>
+      <div class="actions"><button class="${kind ?? 'primary'}">${button}</button> ${cancel ?? ''}</div>
     </form>`;
 }
 
 const noValues: FieldValues = { all: () => [] };
 
-interface FilterForm extends Pick<PostForm, 'errors'> {
+interface FilterForm {
   readonly action: string;
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly fields: readonly FormField[];
-  readonly button?: string;
   /** The text of a link to the complete list; omitted if the list is complete. */
   readonly showAll?: string | undefined;
 }
 
 /** A form that selects the rows of a list. */
-export const filterForm = ({ action, values, fields, errors = {}, button = 'Show', showAll }: FilterForm): Markup =>
+export const filterForm = ({ action, values, fields, showAll }: FilterForm): Markup =>
   html`<form method="get" action="${action}" class="filters" role="search">
-    ${fields.map(({ id, render }) => render({ all: (name) => [values[name] ?? ''] }, errors[id]))}
-    <button>${button}</button>
+    ${fields.map(({ render }) => render({ all: (name) => [values[name] ?? ''] }, undefined))}
+    <button>Show</button>
     ${showAll === undefined ? '' : html`<a href="${action}">${showAll}</a>`}
   </form>`;
 
@@ -124,11 +120,6 @@ export function fieldInput(of: Field<unknown>, name: string, more: Markup | stri
 export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
   `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
 
-export const dayInputs = [
-  textInput('from', 'From (UTC)', { type: 'date' }),
-  textInput('to', 'To (UTC)', { type: 'date' }),
-];
-
 /** A fieldset, whose content marks its first control as invalid if the choice is wrong. */
 export const group = (
   id: string,
@@ -184,11 +175,11 @@ export const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` a
 
 export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;
 
-function problemSummary({ fields = [], errors = {}, nothingDone, advice = '' }: PostForm): Markup | string {
+function problemSummary({ fields = [], errors = {}, nothingDone }: PostForm): Markup | string {
   const wrong = fields.filter(({ id }) => errors[id] !== undefined);
   if (nothingDone === undefined || wrong.length === 0) return '';
   const links = wrong.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
-  return html`<p class="warning" role="alert">${nothingDone} Check ${commaSeparated(links)}. ${advice}</p>`;
+  return html`<p class="warning" role="alert">${nothingDone} Check ${commaSeparated(links)}.</p>`;
 }
 
 const fieldProblem = (id: string, problem: Markup | string | undefined): Markup | string =>

@@ -1,21 +1,39 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
-import { runName } from '../../../interface/format.ts';
+import { formatNumber, pluralize, runName } from '../../../interface/format.ts';
+import { maxNoteLength } from '../../../interface/lock-note.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
+import { grants } from '../../../interface/scopes.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
-import type { LockChangeKind } from '../../locks/history.ts';
+import { maxCounted } from '../../locks/list-page.ts';
+import type { LockRow } from '../../locks/lock-row.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
+import { isOwnLock } from '../../locks/release.ts';
+import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
 import { type Row, urlWith } from './list.ts';
-import { folderOf, listUrl, pathUrl } from './lock-list.ts';
-import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+import { countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+
+export const listUrl = (workspace: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
+  urlWith(`/workspaces/${workspace}/locks`, query);
+
+/** The URL of the page of a path. As in the API, the path is one segment. */
+export const pathUrl = (workspace: string, path: string): string =>
+  `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
 export const newLockUrl = (workspace: string, path = ''): string =>
   urlWith(`/workspaces/${workspace}/locks/new`, { path });
 
-export const askUrl = (workspace: string, path: string): string =>
-  urlWith(`/workspaces/${workspace}/locks/ask`, { path });
+export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+
+export const mayLock = ({ scopes }: Bearer): boolean => grants(scopes, 'locks:write');
+
+/** How the bearer can release a lock. */
+export function releaseWay(bearer: Bearer, lock: LockRow): 'own' | 'force' | 'none' {
+  if (isOwnLock(lock, bearer)) return mayLock(bearer) ? 'own' : 'none';
+  return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
+}
 
 /** All details of a lock, for decisions about it. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
@@ -23,10 +41,26 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Path</dt><dd>${literal(path)}</dd>
     <dt>Holder</dt><dd>${userText(owner)}</dd>
     ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
-    <dt>From run</dt><dd>${originLink(origin, 'whole')}</dd>
+    <dt>From run</dt><dd>${runLink(origin, origin)}</dd>
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${pointInTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
+
+/** What the bearer can do about a lock. */
+export function lockLinks(bearer: Bearer, row: LockRow): Markup {
+  const { workspace_id: workspace, path, id } = row;
+  const action = (text: string, href: string) =>
+    html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a> `;
+  const release = releaseUrl(workspace, id);
+  const way = releaseWay(bearer, row);
+  if (way === 'own') return html`${action('Extend', pathUrl(workspace, path))}${action('Release', release)}`;
+  const ask = mayLock(bearer) ? action('Ask', pathUrl(workspace, path)) : '';
+  return html`${ask}${way === 'force' ? action('Force release', release) : ''}`;
+}
+
+/** The page that releases exactly the lock with this id. */
+export const releaseUrl = (workspace: string, lock: string): string =>
+  urlWith(`/workspaces/${workspace}/locks/release`, { lock });
 
 /** A change to a lock. Without a workspace, all changes are on one path, and the column is omitted. */
 export const changeRow = (change: RecordedLockChange, now: number, workspace?: string): Row => [
@@ -36,21 +70,14 @@ export const changeRow = (change: RecordedLockChange, now: number, workspace?: s
   ['Holder', holderCell(change)],
 ];
 
-/** The holder of a lock, its run and its note. With a workspace, the name leads to all locks of the holder. */
-export function holderCell(
-  { owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>,
-  workspace?: string,
-): Markup {
-  const name = userText(owner);
-  return html`${workspace === undefined ? name : html`<a class="holder" href="${listUrl(workspace, { holder: owner })}">${name}</a>`}${
-    origin === null ? '' : html` <span class="faint">from ${originLink(origin, 'short')}</span>`
-  }${noteLine({ note })}`;
-}
+/** The holder of a lock, its run and its note. */
+export const holderCell = ({ owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>): Markup =>
+  html`${userText(owner)}${origin === null ? '' : html` <span class="faint">from ${shortRun(origin)}</span>`}${noteLine({ note })}`;
 
 export const noteLine = ({ note }: Pick<Lock, 'note'>): Markup | string =>
-  note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`;
+  note === null ? '' : html`<div class="faint">${userText(note)}</div>`;
 
-export const lockCells = ({ acquired_at, expires_at }: Lock, now: number): Row => [
+export const lockCells = ({ acquired_at, expires_at }: Pick<Lock, 'acquired_at' | 'expires_at'>, now: number): Row => [
   ['Since', time(acquired_at, now)],
   ['Time left', countdown(expires_at, now), 'nowrap'],
 ];
@@ -61,49 +88,50 @@ export const durationField = (title: string): FormField =>
     attributes: html` required`,
   });
 
+export const noteField = (readers: string): FormField =>
+  textInput('note', 'Note', { hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.` });
+
 /** Link to those who wait for the lock on a path; empty if nobody does. The holder is notified of it. */
 export const waitingLink = (workspace: string, path: string, count: number, isOwn: boolean): Markup | string =>
   count === 0
     ? ''
-    : html`<a class="waiting" href="${pathUrl(workspace, path)}"${isOwn ? html` data-notice="${count} waiting for ${safeText(path)}"` : ''}>${count} waiting</a>`;
+    : html` <a class="waiting" href="${pathUrl(workspace, path)}"${isOwn ? html` data-notice="${count} waiting for ${safeText(path)}"` : ''}>${count} waiting</a>`;
 
-/** Link to a path, whose end stays visible if it is too long. */
-export const pathLink = (workspace: string, path: string): Markup => {
+export function pathLink(workspace: string, path: string): Markup {
   const folder = folderOf(path);
-  return html`<a class="path" href="${pathUrl(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
-};
-
-export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
-  const short = shortRun(origin);
-  if (origin === null || short === undefined) return faint(origin === null ? 'by hand' : 'unknown');
-  return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? (runName(origin) ?? short) : origin)}</a>`;
+  return html`<a class="path" href="${pathUrl(workspace, path)}"><bdi>${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></a>`;
 }
 
-/** Enough segments for `runs/1234567890/attempts/1`. */
-const maxSegments = 4;
+export const shortRun = (origin: string | null): Markup =>
+  runLink(origin, origin === null ? null : (runName(origin) ?? origin.replace(/^https?:\/\//, '')));
 
-/** The shortened URL of a run; undefined if it is not an http or https URL. */
-export function shortRun(origin: string | null): string | undefined {
-  const { protocol, host = '', pathname = '' } = URL.parse(origin ?? '') ?? {};
-  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
-  const segments = pathname.split('/').filter((segment) => segment !== '');
-  const skipped = segments.length > maxSegments ? ['…'] : [];
-  return [host, ...skipped, ...segments.slice(-maxSegments)].join('/');
+/** Links only to web pages: clients choose the URL. */
+function runLink(origin: string | null, text: string | null): Markup {
+  if (origin === null || text === null) return faint('by hand');
+  if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return faint('unknown');
+  return html`<a rel="noreferrer noopener" href="${origin}">${userText(text)}</a>`;
 }
 
-export const changeNames: Readonly<Record<LockChangeKind, string>> = {
+export const changeNames = {
   acquired: 'taken',
   released: 'released',
   'force-released': 'force-released',
   merged: 'released by a merge',
   expired: 'expired',
-};
+} as const;
 
-/** Name of a change. Unknown kinds, recorded by other versions of the service, are shown unchanged. */
+/** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function changeText({ kind, owner, ended_by }: RecordedLockChange): Markup {
   const by =
     ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
   return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
 }
 
-const isKnown = (kind: string): kind is LockChangeKind => Object.hasOwn(changeNames, kind);
+const isKnown = (kind: string): kind is keyof typeof changeNames => Object.hasOwn(changeNames, kind);
+
+/** "500 of 4,956 locks"; large numbers are not counted. */
+export const countText = (shown: number, all: number): string =>
+  shown >= all ? pluralize(shown, 'lock') : `${formatNumber(shown)} of ${totalText(all)}`;
+
+export const totalText = (all: number): string =>
+  all > maxCounted ? `more than ${pluralize(maxCounted, 'lock')}` : pluralize(all, 'lock');

@@ -1,17 +1,14 @@
 import { html } from 'hono/html';
-import type { HtmlEscapedString } from 'hono/utils/html';
 import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 
 /** HTML with all inserted values escaped. Only the tag `html` creates it. */
-export type Markup = ReturnType<typeof html> | HtmlEscapedString;
+export type Markup = ReturnType<typeof html>;
 
 /** Text from a user, isolated so that it cannot reorder or hide the surrounding text. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
-
-export const urlText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
 
 export const literals = (texts: readonly string[]): Markup => commaSeparated(texts.map(literal));
 
@@ -33,9 +30,12 @@ export const empty = (what: string, next: Markup | string): Markup =>
 export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
 
-/** The time of the page. Where scripts run, live.js follows these events, and shows whether the page is live. */
-export const liveState = (events: string, now: number): Markup =>
-  html`<p class="live"><button type="button" class="quiet" data-notifies hidden>Notify me</button> <span class="faint" id="live" role="status" data-events="${events}">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
+/** The time of the page. Where scripts run, the page is loaded again and again, and shows whether that works. */
+export const liveState = (now: number, more: Markup | string = ''): Markup =>
+  html`<p class="live">${more} <span class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
+
+/** For pages with something that the viewer should know, also in another window. */
+export const notifyButton = html`<button type="button" class="quiet" data-notifies hidden>Notify me</button>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>
@@ -49,12 +49,6 @@ export const countdown = (until: Timestamp, now: number): Markup => {
 
 /** A path, branch or id, in a monospaced font for exact comparison. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
-
-/** A URL. If it is too long, it breaks after a slash, not within a name. */
-export const brokenAtSlashes = (text: string): Markup =>
-  html`<bdi>${safeText(text)
-    .split(/(?<=[^:/]\/)/)
-    .map((part, index) => html`${index === 0 ? '' : html`<wbr>`}${part}`)}</bdi>`;
 
 /** Like safeText(), but keeps line ends. */
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');

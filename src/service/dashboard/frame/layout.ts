@@ -34,11 +34,9 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
 /** A complete page. Without `call`, nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
-  { title, actions = '', notice, main, script, status = 200 }: View,
+  { title, actions = '', notice, main, status = 200 }: View,
   { section, workspace, tab }: PageLocation = call === undefined ? {} : locationOf(call),
 ): Promise<ApiResponse> {
-  const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
-  const module = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
   const page = await html`<!doctype html>
 <html lang="en"${call === undefined ? '' : html` data-now="${call.now}"`}>
 <head>
@@ -46,9 +44,9 @@ export async function showPage(
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${safeText(title)}${workspace === undefined ? '' : ` · ${workspace}`} · Workspaces</title>
-  ${['style.css', 'elements.css', 'locks.css'].map(style)}
+  <link rel="stylesheet" href="${assetPath('style.css')}">
   <link rel="icon" href="${assetPath('icon.svg')}">
-  ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
+  <script type="module" src="${assetPath('page.js')}"></script>
 </head>
 <body>
   <a class="skip" href="#main">Skip to the content</a>

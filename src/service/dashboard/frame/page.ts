@@ -20,15 +20,11 @@ export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempoten
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly suggestPaths: SuggestPaths;
-  /** Aborted when the service stops, which ends live pages. */
-  readonly stopping: AbortSignal;
 }
 
 /** The dashboard, to which pages are added. */
 export interface Site extends DashboardParts {
   readonly app: App;
-  /** Reserves a slot for a live page, and returns a function that frees it. Refuses the page if none is free. */
-  readonly takeLivePage: (token: string) => () => void;
   /** A complete page. Without a call, nobody is signed in. */
   readonly showPage: (call: PageCall | undefined, view: View) => Promise<ApiResponse>;
 }
@@ -46,10 +42,8 @@ export interface View {
   /** Shown next to the heading. */
   readonly actions?: Markup | string;
   /** The result of an action; by default the one in the URL. */
-  readonly notice?: string | undefined;
+  readonly notice?: Markup | string | undefined;
   readonly main: Markup;
-  /** In addition to the script of every page. */
-  readonly script?: string;
   readonly status?: number;
 }
 
@@ -137,7 +131,10 @@ const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c),
 async function respond({ showPage }: PageSite, call: PageCall, result: PageResult): Promise<Response> {
   if (result instanceof Response) return result;
   if ('main' in result) {
-    return send(call.c, await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice), ...result }));
+    return send(
+      call.c,
+      await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice, result.title), ...result }),
+    );
   }
   if ('body' in result) return send(call.c, result);
   const { to, notice, cookie } = result;

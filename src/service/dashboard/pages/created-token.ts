@@ -1,12 +1,13 @@
 import { html } from 'hono/html';
-import { pluralize } from '../../../interface/format.ts';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { workflowStep } from '../../tokens/first-steps.ts';
 import type { Token } from '../../tokens/tokens.ts';
-import { commaSeparated, copyable, type Markup, userText } from '../elements/text.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { copyable, type Markup } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
 import { tokenFacts } from './tokens.ts';
 
@@ -18,58 +19,46 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
   throw new Refusal('malformed-request', 'The browser did not send the URL of the service (Origin).');
 }
 
+export const workspaceIds = async ({ read }: Pick<Storage, 'read'>): Promise<readonly string[]> =>
+  (await listWorkspaces(read)).map(({ id }) => id);
+
 interface CreatedToken {
   /** The result as a sentence. */
   readonly result: Markup;
   readonly token: Token;
   readonly secret: string;
-  /** Other active tokens of the owner, which can release its locks. */
-  readonly othersOfOwner?: readonly Token[];
   readonly origin: URL;
   /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
-  /** Preset from the form. Ignored if the token lacks its scopes. */
-  readonly preset?: string;
   readonly now: number;
 }
 
 /** The only page that ever shows the secret of the token. */
 export function createdTokenView(created: CreatedToken): View {
-  const { result, token, secret, othersOfOwner = [], now } = created;
+  const { result, token, secret, now } = created;
   const main = html`
     <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
-    ${sharedOwner(token, othersOfOwner)}
     ${tokenFacts(token, now)}
     ${nextSteps(created)}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', main };
 }
 
-const maxNamedTokens = 5;
-
-/** Warns about other tokens with the same owner, which may be a mistake. */
-function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
-  if (others.length === 0) return '';
-  const names = others.slice(0, maxNamedTokens).map(({ name }) => userText(name));
-  const more = others.length - names.length;
-  return html`<p class="warning">The owner ${userText(owner)} already has ${pluralize(others.length, 'other active token')}: ${commaSeparated(names)}${more > 0 ? ` and ${more} more` : ''}.
-    Each of them can renew and release the locks of the others.</p>`;
-}
-
 const adminText = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
   a different one for workflows.</p>`;
+
+/** The scopes of a person who works with git. */
+function nextSteps(created: CreatedToken): Markup {
+  const { scopes } = created.token;
+  if (scopes.includes('admin')) return adminText;
+  return scopes.includes('contents:read') && grants(scopes, 'locks:write') ? forArtist(created) : inWorkflow(created);
+}
 
 const placeholder = 'your-workspace';
 
 const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
   TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
-
-function nextSteps(created: CreatedToken): Markup {
-  const { token, preset = '' } = created;
-  if (token.scopes.includes('admin')) return adminText;
-  return preset === 'artist' && grants(token.scopes, 'locks:write') ? forArtist(created) : inWorkflow(created);
-}
 
 function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: CreatedToken): Markup {
   const step = workflowStep({ baseUrl: `${origin.origin}/v1`, workspace, scopes }).join('\n');
@@ -79,8 +68,8 @@ function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: Crea
     ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
 }
 
-function forArtist({ origin, workspace }: CreatedToken): Markup {
-  const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
+function forArtist({ origin, workspace = placeholder }: CreatedToken): Markup {
+  const { perClone } = lfsClientSettings(origin.origin, workspace);
   const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
   return html`<h2>Hand it over</h2>
     <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>

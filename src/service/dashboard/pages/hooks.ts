@@ -1,17 +1,20 @@
 import { html } from 'hono/html';
 import { formatNumber } from '../../../interface/format.ts';
+import type { HookFormat } from '../../../interface/resources.ts';
+import { isSyncEvent } from '../../outbox/event.ts';
 import { redactedUrl } from '../../webhooks/deliver.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hooks.ts';
-import { branchList, droppedText, formatNames, goneText, hookState } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
-import { empty, faint, literals, type Markup, urlText, userText } from '../elements/text.ts';
-import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
+import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
+import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 /** Webhooks are registered and removed over the API and the command; the page shows how they do. */
-export function addHookListPage(site: Site): void {
-  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async (call) => {
-    const hooks = await listHooks(site.storage.read, call.workspace.id);
-    return { title: 'Webhooks', main: hooks.length === 0 ? noHooks : hookTable(call, hooks) };
+export function addHooksPage(site: Site): void {
+  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async ({ workspace, now }) => {
+    const hooks = await listHooks(site.storage.read, workspace.id);
+    const table = html`${htmlTable(hooks.map((hook) => row(hook, now)))}
+      <p class="hint">URLs are shown without their query, which may be secret.</p>`;
+    return { title: 'Webhooks', main: hooks.length === 0 ? noHooks : table };
   });
 }
 
@@ -21,24 +24,34 @@ const noHooks = empty(
     <code>operation: register-hook</code>.`,
 );
 
-const hookTable = (call: PageCall, hooks: readonly HookOverview[]): Markup => html`
-  ${htmlTable(
-    hooks.map((hook) => row(call, hook)),
-    'hooks',
-  )}
-  <p class="hint">URLs are shown without their query, which may be secret.</p>`;
+const formatNames: Readonly<Record<HookFormat, string>> = {
+  standard: 'Standard Webhooks',
+  github: 'GitHub',
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Microsoft Teams',
+};
 
-function row({ now }: PageCall, hook: HookOverview): Row {
-  const { active, dropped_events: dropped } = hook;
-  const hints = [...(active ? [] : [goneText]), ...(dropped === 0 ? [] : [droppedText(dropped)])];
+function row(hook: HookOverview, now: number): Row {
+  const { format, branches, events, pending_deliveries: pending, last_error } = hook;
+  const all = branches === null ? 'all' : literals(branches);
   return [
-    ['URL', html`${urlText(redactedUrl(hook))}<div class="faint">${formatNames[hook.format]}</div>`, 'head'],
-    ['State', html`${hookState(hook, now)}${hints.map((hint) => html`<p class="hint">${hint}</p>`)}`],
-    ['Events', literals(hook.events)],
-    ['Branches', branchList(hook)],
-    ['Pending', count(hook.pending_deliveries), 'number'],
-    ['Last error', hook.last_error === null ? faint('none') : userText(hook.last_error)],
+    ['URL', html`${literal(redactedUrl(hook))}<div class="faint">${formatNames[format]}</div>`, 'head'],
+    ['State', hookState(hook, now)],
+    ['Events', literals(events)],
+    ['Branches', events.some(isSyncEvent) ? all : faint('none (locks only)')],
+    ['Pending', formatNumber(pending), 'number'],
+    ['Last error', last_error === null ? faint('none') : userText(last_error)],
   ];
 }
 
-const count = (number: number): Markup => (number === 0 ? faint('0') : html`<strong>${formatNumber(number)}</strong>`);
+function hookState({ active, failing_since: since, dropped_events: dropped }: HookOverview, now: number): Markup {
+  const lost = dropped === 0 ? '' : html`<p class="hint">${formatNumber(dropped)} dropped: its queue was full.</p>`;
+  if (!active) {
+    return html`<span class="state gone">ended by the receiver</span>
+      <p class="hint">It responded with 410 (Gone). Register it again when it wants deliveries.</p>${lost}`;
+  }
+  return since === null
+    ? html`<span class="state active">active</span>${lost}`
+    : html`<span class="state failing">failing</span> since ${time(since, now)}${lost}`;
+}

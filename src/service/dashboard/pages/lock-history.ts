@@ -6,12 +6,11 @@ import { parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
-import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
+import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
 import { link, listPage, positionIn, urlWith } from '../elements/list.ts';
-import { changeNames, changeRow } from '../elements/lock.ts';
-import { listUrl } from '../elements/lock-list.ts';
+import { changeNames, changeRow, listUrl } from '../elements/lock.ts';
 import { empty, type Markup } from '../elements/text.ts';
-import { download } from '../frame/download.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
@@ -58,7 +57,7 @@ export function addLockHistoryPages(site: Site): void {
       none: noChanges(id, filter),
     });
     const actions = html`
-      <a class="button" href="${listUrl(id)}">Locks held now</a>
+      ${buttonLink(listUrl(id), 'Locks held now')}
       <a class="button" href="${urlWith(`${historyUrl(id)}.csv`, filter)}" download>Download as CSV</a>`;
     return { title: 'History of locks', actions, main: html`${historyFilter(id, filter)}${page}` };
   });
@@ -66,15 +65,38 @@ export function addLockHistoryPages(site: Site): void {
   addWorkspacePage(site, { path: `${route.path}.csv`, access: route.access }, async (call) => {
     const { id } = call.workspace;
     const query = queryFor(id, filterOf(call));
-    return download(site, call, {
-      filename: `locks-of-${id}.csv`,
-      mediaType: 'text/csv; charset=utf-8; header=present',
-      lines: historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
-    });
+    const lines = historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead }));
+    return download(site, call, `locks-of-${id}.csv`, lines);
   });
 }
 
 export const positionText = ({ at, fence, kind }: HistoryPosition): string => `${at}.${fence}.${kind}`;
+
+/** The session is checked before each part, because a long file may outlive it. */
+function download({ storage, log }: Site, { c }: PageCall, filename: string, lines: AsyncIterable<string>): Response {
+  const { secret } = c.get('session');
+  async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for await (const text of lines) {
+        if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
+        yield Buffer.from(text);
+      }
+    } catch (error) {
+      log.warn({ err: error, filename }, 'download interrupted');
+      // Close the connection, so that the browser reports an incomplete file.
+      c.env.outgoing.destroy();
+    }
+  }
+  return new Response(ReadableStream.from(encoded()), {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="${filename}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': c.get('requestId'),
+    },
+  });
+}
 
 const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
 
@@ -118,7 +140,8 @@ const historyFilter = (workspace: string, filter: Filter): Markup =>
         ['', 'everything'],
         ...lockChangeKinds.map((kind) => [kind, changeNames[kind]] as const),
       ]),
-      ...dayInputs,
+      textInput('from', 'From (UTC)', { type: 'date' }),
+      textInput('to', 'To (UTC)', { type: 'date' }),
     ],
     showAll: Object.keys(filter).length === 0 ? undefined : 'Show all',
   });

@@ -1,136 +1,152 @@
 import { html } from 'hono/html';
-import { countLocks, listLockPage, lockOrders, maxSearched } from '../../locks/list-page.ts';
+import { safeText } from '../../../interface/safe-text.ts';
+import {
+  countLocks,
+  type LockOrder,
+  type LockPosition,
+  listLockPage,
+  lockOrders,
+  maxSearched,
+} from '../../locks/list-page.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/queue.ts';
+import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { link, pageLinks } from '../elements/list.ts';
-import { newLockUrl } from '../elements/lock.ts';
+import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
 import {
   countText,
-  type ListQuery,
-  listEventsUrl,
+  holderCell,
   listUrl,
-  pageQueryOf,
-  parseListQuery,
-  positionText,
-  queryNames,
-  sortText,
-} from '../elements/lock-list.ts';
-import { empty, literal, liveState, type Markup } from '../elements/text.ts';
-import { livePage } from '../frame/live-page.ts';
+  lockCells,
+  lockLinks,
+  mayLock,
+  newLockUrl,
+  pathLink,
+  releaseWay,
+  waitingLink,
+} from '../elements/lock.ts';
+import { empty, liveState, type Markup, notifyButton } from '../elements/text.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { historyUrl } from './lock-history.ts';
-import { columnNames, lockPageSize, lockTableHtml, mayLock, releaseWay, selectionForm } from './lock-table.ts';
 import { poolsUrl } from './pools.ts';
+
+const pageSize = 100;
+const maxSearchLength = 256;
+const maxWords = 8;
 
 export function addLockListPage(site: Site): void {
   addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
-    const query = requestedList(call);
-    const list = await readList(site, call.workspace.id, query);
-    return { title: 'Locks', script: 'locks.js', actions: actions(call), main: listView(call, query, list) };
+    const workspace = call.workspace.id;
+    const query = queryOf(call, 'search', 'sort', 'after');
+    const list = await readList(site, workspace, query);
+    const main = html`${filters(workspace, query)}
+      <div class="lock-state">
+        <p data-part="count">${countText(list.locks.length, list.all)}</p>
+        <div data-part="selection">${list.locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
+        ${liveState(call.now, notifyButton)}
+      </div>
+      <div data-part="locks">${list.locks.length === 0 ? emptyState(call, query, list) : htmlTable(list.locks.map((lock) => lockRow(call, lock, list.waiting.get(lock.id))))}
+        ${pages(workspace, query, list)}</div>`;
+    return { title: 'Locks', actions: actions(call), main };
   });
-
-  const see = async (call: WorkspaceCall) => {
-    const query = requestedList(call);
-    const { id } = call.workspace;
-    const read = async (): Promise<string> => {
-      const { locks, waiting, next } = await readList(site, id, query);
-      return JSON.stringify([locks.map((lock) => [lock.id, lock.expires_at, waiting.get(lock.id)]), next]);
-    };
-    return { key: listUrl(id, query), read };
-  };
-  addWorkspacePage(site, { path: '/locks/events', access: 'locks:read' }, livePage(site, see));
 }
 
-const requestedList = (call: WorkspaceCall): ListQuery =>
-  parseListQuery(new URLSearchParams(queryOf(call, ...queryNames)));
+type Query = Readonly<Record<'search' | 'sort' | 'after', string>>;
 
 type List = Awaited<ReturnType<typeof readList>>;
 
-async function readList({ storage }: Site, workspace: string, query: ListQuery) {
+async function readList({ storage }: Site, workspace: string, { search, sort, after }: Query) {
+  const by = orderOf(sort);
+  // PostgreSQL refuses texts with this character.
+  const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
   const [{ locks, next }, counts] = await Promise.all([
-    listLockPage(storage, { ...pageQueryOf(workspace, query), limit: lockPageSize }),
+    listLockPage(storage, {
+      workspace,
+      words: words.slice(0, maxWords),
+      by,
+      descending: sort.startsWith('-'),
+      after: parsePosition(by, after),
+      limit: pageSize,
+    }),
     countLocks(storage, workspace),
   ]);
   return { locks, next, all: counts.get(workspace) ?? 0, waiting: await countWaiting(storage, locks) };
 }
 
-function listView(call: WorkspaceCall, query: ListQuery, list: List): Markup {
-  const workspace = call.workspace.id;
-  const { locks, next, all } = list;
-  const { holder, path, after, by } = query;
-  const only = path === '' ? holder : path;
-  const pages = pageLinks(
-    after === '' ? '' : link(listUrl(workspace, { ...query, after: '' }), 'First page'),
-    next === undefined
+/** Invalid orders are ignored, because people also type and shorten URLs. */
+const orderOf = (sort: string): LockOrder => lockOrders.find((order) => order === sort.replace('-', '')) ?? 'path';
+
+function parsePosition(by: LockOrder, text: string): LockPosition | undefined {
+  if (text === '' || text.includes('\0')) return undefined;
+  if (by !== 'left') return [text, text];
+  const [, time, path] = /^(\d{1,15}) (.*)$/s.exec(text) ?? [];
+  return time === undefined || path === undefined ? undefined : [Number(time), path];
+}
+
+function pages(workspace: string, { after, ...query }: Query, { next }: List): Markup | string {
+  const position = next && (orderOf(query.sort) === 'left' ? next.join(' ') : String(next[0]));
+  return pageLinks(
+    after === '' ? '' : link(listUrl(workspace, query), 'First page'),
+    position === undefined ? '' : link(listUrl(workspace, { ...query, after: position }), 'Next page', 'next'),
+  );
+}
+
+function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row {
+  const { workspace_id: workspace, id, path } = row;
+  const box =
+    releaseWay(bearer, row) === 'none'
       ? ''
-      : link(listUrl(workspace, { ...query, after: positionText(next, by) }), 'Next page', 'next'),
-  );
-  return html`${filters(workspace, query)}
-    ${only === '' ? '' : html`<p>Only ${holder === '' ? '' : 'locks of '}<strong>${literal(only)}</strong>. <a href="${listUrl(workspace)}">Show all locks</a></p>`}
-    <div class="lock-state">
-      <p id="lock-count" data-part="count">${countText(locks.length, all)}</p>
-      <div data-part="selection">${locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
-      ${liveState(listEventsUrl(workspace, query), call.now)}
-    </div>
-    ${lockTableHtml(call, query, list)}
-    <div data-part="empty">${locks.length > 0 ? '' : emptyState(call, query, list)}</div>
-    <div data-part="pages">${pages}</div>`;
-}
-
-const orders = {
-  path: ['A to Z', 'Z to A'],
-  since: ['oldest first', 'newest first'],
-  left: ['least first', 'most first'],
-};
-
-function filters(workspace: string, { search, by, descending }: ListQuery): Markup {
-  const sorts = lockOrders.flatMap((key) =>
-    orders[key].map((order, index) => {
-      const value = sortText({ by: key, descending: index === 1 });
-      return [value, `${columnNames[key]}, ${order}`] as const;
-    }),
-  );
-  return filterForm({
-    action: listUrl(workspace),
-    values: { search, sort: sortText({ by, descending }) },
-    fields: [
-      textInput('search', 'Search', {
-        type: 'search',
-        attributes: html` placeholder="Path, holder, note or run" aria-keyshortcuts="/"`,
-      }),
-      selection('sort', 'Sort by', sorts),
+      : html`<input type="checkbox" name="lock" value="${id}" form="release-selected" aria-label="Select ${safeText(path)}"> `;
+  return [
+    [
+      'Path',
+      html`${box}${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, isOwnLock(row, bearer))}`,
+      'head',
     ],
-  });
+    ['Holder', holderCell(toLock(row))],
+    ...lockCells(toLock(row), now),
+    mayLock(bearer) ? [hiddenHeading('Actions'), lockLinks(bearer, row), 'nowrap'] : '',
+  ];
 }
 
-function emptyState(call: WorkspaceCall, { path, search, holder }: ListQuery, { all, next }: List): Markup {
+const filters = (workspace: string, { search, sort }: Query): Markup =>
+  filterForm({
+    action: listUrl(workspace),
+    values: { search, sort },
+    fields: [
+      textInput('search', 'Search', { type: 'search', attributes: html` placeholder="Path, holder, note or run"` }),
+      selection('sort', 'Sort by', [
+        ['path', 'Path, A to Z'],
+        ['-path', 'Path, Z to A'],
+        ['since', 'Since, oldest first'],
+        ['-since', 'Since, newest first'],
+        ['left', 'Time left, least first'],
+        ['-left', 'Time left, most first'],
+      ]),
+    ],
+    showAll: search === '' ? undefined : 'Show all',
+  });
+
+function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: List): Markup {
   const workspace = call.workspace.id;
-  if (path !== '') {
-    return empty(
-      'Nobody holds a lock on this path.',
-      html`It was released, has expired, or never existed. ${mayLock(call) ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
-    );
-  }
   if (next !== undefined) {
     return empty('No lock matches the search yet.', `A page searches ${maxSearched} locks. The next page searches on.`);
   }
-  if (search !== '' || holder !== '') {
-    return empty('No lock matches the search.', link(listUrl(workspace), 'Show all locks'));
-  }
-  if (all > 0) return empty('There are no more locks.', link(listUrl(workspace), 'First page'));
+  if (search !== '') return empty('No lock matches the search.', link(listUrl(workspace), 'Show all locks'));
+  if (after !== '') return empty('There are no more locks.', '');
   return empty(
     'Nothing is locked.',
-    html`${mayLock(call) ? html`<a href="${newLockUrl(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+    html`${mayLock(call.bearer) ? html`<a href="${newLockUrl(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
   );
 }
 
 /** The checkboxes of this form are in the rows. */
 const selectionButton = (workspace: string): Markup =>
-  html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected"><button>Release selected</button></form>`;
+  html`<form id="release-selected" action="/workspaces/${workspace}/locks/release"><button>Release selected</button></form>`;
 
 const actions = (call: WorkspaceCall): Markup => {
   const { id } = call.workspace;
-  return html`${mayLock(call) ? html`<a class="button primary" href="${newLockUrl(id)}">Lock a file</a>` : ''}
+  return html`${mayLock(call.bearer) ? html`<a class="button primary" href="${newLockUrl(id)}">Lock a file</a>` : ''}
     <a class="button" href="${historyUrl(id)}">History</a>
     <a class="button" href="${poolsUrl(id)}">Pools</a>`;
 };

@@ -1,22 +1,19 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
-import { maxNoteLength, parseNote } from '../../../interface/lock-note.ts';
-import { canonicalLockPath, type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { parseNote } from '../../../interface/lock-note.ts';
+import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.ts';
 import { problems } from '../../../interface/problem.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
-import { askedRequest } from '../../api/queue.ts';
-import { invalid, Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
-import { toLock } from '../../locks/lock-row.ts';
 import { latestMode, uncompared } from '../../workspaces/latest.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
-import { choices, type FormField, group, postForm, textInput } from '../elements/fields.ts';
-import { durationField, lockFacts } from '../elements/lock.ts';
-import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
+import { buttonLink, choices, group, postForm, textInput } from '../elements/fields.ts';
+import { durationField, listUrl, lockFacts, noteField, pathUrl } from '../elements/lock.ts';
 import { literal, type Markup } from '../elements/text.ts';
 import { allValues, type FieldErrors, type Form, filledIn } from '../frame/form.ts';
 import {
@@ -27,7 +24,6 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { backLink } from './lock-selection.ts';
 
 /** Why the form is shown again. */
 interface Rejection {
@@ -78,7 +74,7 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       acquiredLock({ path }, acquisition);
-      return { to: listUrl(workspace, { path }), notice: 'taken' };
+      return { to: pathUrl(workspace, path), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return lockView(site, call, call.form, rejectionOf(call, path, error));
@@ -128,10 +124,10 @@ async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection
     errors,
     nothingDone: 'Nothing was locked.',
     button: 'Lock',
-    cancel: backLink(listUrl(workspace.id), 'Cancel'),
+    cancel: buttonLink(listUrl(workspace.id), 'Cancel'),
   });
   const main = html`${refusal}${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
-  return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
+  return { title: 'Lock a file', main, status };
 }
 
 /** Why a file was not locked, with the conflicting lock. */
@@ -151,72 +147,14 @@ function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: Lock
   const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
   return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
     own
-      ? html`You hold this lock already. <a href="${extendUrl(id, lock)}">Extend it</a>`
-      : html`Someone else holds this lock. <a href="${listUrl(id, { path: lock.path })}">Watch it</a> to see when it is free.`
+      ? html`You hold this lock already. <a href="${pathUrl(id, lock.path)}">Extend it</a>`
+      : html`Someone else holds this lock. <a href="${pathUrl(id, lock.path)}">Ask for it</a>`
   }${sameFile}</p>
   ${lockFacts(lock, now)}`;
 }
 
-export function addAskPages(site: Site): void {
-  const { locks } = site;
-
-  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(site, call, emptyForm(call)));
-
-  addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
-    const { bearer, form } = call;
-    const workspace = call.workspace.id;
-    const path = pathIn(form);
-    const note = parseNote(form.text('note'));
-    if (!note.ok) return askView(site, call, form, { errors: { note: note.reason }, status: 422 });
-    try {
-      requireFreeDisk(site);
-      askedRequest(path, await locks.askFor({ workspace, path, bearer, note: note.value }));
-      return { to: pathUrl(workspace, path) };
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
-      return askView(site, call, form, { refusal, status: problems[error.problem].status });
-    }
-  });
-
-  addWorkspaceAction(site, { path: '/locks/withdraw', access }, async ({ workspace: { id }, form, bearer }) => {
-    const path = pathIn(form);
-    // The page of the path shows the result, also if there was nothing to withdraw.
-    await locks.withdraw({ workspace: id, path, bearer });
-    return { to: pathUrl(id, path) };
-  });
-}
-
-/** The form to ask for a lock that someone else holds. */
-async function askView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
-  const { errors = {}, refusal = '', status = 200 } = rejection;
-  const workspace = call.workspace.id;
-  const path = pathIn(values);
-  const held = await site.locks.find({ workspace, path });
-  const form = postForm({
-    action: `/workspaces/${workspace}/locks/ask`,
-    values,
-    hidden: { path },
-    fields: [noteField('For the holder.', html` autofocus`)],
-    errors,
-    nothingDone: 'You are not in line.',
-    button: 'Keep it for me when it is free',
-    cancel: backLink(pathUrl(workspace, path), 'Cancel'),
-  });
-  const main = html`${refusal}
-    ${held?.isActive ? lockFacts(toLock(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
-    ${form}`;
-  return { title: 'Ask for a lock', main, status };
-}
-
 const emptyForm = (call: WorkspaceCall): Form =>
   filledIn({ path: queryOf(call, 'path').path, duration: formatDuration(lfsLockTtl(call.workspace)) });
-
-function pathIn(form: Form): LockPath {
-  const path = parseLockPath(form.text('path'));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
-  return path.value;
-}
 
 const literalField = group('literal', 'New file', (values) =>
   choices(values, {
@@ -225,9 +163,3 @@ const literalField = group('literal', 'New file', (values) =>
     options: [['yes', 'Lock it anyway', 'For a file that does not exist yet: the path is locked as written.']],
   }),
 );
-
-const noteField = (readers: string, attributes = html``): FormField =>
-  textInput('note', 'Note', {
-    hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
-    attributes,
-  });

@@ -1,110 +1,80 @@
 import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { scopes } from '../../../interface/scopes.ts';
+import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { actorOf } from '../../access/caller.ts';
-import { sealed, unsealed } from '../../sessions/session-cookie.ts';
-import { isTokenPreset, scopeLimitProblem, tokenFields, tokenPresets } from '../../tokens/new-token.ts';
-import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
-import { createTokenOnce, findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import {
-  buttonLink,
-  choices,
-  enteredValue,
-  type FieldValues,
-  fieldInput,
-  group,
-  invalidMark,
-  postForm,
-} from '../elements/fields.ts';
-import { urlWith } from '../elements/list.ts';
+  isTokenPreset,
+  scopeLimitProblem,
+  tokenFields,
+  tokenPresets,
+  unknownWorkspaces,
+} from '../../tokens/new-token.ts';
+import { createTokenAudited, type NewToken } from '../../tokens/tokens.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
+import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
-import {
-  allValues,
-  type FieldErrors,
-  type Form,
-  type FormResult,
-  filledIn,
-  optional,
-  unknownForm,
-} from '../frame/form.ts';
-import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { createdTokenView, serviceOrigin } from './created-token.ts';
-import { readScopes, readWorkspaces, scopesField, workspaceIds, workspacesField } from './permissions.ts';
+import { allValues, type FieldErrors, type Form, type FormResult, filledIn, optional } from '../frame/form.ts';
+import { addAction, addPage, queryOf, type Site, type View } from '../frame/page.ts';
+import { createdTokenView, serviceOrigin, workspaceIds } from './created-token.ts';
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
 
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
-  async function showForm(call: PageCall, id: string, form: Form, errors: TokenErrors = {}): Promise<View> {
+  async function showForm(form: Form, errors: TokenErrors = {}, preset = ''): Promise<View> {
     const status = Object.keys(errors).length === 0 ? 200 : 422;
-    const main = tokenForm(sealed(id, call.c.get('session').secret), form, errors, await workspaceIds(storage));
+    const main = html`${presetLinks(preset)}${tokenForm(form, errors, await workspaceIds(storage))}`;
     return { title: 'New token', main, status };
   }
 
-  // The URL contains the id, so that going back in the browser returns to the same form.
   addPage(site, { path: '/tokens/new', access: 'admin' }, async (call) => {
-    const { form, preset } = queryOf(call, 'form', 'preset');
-    const id = sealedTokenId(call, form);
-    if (id === undefined) {
-      return { to: urlWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }) };
-    }
-    const made = await findToken(storage.read, storage.now, id);
-    return made === undefined ? showForm(call, id, withPreset(newTokenDefaults, preset)) : alreadyCreatedView(made);
+    const { preset } = queryOf(call, 'preset');
+    const scope = isTokenPreset(preset) ? tokenPresets[preset].scopes : [];
+    return showForm(filledIn({ expires: '90d', reach: 'all', scope }), {}, preset);
   });
 
   addAction(site, { path: '/tokens', access: 'admin' }, async (call) => {
     const { form } = call;
-    const id = sealedTokenId(call, form.text('token_id'));
-    if (id === undefined) throw unknownForm();
     const origin = serviceOrigin(call, site.publicUrl());
-    const chosen = form.text('choose-preset');
-    if (chosen !== '') return showForm(call, id, withPreset(form, chosen));
     const read = readNewToken(form);
-    if (!read.ok) return showForm(call, id, form, read.errors);
-    const outcome = await storage.commit('global', (db) =>
-      createTokenOnce(db, storage.now, actorOf(call.c), { id, ...read.value }),
-    );
-    switch (outcome.kind) {
-      case 'created': {
-        const { token } = outcome;
-        const [workspace] = token.workspaces ?? (await workspaceIds(storage));
-        const result = html`The token ${userText(token.name)} was created.`;
-        const preset = form.text('preset');
-        return createdTokenView({ ...outcome, origin, preset, result, workspace, now: call.now });
-      }
-      case 'made-before':
-        return { ...alreadyCreatedView(outcome.token), status: 409 };
-      case 'unknown-workspaces':
-        return showForm(call, id, form, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
+    if (!read.ok) return showForm(form, read.errors);
+    const outcome = await storage.commit('global', async (db) => {
+      const { unknown } = await unknownWorkspaces(db, read.value.workspaces ?? []);
+      return unknown.length > 0 ? { unknown } : createTokenAudited(db, storage.now, actorOf(call.c), read.value);
+    });
+    if ('unknown' in outcome) {
+      return showForm(form, { workspaces: `The workspace ${outcome.unknown.join(', ')} no longer exists.` });
     }
+    const [workspace] = outcome.token.workspaces ?? (await workspaceIds(storage));
+    const result = html`The token ${userText(outcome.token.name)} was created.`;
+    return createdTokenView({ ...outcome, origin, result, workspace, now: call.now });
   });
 }
 
-/** Id of the future token, sealed in the form, so that sending the form twice creates one token. */
-function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {
-  const id = unsealed(sealedId, c.get('session').secret);
-  return id !== undefined && looksLikeTokenId(id) ? id : undefined;
-}
+const presetLinks = (current: string): Markup =>
+  html`<nav class="presets" aria-label="Presets">Preset: ${navigationLinks(
+    Object.entries(tokenPresets).map(([name, { title }]) => ({
+      href: `/tokens/new?preset=${name}`,
+      text: title,
+      current: name === current,
+    })),
+  )}</nav>`;
 
-const newTokenDefaults = filledIn({ expires: '90d', reach: 'all' });
-
-/** Selects the scopes of the preset, if it exists, and keeps everything else. */
-const withPreset = (form: Form, preset: string): Form =>
-  isTokenPreset(preset) ? filledIn({ preset, scope: tokenPresets[preset].scopes }, form) : form;
-
-const tokenForm = (sealedId: string, form: Form, errors: TokenErrors, workspaces: readonly string[]): Markup =>
+const tokenForm = (form: Form, errors: TokenErrors, workspaces: readonly string[]): Markup =>
   postForm({
     action: '/tokens',
     values: form,
-    hidden: { preset: form.text('preset'), token_id: sealedId },
     fields: [
       fieldInput(tokenFields.name, 'name'),
       fieldInput(tokenFields.owner, 'owner', 'Every token of the same owner can renew and release them.'),
-      scopesField(scopes, presetButtons(form.text('preset'))),
-      group('expires', tokenFields.expires.title, endChoices),
-      workspacesField(workspaces, 'The token cannot see other workspaces. Not possible with the scope admin.'),
+      scopesField,
+      textInput('expires', 'Expires after', {
+        hint: 'A whole number with s, m, h or d, such as 12h or 90d; or never.',
+      }),
+      workspacesField(workspaces),
     ],
     errors,
     nothingDone: 'No token was created.',
@@ -112,40 +82,40 @@ const tokenForm = (sealedId: string, form: Form, errors: TokenErrors, workspaces
     cancel: buttonLink('/tokens', 'Cancel'),
   });
 
-/** The hidden button is the first of the form, which the Enter key presses. */
-const presetButtons = (current: string): Markup => html`<button hidden>Create token</button>
-  <div class="actions">Preset:
-    ${Object.entries(tokenPresets).map(
-      ([name, { title }]) =>
-        html`<button formnovalidate name="choose-preset" value="${name}" aria-pressed="${String(name === current)}">${title}</button>`,
-    )}
-  </div>`;
+const scopesField = group('scopes', 'Scopes', (values, wrong) => {
+  const options = scopes.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)] as const);
+  return choices(values, { type: 'checkbox', name: 'scope', wrong, options });
+});
 
-const lifetimes: ReadonlyMap<string, string> = new Map([
-  ['30d', 'in 30 days'],
-  ['90d', 'in 90 days'],
-  ['365d', 'in a year'],
-]);
-
-const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
-
-function endChoices(values: FieldValues, wrong: boolean): Markup {
-  const end = { type: 'radio', name: 'expires' } as const;
-  return html`${choices(values, { ...end, options: [...lifetimes, ['other', 'after']] })}
-    <div class="under">
-      <label for="lifetime">Lifetime</label>
-      <input id="lifetime" name="lifetime" value="${enteredValue(values, 'lifetime')}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${invalidMark(wrong)}>
-      <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
-    </div>
-    ${choices(values, { ...end, options: [['never', 'never', forEver]] })}`;
+function hintOf(scope: Scope): Markup | string {
+  const text = scopeMeanings[scope];
+  const meaning = `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+  if (scope === 'admin') {
+    return html`${meaning} <strong>It grants all permissions, including tokens for others.</strong> It is for
+      people who run the service, not for workflows.`;
+  }
+  const implied = scopes.filter((other) => other !== scope && grants([scope], other));
+  return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
 }
+
+const workspacesField = (ids: readonly string[]): FormField =>
+  group('workspaces', 'Workspaces', (values, wrong) => {
+    const all = ['all', 'all, including those added later'] as const;
+    const some = [
+      'some',
+      'only these',
+      'The token cannot see other workspaces. Not possible with the scope admin.',
+    ] as const;
+    const each = choices(values, { type: 'checkbox', name: 'workspace', wrong, options: ids.map((id) => [id, id]) });
+    return html`${choices(values, { type: 'radio', name: 'reach', options: [all, some] })}<div class="under">${each}</div>`;
+  });
 
 export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
   const read = allValues({
     name: tokenFields.name.parse(form.text('name')),
     owner: optional(form.text('owner'), tokenFields.owner.parse),
     scopes: readScopes(form),
-    expires: readLifetime(form),
+    expires: readLifetime(form.text('expires').trim()),
     workspaces: readWorkspaces(form),
   });
   if (!read.ok) return read;
@@ -155,17 +125,23 @@ export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors
   return { ok: false, errors: { workspaces: `${limited} Give it access to all, or choose other scopes.` } };
 }
 
-function readLifetime(form: Form): Parsed<Duration | null> {
-  const expires = form.text('expires');
-  if (expires === 'never') return accepted(null);
-  if (expires === 'other') return tokenFields.expires.parse(form.text('lifetime').trim());
-  return lifetimes.has(expires) ? tokenFields.expires.parse(expires) : refused('Choose when the token expires.');
+const readLifetime = (text: string): Parsed<Duration | null> =>
+  text === 'never' ? accepted(null) : tokenFields.expires.parse(text);
+
+function readScopes(form: Form): Parsed<readonly Scope[]> {
+  const texts = form.all('scope');
+  const chosen = [...new Set(texts.filter(isScope))];
+  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
+  return chosen.length === 0 ? refused('Choose at least one scope.') : accepted(chosen);
 }
 
-const alreadyCreatedView = ({ id, name, state }: Token): View => ({
-  title: 'This token was already created',
-  main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
-      then and cannot be shown again.</p>
-    ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
-    <p><a href="/tokens">All tokens</a></p>`,
-});
+/** Null for all. */
+function readWorkspaces(form: Form): Parsed<readonly string[] | null> {
+  const reach = form.text('reach');
+  const workspaces = form.all('workspace');
+  if (reach === 'all') return accepted(null);
+  if (reach !== 'some') return refused('Choose which workspaces it is for.');
+  if (workspaces.length === 0) return refused('Choose at least one workspace, or all.');
+  const unfit = workspaces.map(parseWorkspaceId).find((id) => !id.ok);
+  return unfit === undefined || unfit.ok ? accepted([...new Set(workspaces)]) : unfit;
+}

@@ -7,48 +7,38 @@ import { countWaiting, queuePositionOf } from '../../locks/queue.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
-import { holderCell, lockCells, newLockUrl, noteLine, originLink, pathLink, waitingLink } from '../elements/lock.ts';
-import { countText, extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
-import { countdown, empty, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { livePage } from '../frame/live-page.ts';
+import {
+  countText,
+  holderCell,
+  listUrl,
+  lockCells,
+  lockLinks,
+  mayLock,
+  newLockUrl,
+  noteLine,
+  pathLink,
+  pathUrl,
+  releaseUrl,
+  shortRun,
+  waitingLink,
+} from '../elements/lock.ts';
+import { countdown, empty, liveState, type Markup, notifyButton, time, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
-import { lockLinks, mayLock } from './lock-table.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
 const maxShown = 200;
 const maxWaits = 20;
 const endsSoonMs = 10 * 60_000;
 
-const eventsUrl = `${ownLocksUrl}/events`;
-
 export function addOwnLocksPage(site: Site): void {
-  addPage(site, { path: ownLocksUrl, access: 'locks:read' }, async (call) => ({
+  addPage(site, { path: '/my-locks', access: 'locks:read' }, async (call) => ({
     title: 'My locks',
-    script: 'live.js',
     main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
-      ${ownLive(call)}
+      ${liveState(call.now, notifyButton)}
       ${await waitSections(site, call)}
       <section data-part="own">${await ownLocksSection(site, call)}</section>`,
   }));
-
-  addPage(
-    site,
-    { path: eventsUrl, access: 'locks:read' },
-    livePage(site, async ({ bearer }) => ({
-      key: JSON.stringify([eventsUrl, bearer.owner, bearer.workspaces]),
-      read: async () => {
-        const [{ locks, all }, others, own] = await Promise.all([
-          listOwnLocks(site.storage, bearer, maxShown),
-          waitsForOwnLocks(site.storage, bearer, maxWaits),
-          waitsWithPlaces(site, bearer),
-        ]);
-        return JSON.stringify([locks.map(({ id, expires_at }) => [id, expires_at]), all, others, own]);
-      },
-    })),
-  );
 }
-
-export const ownLive = ({ now }: PageCall): Markup => liveState(eventsUrl, now);
 
 /** The people who wait for the viewer, and the paths that the viewer waits for. Each part may be empty. */
 export async function waitSections(site: Site, call: PageCall): Promise<Markup> {
@@ -74,7 +64,7 @@ export async function endingSection({ storage }: Site, { bearer, now }: PageCall
     (row): Row => [
       ['Path', pathLink(row.workspace_id, row.path), 'head'],
       ['Time left', countdown(asTimestamp(row.expires_at), now), 'nowrap'],
-      [hiddenHeading('Extend'), link('Extend', row.path, extendUrl(row.workspace_id, row)), 'nowrap'],
+      [hiddenHeading('Extend'), link('Extend', row.path, pathUrl(row.workspace_id, row.path)), 'nowrap'],
     ],
   );
   return section('Your locks that end soon', rows);
@@ -90,7 +80,7 @@ const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row
   ],
   ['Who waits', holderCell(wait)],
   ['Since', time(asTimestamp(wait.since), now)],
-  [hiddenHeading('Release'), link('Release', path, releaseUrl(workspace, { path, id })), 'nowrap'],
+  [hiddenHeading('Release'), link('Release', path, releaseUrl(workspace, id)), 'nowrap'],
 ];
 
 type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
@@ -111,7 +101,7 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
   const { bearer, now } = call;
   const path = parseHeldPath(wait.path);
   const isOfToken = path.ok && locks.waitIdOf({ workspace, path: path.value, bearer }) === waitId;
-  const withdraw = isOfToken && mayLock(call) ? withdrawal(workspace, wait.path) : '';
+  const withdraw = isOfToken && mayLock(call.bearer) ? withdrawal(workspace, wait.path) : '';
   const kept = wait.keptUntil === null ? undefined : asTimestamp(wait.keptUntil);
   const notice = kept === undefined ? '' : html` data-notice="${safeText(wait.path)} is kept for you"`;
   return [
@@ -145,7 +135,7 @@ async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Marku
   const waiting = await countWaiting(storage, locks);
   const workspaces = [...new Set(locks.map((lock) => lock.workspace_id))];
   const lists = workspaces.map(
-    (id) => html` <a href="${listUrl(id, { holder: call.bearer.owner })}">All in ${userText(id)}</a>`,
+    (id) => html` <a href="${listUrl(id, { search: call.bearer.owner })}">All in ${userText(id)}</a>`,
   );
   return html`<h2>You hold</h2><p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
     ${htmlTable(locks.map((lock) => ownLockRow(call, lock, waiting.get(lock.id) ?? 0)))}`;
@@ -155,14 +145,10 @@ function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
   const { workspace_id: workspace, path } = row;
   const lock = toLock(row);
   return [
-    [
-      'Path',
-      html`<div class="lock-path">${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, false)}</div>`,
-      'head',
-    ],
+    ['Path', html`${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, false)}`, 'head'],
     ['Workspace', html`<a href="${listUrl(workspace)}">${userText(workspace)}</a>`],
-    ['From run', html`${originLink(lock.origin, 'short')}${noteLine(lock)}`],
+    ['From run', html`${shortRun(lock.origin)}${noteLine(lock)}`],
     ...lockCells(lock, call.now),
-    [hiddenHeading('Extend or release'), mayLock(call) ? lockLinks(call, row) : '', 'nowrap'],
+    [hiddenHeading('Extend or release'), mayLock(call.bearer) ? lockLinks(call.bearer, row) : '', 'nowrap'],
   ];
 }

@@ -6,8 +6,7 @@ import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { createdTokenView, serviceOrigin } from './created-token.ts';
-import { workspaceIds } from './permissions.ts';
+import { createdTokenView, serviceOrigin, workspaceIds } from './created-token.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;

@@ -60,7 +60,7 @@ export function addSignInPages(site: Site): void {
     const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(site, c)) return seeOther(localPath(to));
-    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice) });
+    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice, '') });
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
@@ -143,6 +143,6 @@ const tokenForm = (to: string, problem?: string): View =>
 const linkForm = (link: string): View =>
   signInView(html`
     <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
-    ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator', autofocus: true })}`);
+    ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator' })}`);
 
 const signInView = (main: Markup, status = 200): View => ({ title: 'Sign in', main, status });

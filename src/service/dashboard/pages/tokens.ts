@@ -9,9 +9,8 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, revokeTokenAudited, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row } from '../elements/list.ts';
-import { faint, literal, type Markup, time, userText } from '../elements/text.ts';
+import { faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { scopeList, workspaceList } from './permissions.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -51,7 +50,7 @@ export function tokenIdOf({ c }: PageCall): string {
 }
 
 function row({ bearer, now }: PageCall, token: Token): Row {
-  const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
+  const { id, name, state, replaced_by, created_at } = token;
   const own = id === bearer.id ? html` <span class="faint">(signed in with it)</span>` : '';
   const action = (verb: 'rotate' | 'revoke', text: string) =>
     html`<a href="/tokens/${id}/${verb}">${text}<span class="visually-hidden"> ${userText(name)}</span></a>`;
@@ -62,8 +61,8 @@ function row({ bearer, now }: PageCall, token: Token): Row {
     ['Name', html`${userText(name)}${own}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
     ['Owner', userText(token.owner)],
     ['State', html`<span class="state ${state}">${state}</span>${rotated}`, 'nowrap'],
-    ['Scopes', scopeList(scopes)],
-    ['Workspaces', workspaceList(workspaces)],
+    ['Scopes', scopeList(token)],
+    ['Workspaces', workspaceList(token)],
     ['Created', time(created_at, now)],
     ['Expires', expiryText(token, now)],
     ['Last used', lastUseText(token, now)],
@@ -110,11 +109,15 @@ export const tokenFacts = (token: Token, now: number, more: Markup | string = ''
   html`<dl class="facts">
     <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
     <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-    <dt>Scopes</dt><dd>${scopeList(token.scopes)}</dd>
-    <dt>Workspaces</dt><dd>${workspaceList(token.workspaces)}</dd>
+    <dt>Scopes</dt><dd>${scopeList(token)}</dd>
+    <dt>Workspaces</dt><dd>${workspaceList(token)}</dd>
     <dt>Expires</dt><dd>${expiryText(token, now)}</dd>
     ${more}
   </dl>`;
+
+const scopeList = ({ scopes }: Token): Markup => (scopes.length === 0 ? faint('none') : literals(scopes));
+
+const workspaceList = ({ workspaces }: Token): Markup => (workspaces === null ? html`all` : literals(workspaces));
 
 const expiryText = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
   expires_at === null ? html`never` : time(expires_at, now);

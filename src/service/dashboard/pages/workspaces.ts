@@ -2,28 +2,31 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { redactedUrl } from '../../webhooks/deliver.ts';
-import { failingHooks, type HookOverview } from '../../webhooks/hooks.ts';
-import { hookState } from '../elements/hook.ts';
-import { htmlTable, type Row, section } from '../elements/list.ts';
-import { listUrl, totalText } from '../elements/lock-list.ts';
-import { empty, faint, literal, type Markup, time, urlText, userText } from '../elements/text.ts';
+import { failingHooks } from '../../webhooks/hooks.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
+import { listUrl, totalText } from '../elements/lock.ts';
+import {
+  commaSeparated,
+  empty,
+  faint,
+  literal,
+  liveState,
+  type Markup,
+  notifyButton,
+  time,
+  userText,
+} from '../elements/text.ts';
 import { addPage, addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
-import { endingSection, ownLive, waitSections } from './own.ts';
+import { endingSection, waitSections } from './own.ts';
 
-export function addWorkspaceListPage(site: Site): void {
+export function addWorkspacesPage(site: Site): void {
   const { storage } = site;
   addPage(site, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const rows = workspaces.map((workspace) => workspaceRow(call, workspace));
-    return {
-      title: 'Workspaces',
-      ...(grants(call.bearer.scopes, 'locks:read') && { script: 'live.js' }),
-      main:
-        rows.length === 0
-          ? noWorkspaces(call)
-          : html`${await overview(call, site)}<h2>All workspaces</h2><div data-part="workspaces">${htmlTable(rows)}</div>`,
-    };
+    const main = html`${liveState(call.now, notifyButton)}${await overview(call, site)}<h2>All workspaces</h2>
+      <div data-part="workspaces">${htmlTable(rows)}</div>`;
+    return { title: 'Workspaces', main: rows.length === 0 ? noWorkspaces(call) : main };
   });
 
   /** A workspace begins with its locks, or with what else the token may see of it. */
@@ -39,7 +42,7 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
     ? empty(
         'There are no workspaces yet.',
         html`A workspace mirrors a git repository, whose files can then be locked. An administrator adds it on the machine of the service:
-          <code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
+          <code>workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
       )
     : empty('Your token sees no workspaces.', 'Its workspaces were removed. Ask an administrator for another token.');
 
@@ -50,41 +53,31 @@ function workspaceRow(call: PageCall, workspace: WorkspaceOverview): Row {
   return [
     ['Workspace', html`<a href="/workspaces/${id}">${userText(id)}</a>`, 'head'],
     grants(scopes, 'sync') ? ['Last sync', lastSync(call, id, workspace.lastSync)] : '',
-    grants(scopes, 'locks:read') ? ['Locks', html`<a class="nowrap" href="/workspaces/${id}/locks">${held}</a>`] : '',
-    ['Mirror of', literal(remote), 'wide'],
+    grants(scopes, 'locks:read') ? ['Locks', html`<a href="/workspaces/${id}/locks">${held}</a>`, 'nowrap'] : '',
+    ['Mirror of', literal(remote)],
   ];
 }
 
 const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
   sync === null
     ? faint('none yet')
-    : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
+    : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
 
 /** What needs somebody, as far as the token may see it. */
 async function overview(call: PageCall, site: Site): Promise<Markup> {
   const { scopes } = call.bearer;
-  const failing = grants(scopes, 'hooks:write') ? await failingSection(call, site) : '';
-  if (!grants(scopes, 'locks:read')) return html`${failing}`;
-  return html`${ownLive(call)}${await waitSections(site, call)}
-    <div data-part="ending">${await endingSection(site, call)}</div>${failing}`;
+  const locks = grants(scopes, 'locks:read')
+    ? html`${await waitSections(site, call)}<div data-part="ending">${await endingSection(site, call)}</div>`
+    : '';
+  return html`<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>${locks}`;
 }
 
 const maxShown = 5;
 
-async function failingSection(call: PageCall, { storage }: Site): Promise<Markup | string> {
-  const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
-  return section(
-    'Failing webhooks',
-    failing.map((hook) => failingRow(call, hook)),
+async function failing({ storage }: Site, { bearer }: PageCall): Promise<Markup | string> {
+  const hooks = await failingHooks(storage.read, bearer.workspaces, maxShown);
+  const links = [...new Set(hooks.map(({ workspace }) => workspace))].map(
+    (id) => html`<a href="/workspaces/${id}/hooks">${userText(id)}</a>`,
   );
-}
-
-function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace: string }): Row {
-  const { workspace, last_error } = hook;
-  const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
-  return [
-    ['URL', html`${urlText(redactedUrl(hook))}${error}`, 'head'],
-    ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
-    ['State', hookState(hook, now)],
-  ];
+  return links.length === 0 ? '' : html`<p class="warning">Webhooks are failing in ${commaSeparated(links)}.</p>`;
 }

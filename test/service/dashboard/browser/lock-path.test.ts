@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { pathUrl } from '../../../../src/service/dashboard/elements/lock-list.ts';
+import { pathUrl } from '../../../../src/service/dashboard/elements/lock.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
@@ -44,7 +44,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   await facts.getByText('Nobody holds a lock on this path.').waitFor();
   await page.getByRole('link', { name: 'Lock it' }).waitFor();
   expect((await asAda.take(path)).status).toBe(201);
-  await page.getByRole('link', { name: `Release ${path}` }).waitFor();
+  await page.getByRole('link', { name: 'Release', exact: true }).waitFor();
   await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(5);
   expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');
   await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
@@ -72,7 +72,7 @@ test('the focus stays on the withdrawal while others join the line', async ({ op
   await takeLock(service, workspace, bob.secret, 'a');
   const page = await openPage();
   const { secret } = await service.token({ name: 'ada' });
-  await signIn(page, service, secret, `/workspaces/${workspace}/locks/ask?path=a`);
+  await signIn(page, service, secret, pathUrl(workspace, 'a'));
   await page.getByRole('button', { name: 'Keep it for me' }).click();
   await page.locator('#live').getByText('Live').waitFor();
   const withdraw = page.getByRole('button', { name: 'Withdraw' });
@@ -81,7 +81,7 @@ test('the focus stays on the withdrawal while others join the line', async ({ op
   await page.getByRole('cell', { name: 'eve' }).waitFor();
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Withdraw');
   await withdraw.press('Enter');
-  await page.getByRole('link', { name: 'Ask a' }).waitFor();
+  await page.getByRole('button', { name: 'Keep it for me' }).waitFor();
   await locksOf(service, workspace, bob.secret).release('a');
   expect((await asked).status).toBe(201);
 });

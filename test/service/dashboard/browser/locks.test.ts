@@ -3,27 +3,23 @@ import { describe, expect } from 'vitest';
 import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
-import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { expectProblem } from '../../../support/browser/open-page.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
-import { hostileName, hostilePath, seedManyLocks, takeLock } from '../locked-service.ts';
+import { seedManyLocks, takeLock } from '../locked-service.ts';
 import { syncBranch } from '../sync-branch.ts';
-import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
+import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
 const live = (page: Page) => page.locator('#live').getByText('Live').waitFor();
-const rows = (page: Page) => page.locator('table.locks tr:has(.path)');
-const rowOf = (page: Page, path: string) => rows(page).filter({ has: page.getByTitle(path, { exact: true }) });
+const rows = (page: Page) => page.locator('[data-part="locks"] tr:has(.path)');
+const rowOf = (page: Page, path: string) =>
+  rows(page).filter({ has: page.getByRole('link', { name: path, exact: true }) });
 const gone = (page: Page, path: string) => rowOf(page, path).waitFor({ state: 'detached' });
-
-/** Does what the browser does when another tab is selected. */
-const setHidden = (page: Page, hidden: boolean) =>
-  page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
-    document.dispatchEvent(new Event('visibilitychange'));`);
 
 const locksOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks${search}`;
 
@@ -59,7 +55,6 @@ describe('the locks page', () => {
 
     await takeLock(service, workspace, bot.secret, 'short');
     await rowOf(page, 'short').waitFor();
-    expect(await rowOf(page, 'short').locator('.note').isVisible()).toBe(false);
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'short' });
     await gone(page, 'short');
     const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
@@ -70,98 +65,56 @@ describe('the locks page', () => {
     await rowOf(page, 'renewed').getByText('2 h 59 min').waitFor();
     await release('Content/Hero.uasset');
     await gone(page, 'Content/Hero.uasset');
-    expect(await page.locator('#lock-count').textContent()).toBe('1 lock');
+    expect(await page.locator('[data-part="count"]').textContent()).toBe('1 lock');
   });
 
-  test('says when it is not connected, and connects only while it is visible', async ({ openPage }) => {
+  test('says when it is not connected, asks less often then, and reconnects', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token();
     const page = await openPage();
     await page.clock.install();
     await signIn(page, service, bot.secret, locksOf(workspace));
     await live(page);
-    await setHidden(page, true);
-    await page.getByText(/^Not connected, as of \d{4}(?:-\d\d){2} \d\d:\d\d:\d\d UTC\.$/).waitFor();
-    await takeLock(service, workspace, bot.secret, 'a');
-    expect(await rows(page).count()).toBe(0);
-    await setHidden(page, false);
-    await live(page);
-    await rowOf(page, 'a').waitFor();
-
-    const asksAgain = page.waitForRequest((request) => request.url().endsWith('/locks/events'));
-    await page.clock.fastForward(26_000);
-    await asksAgain;
-    await live(page);
-  });
-
-  test('says when it can no longer be loaded, and loads it only after the next change', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const bot = await service.token();
-    const page = await openPage();
-    await page.clock.install();
-    await signIn(page, service, bot.secret, locksOf(workspace));
-    await live(page);
-    await takeLock(service, workspace, bot.secret, 'a');
-    await rowOf(page, 'a').waitFor();
     let loads = 0;
-    const unseen = (route: Route) => {
+    // As a gateway responds while the service restarts.
+    const down = (route: Route) => {
+      loads += 1;
+      return route.fulfill({ status: loads === 1 ? 503 : 404, contentType: 'text/html', body: 'Not here.' });
+    };
+    await page.route(page.url(), down);
+    await page.clock.fastForward(4_000);
+    await page.getByText(/^Not connected, as of \d{4}(?:-\d\d){2} \d\d:\d\d:\d\d UTC\.$/).waitFor();
+    await expectProblem(page, /status of 503/);
+    await page.clock.fastForward(4_000);
+    // A load that has begun is counted now.
+    await page.evaluate("fetch('/healthz')");
+    expect(loads).toBe(1);
+    await page.clock.fastForward(8_000);
+    await expectProblem(page, /status of 404/);
+    await page.unroute(page.url(), down);
+    await takeLock(service, workspace, bot.secret, 'a');
+    await page.clock.fastForward(60_000);
+    await rowOf(page, 'a').waitFor();
+    await live(page);
+  });
+
+  test('says when it can no longer be loaded, and is not loaded again', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const page = await openPage();
+    await page.clock.install();
+    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
+    await live(page);
+    let loads = 0;
+    await page.route(page.url(), (route: Route) => {
       loads += 1;
       return route.continue({ url: service.baseUrl + locksOf('removed') });
-    };
-    await page.route(page.url(), unseen);
-    await takeLock(service, workspace, bot.secret, 'b');
+    });
+    await page.clock.fastForward(4_000);
     await page.getByText('This page no longer updates. Reload it.').waitFor();
     await expectProblem(page, /status of 404/);
-    await page.clock.fastForward(10_000);
-    await page.unroute(page.url(), unseen);
-    await takeLock(service, workspace, bot.secret, 'c');
-    await rowOf(page, 'c').waitFor();
-    await live(page);
+    await page.clock.fastForward(60_000);
+    await page.evaluate("fetch('/healthz')");
     expect(loads).toBe(1);
-  });
-
-  test('still says that it can no longer be loaded if the tab was hidden meanwhile', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const bot = await service.token();
-    const page = await openPage();
-    await page.clock.install();
-    await signIn(page, service, bot.secret, locksOf(workspace));
-    await live(page);
-    const { promise: hidden, resolve: hide } = Promise.withResolvers<void>();
-    await page.route(page.url(), async (route) => {
-      await hidden;
-      await route.continue({ url: service.baseUrl + locksOf('removed') });
-    });
-    const loads = page.waitForRequest(page.url());
-    await takeLock(service, workspace, bot.secret, 'a');
-    await loads;
-    await setHidden(page, true);
-    hide();
-    const gone = page.getByText('This page no longer updates. Reload it.');
-    await gone.waitFor();
-    await expectProblem(page, /status of 404/);
-    await page.clock.fastForward(2_000);
-    await gone.waitFor({ timeout: 1_000 });
-  });
-
-  test('reconnects at the time that the service names', async ({ openPage }) => {
-    const page = await openPage();
-    await page.clock.install();
-    let requests = 0;
-    const full = (route: Route) => {
-      requests += 1;
-      return route.fulfill({ status: 503, headers: { 'retry-after': '30' } });
-    };
-    await page.route(/\/locks\/events$/, full);
-    await signIn(page, service, (await service.token()).secret, locksOf(await service.workspace()));
-    for (const _ of ['the stream', 'its status']) await expectProblem(page, /status of 503/);
-    await page.evaluate("fetch('/healthz')");
-    await page.clock.fastForward(20_000);
-    await page.evaluate("fetch('/healthz')");
-    expect(requests).toBe(2);
-    await page.unroute(/\/locks\/events$/, full);
-    await page.clock.fastForward(15_000);
-    await live(page);
   });
 
   test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {
@@ -173,23 +126,17 @@ describe('the locks page', () => {
     const page = await openPage();
     await signIn(page, service, own.secret, locksOf(workspace));
     await live(page);
-    await page.keyboard.press('/');
-    await page.keyboard.type('HERO');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Search').fill('HERO');
+    await page.getByLabel('Search').press('Enter');
     await gone(page, 'Maps/Town.umap');
     await page.waitForURL(/\?search=HERO&sort=path$/);
 
     await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
     await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
     await expectAccessible(page);
-    await page.keyboard.press('Escape');
-    await page.waitForURL(/locks\?search=HERO$/);
-    await live(page);
-    await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
     await page.getByLabel('Reason').fill('The runner is gone.');
     await page.getByRole('button', { name: 'Force release' }).press('Enter');
-    await page.getByText('The lock was released.').waitFor();
-    await page.getByText('No lock matches the search.').waitFor();
+    await page.getByText('The lock on Content/Hero.uasset was released.').waitFor();
     const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'grace').execute();
     const released = audit.filter(({ action }) => action === 'lock.force-released');
     expect(released.map(({ detail }) => JSON.parse(detail).reason)).toEqual(['The runner is gone.']);
@@ -223,68 +170,18 @@ describe('the locks page', () => {
     await expectAccessible(page);
     await path.fill('Content/Hero.uasset');
     await path.press('Enter');
-    await page.getByText('The lock is yours.').waitFor();
+    await page.getByText('You hold the lock on Content/Hero.uasset.').waitFor();
     await live(page);
-
-    // The row has now been rendered by the browser.
-    await page.getByRole('link', { name: 'Extend Content/Hero.uasset' }).press('Enter');
     await page.getByLabel('For how long').fill('3d');
     await page.getByRole('button', { name: 'Extend' }).press('Enter');
-    await page.getByText('The lock was extended.').waitFor();
-    await rowOf(page, 'Content/Hero.uasset')
-      .getByText(/^[23] d \d\d h$/)
-      .waitFor();
+    await page.getByText('The lock on Content/Hero.uasset was extended.').waitFor();
 
     await page.getByRole('link', { name: 'My locks' }).click();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Release Content/Hero.uasset' }).click();
     await page.getByRole('button', { name: 'Release' }).press('Enter');
-    await page.getByText('The lock was released.').waitFor();
-    await page.getByText('You hold no locks.').waitFor();
-  });
-
-  test('reports errors and the holder of a lock on a phone without JavaScript', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostilePath, { note: hostilePath.slice(0, 200) });
-    const page = await openPage({ viewport: phone, javaScript: false });
-    await signIn(page, service, (await service.token()).secret, `${locksOf(workspace)}/new`);
-    for (const [path, status] of [
-      [`/${hostilePath}`, 422],
-      [hostilePath, 409],
-    ] as const) {
-      await page.getByLabel('Path').fill(path);
-      await page.getByRole('button', { name: 'Lock' }).click();
-      await expectProblem(page, new RegExp(`status of ${status}`));
-      await page.getByText('Nothing was locked.').waitFor();
-      expect(await page.getByLabel('Path').inputValue()).toBe(path);
-      await expectNoSidewaysScrolling(page);
-      await expectAccessible(page);
-    }
-  });
-
-  test('searches and sorts 10,000 locks, page by page', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    await seedManyLocks(service, workspace, 10_000);
-    const page = await openPage();
-    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
-    await live(page);
-    expect(await rows(page).count()).toBe(100);
-    await page.getByRole('link', { name: 'Next page' }).click();
-    await rowOf(page, 'Content/Level00/Asset00100.uasset').waitFor();
-    await page.getByRole('columnheader', { name: 'Since' }).getByRole('link').click();
-    await page.waitForURL(/\?sort=since$/);
-    await page.getByLabel('Sort by').selectOption('-left');
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await page.waitForURL(/sort=-left$/);
-    await rowOf(page, 'Content/Level09/Asset09999.uasset').waitFor();
-    await page.getByLabel('Search').fill('team-3 asset0999');
-    await page.getByLabel('Search').press('Enter');
-    await page.locator('#lock-count').getByText('2 of 10,000 locks').waitFor();
-    await live(page);
-    await takeLock(service, workspace, (await service.token({ name: 'team-3' })).secret, 'asset0999');
-    await page.getByRole('link', { name: 'Next page' }).waitFor();
-    await expectAccessible(page);
+    await page.getByText('The lock on Content/Hero.uasset was released.').waitFor();
+    await page.getByRole('link', { name: 'Lock it' }).waitFor();
   });
 
   test('keeps the focus, the checked boxes and the scroll position when locks come and go', async ({ openPage }) => {
@@ -295,86 +192,22 @@ describe('the locks page', () => {
     await signIn(page, service, bot.secret, locksOf(workspace));
     await live(page);
     const path = 'Content/Level00/Asset00060.uasset';
-    await page.getByLabel(`Select ${path}`).check();
+    const box = page.getByLabel(`Select ${path}`);
+    await box.check();
     const link = rowOf(page, path).locator('.path');
     await link.focus();
     const place = async () => (await link.boundingBox())?.y;
     const before = await place();
     await takeLock(service, workspace, bot.secret, 'Z/last');
-    await rowOf(page, 'Z/last').and(page.locator('.fresh')).waitFor();
+    await rowOf(page, 'Z/last').waitFor();
     expect(await place()).toBeCloseTo(before ?? Number.NaN, 0);
-    expect(await page.evaluate('document.activeElement.title')).toBe(path);
-    expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Release selected (1)' }).waitFor();
-    expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(path);
+    expect(await box.isChecked()).toBe(true);
     await link.focus();
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
     await gone(page, path);
-    await page.getByRole('button', { name: 'Release selected', exact: true }).waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('search');
-  });
-
-  test('keeps the checked box of a lock, and its focus, when someone begins to wait', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
-    await takeLock(service, workspace, bob.secret, 'a');
-    const page = await openPage();
-    await signIn(page, service, bob.secret, locksOf(workspace));
-    await live(page);
-    const box = page.getByLabel('Select a', { exact: true });
-    await box.check();
-    await box.focus();
-    const asked = locksAsApi(service, workspace, eve.secret).take('a', { prefer: 'wait=30' });
-    await page.getByText('1 waiting').waitFor();
-    expect(await box.isChecked()).toBe(true);
-    expect(await page.evaluate('document.activeElement.className')).toBe('select');
-    await locksAsApi(service, workspace, bob.secret).release('a');
-    expect((await asked).status).toBe(201);
-  });
-
-  test('shows the full path of a lock on hover and on keyboard focus', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ name: 'release-bot' });
-    const long = `Content/${'Characters/'.repeat(20)}SK_Hero_Cape_Winter.uasset`;
-    await takeLock(service, workspace, secret, long);
-    await takeLock(service, workspace, secret, 'Z/last.uasset');
-    const page = await openPage({ viewport: { width: 1100, height: 700 } });
-    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
-    await live(page);
-    const row = rowOf(page, long);
-    // The end of the path is visible; hover and focus show all of it.
-    const cell = await row.locator('.lock-path').boundingBox();
-    const right = (box: Awaited<ReturnType<typeof row.boundingBox>>) => (box?.x ?? 0) + (box?.width ?? 0);
-    const name = await row.locator('.name').boundingBox();
-    expect(right(name)).toBeLessThanOrEqual(right(cell) + 1);
-    const whole = row.locator('.path > span');
-    const isWhole = async () => {
-      const box = await whole.boundingBox();
-      return (box?.x ?? -1) >= (cell?.x ?? 0) && right(box) <= 1100;
-    };
-    expect(await isWhole()).toBe(false);
-    await row.locator('.path').focus();
-    expect(await isWhole()).toBe(true);
-    await expectAccessible(page);
-    await page.locator('h1').click();
-    expect(await isWhole()).toBe(false);
-    await row.locator('.path').hover();
-    expect(await isWhole()).toBe(true);
-  });
-
-  test('copies the path of a lock', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
-    const path = 'Content/T\u00e9a <b>.uasset';
-    await takeLock(service, workspace, ada.secret, path);
-    const page = await openPage();
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
-    await signIn(page, service, ada.secret, locksOf(workspace));
-    await live(page);
-    await rowOf(page, path).locator('.path').click();
-    await page.getByRole('button', { name: 'Copy path' }).press('Enter');
-    await page.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(path);
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    expect(await page.locator(':checked:not(option)').count()).toBe(0);
   });
 
   test.for([true, false])(
@@ -430,33 +263,12 @@ describe('the locks page', () => {
     const address = `/workspaces/${workspace}/paths/a`;
     const page = await openPage({ timeZone: 'Asia/Tokyo' });
     await signIn(page, service, secret, address);
-    const time = page.getByText('2026-01-03 08:04:05 GMT+9');
-    expect(await time.getAttribute('title')).toBe('2026-01-02 23:04:05 UTC');
+    await page.getByText('2026-01-03 08:04:05 GMT+9').waitFor();
     const since = page.locator('dd time').first();
     expect(await since.getAttribute('title')).toBe('2026-01-03 08:04:05 GMT+9\n2026-01-02 23:04:05 UTC');
     const plain = await openPage({ timeZone: 'Asia/Tokyo', javaScript: false });
     await signIn(plain, service, secret, address);
     await plain.getByText('2026-01-02 23:04:05 UTC').waitFor();
-  });
-
-  test('shows hostile names on a phone as text in cards that fit its width', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostilePath, {
-      origin: 'https://evil.example/"><script>alert(1)</script>',
-      note: hostilePath.slice(0, 200),
-    });
-    await takeLock(service, workspace, secret, 'Content/Hero.uasset');
-    const page = await openPage({ viewport: phone });
-    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
-    await live(page);
-    expect(await rows(page).count()).toBe(2);
-    await expectNoSidewaysScrolling(page);
-    expect(await rows(page).first().textContent()).toContain('<script>alert(1)</script>\\u{202e}xxx');
-    await expectAccessible(page);
-    await page.getByRole('link', { name: /^Force release ">/ }).click();
-    await page.getByLabel('Reason').waitFor();
-    await expectNoSidewaysScrolling(page);
   });
 
   test('says when its session has ended', async ({ openPage }) => {
@@ -469,7 +281,5 @@ describe('the locks page', () => {
     await takeLock(service, workspace, (await service.token()).secret, 'not/for/them');
     await page.getByRole('link', { name: 'Sign in again' }).waitFor();
     expect(await rowOf(page, 'not/for/them').count()).toBe(0);
-    await expectProblem(page, /status of 401/);
-    await expectProblem(page, /status of 401/);
   });
 });
