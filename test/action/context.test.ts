@@ -50,7 +50,9 @@ test('sends the run URL and the version with each request, and warns once if the
   await list();
   await list();
   await stepOn(server.baseUrl, { outside: true }).list();
-  expect(warnings).toEqual(['The service says that this API ends on Sat, 31 Dec 2050 23:59:59 GMT.']);
+  expect(warnings).toEqual([
+    'The service says that this API is deprecated, and ends on Sat, 31 Dec 2050 23:59:59 GMT.',
+  ]);
   expect(server.requests.map(({ headers }) => headers.referer)).toEqual([origin, origin, undefined]);
   expect(server.requests[0]?.headers['user-agent']).toBe(`workspace-automation/${version}`);
 });

@@ -14,7 +14,7 @@ import type { Context } from '../step/context.ts';
 import { isWorkerGone } from '../step/runner.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
-import { identifyProcess } from './processes.ts';
+import { environmentOfRenewal, identifyProcess, proxiesIn } from './processes.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -187,9 +187,15 @@ const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '-
 
 /** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
 async function startProcess() {
+  const child = spawnProcess();
+  await once(child, 'spawn');
+  return { child, response: responseOf(child) };
+}
+
+function spawnProcess() {
   // A separate bundle next to this one.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  const child = spawn(process.execPath, [...memoryOptions, file], {
+  return spawn(process.execPath, [...memoryOptions, file], {
     // Windows cannot remove the working directory of a process, such as the checkout or the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
@@ -197,8 +203,6 @@ async function startProcess() {
     detached: true,
     windowsHide: true,
   });
-  await once(child, 'spawn');
-  return { child, response: responseOf(child) };
 }
 
 type FirstResponse =
@@ -207,7 +211,7 @@ type FirstResponse =
   | { readonly kind: 'ended'; readonly reason: string };
 
 /** Listens from the start: the process may end during the first renewal. */
-const responseOf = (child: NodeJS.EventEmitter & { readonly stdout: NodeJS.EventEmitter }): Promise<FirstResponse> =>
+const responseOf = (child: ReturnType<typeof spawnProcess>): Promise<FirstResponse> =>
   Promise.race<FirstResponse>([
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
     once(child, 'close').then(([code, killedBy]) => ({
@@ -273,27 +277,3 @@ const createRenewalTask = (
   /** Their URLs may contain passwords. */
   proxies: proxiesIn(process.env),
 });
-
-/** The proxy variables that the HTTP client of the toolkit reads. */
-const proxyVariables = /^(https?_proxy|no_proxy)$/i;
-
-export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(proxyVariables, environment);
-
-/**
- * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
- * secret.
- */
-const plainVariables =
-  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
-
-/** The environment of the renewing process, which other processes can read. */
-export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(plainVariables, environment);
-
-const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      pattern.test(name) && value !== undefined ? [[name, value]] : [],
-    ),
-  );
