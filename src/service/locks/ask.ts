@@ -86,7 +86,13 @@ export function createAsking({ storage, pathProblem, lineOf, onChange, onError }
       const kept = await keptFor(storage.read, now, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          await storage.commit(wait, (db) => tell(db, now, wait));
+          const { workspace, askedPath } = wait;
+          // --windows-paths may have been changed since the person asked: the path has another line then.
+          const isValid = lineOf({ workspace, path: askedPath }).path === wait.path && !pathProblem(askedPath);
+          await storage.commit(wait, async (db) => {
+            if (isValid) await tell(db, now, wait);
+            else await removeWaits(db, now, [wait]);
+          });
           onChange(wait);
         } catch (error) {
           onError(error);
@@ -145,4 +151,6 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .where('waits.told_at', 'is', null)
     .where(isFree(now))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
+    // Only ask() writes such rows.
+    .select(sql<LockPath>`wait_paths.asked_path`.as('askedPath'))
     .execute();
