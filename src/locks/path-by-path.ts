@@ -29,7 +29,7 @@ export type AttemptResult = { readonly rollback: RollbackResult } & (
 );
 
 /**
- * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. Whoever
+ * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. A step that
  * waits for one of several holds none of them.
  */
 export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {

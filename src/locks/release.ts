@@ -115,7 +115,7 @@ async function releaseByPath(
   return state === 'absent' || state === 'other' ? { kind: 'released' } : { kind: 'unanswered', error: result.error };
 }
 
-/** What is known of the lock; nothing if it was not listed. */
+/** The known facts of the lock; none if it was not listed. */
 const lockOf = (target: ReleaseTarget): OwnLock => {
   if (target.kind === 'own') return target.lock;
   return target.found.kind === 'locked' ? target.found.lock : {};

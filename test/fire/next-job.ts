@@ -58,7 +58,7 @@ export async function holdingJob(desk: Desk, path: string, ttl: Ttl): Promise<Jo
   return job;
 }
 
-/** Stands for the worker of the runner: it starts the step, and goes on. */
+/** Stands for the worker of the runner: it starts the step, and stays alive. */
 const workerScript = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
 setInterval(() => {}, 1_000);`;
 

@@ -83,7 +83,7 @@ describe('the release of a lock of the job', () => {
   test.each<[string, KnownLock | undefined, string]>([
     ['is released if it is gone', undefined, 'released'],
     ['is released if another lock is on the path, which stays', later, 'released'],
-    ['may not be released if it cannot be told from another', timeless, 'unanswered'],
+    ['may not be released if it cannot be distinguished from another', timeless, 'unanswered'],
     ['may not be released if it looks the same', ours, 'unanswered'],
   ])('a lock without an id whose only request has no response %s', async (_, after, kind) => {
     const events = ['look', 'send once', 'look'];

@@ -70,7 +70,7 @@ interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'orig
   readonly at: number;
   readonly expiresAt: number;
   readonly ids: string;
-  /** Those of the first of its locks. */
+  /** The number and the fence of its first lock. */
   readonly number: number;
   readonly fence: number;
   readonly keys: readonly LockKey[];

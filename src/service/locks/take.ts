@@ -17,7 +17,7 @@ export interface TakeRequest extends LockRequest {
   readonly waitId: string;
   /** Undefined for a client that does not wait, or no longer. */
   readonly place?: Place | undefined;
-  /** Of a lease: a repeated request must have the same. */
+  /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
   /** Whether its paths may be others than those of its wait, although they are as many. */
   readonly mayVary?: boolean | undefined;

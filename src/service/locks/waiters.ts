@@ -200,7 +200,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   return {
     wait,
-    /** Those that have a place in line. */
+    /** The waits with a place in line. */
     placed: () =>
       [...waits].flatMap(([end, { requestId, ...request }]) =>
         requestId === undefined ? [] : [{ ...request, requestId, wake: () => end({ kind: 'turn' }) }],

@@ -28,7 +28,7 @@ interface EnteredRule {
   readonly workspaces: readonly string[];
 }
 
-/** What is wrong with the fields together, for each flag. */
+/** The problems of the fields together, by flag. */
 export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly string[] {
   const wrong = wrongClaim(issuer, claim) ?? missingIdClaim(issuer, Object.fromEntries(claim));
   return [

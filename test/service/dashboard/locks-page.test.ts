@@ -108,7 +108,7 @@ describe('releasing locks', () => {
     expect([again.status, again.text]).toEqual([404, expect.stringContaining('Nothing was released')]);
   });
 
-  test('of a whole page is possible at once', async () => {
+  test('ends all locks of a page at once', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { owner: 'ada', scopes: ['locks:write'] });
     const rows = Array.from({ length: 101 }, (_, index) => ({
@@ -169,7 +169,7 @@ describe('releasing locks', () => {
     expect(await audited(now.id)).toEqual([]);
   });
 
-  test('of some that have ended releases the others, and says so', async () => {
+  test('ends the other locks if some have already ended, and says so', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { owner: 'eve', scopes: ['locks:write'] });
     const [a, b] = await Promise.all(['a', 'b'].map((path) => takeLock(service, workspace, writer.secret, path)));
@@ -197,7 +197,7 @@ describe('releasing locks', () => {
     expect([status, text]).toEqual([404, expect.stringContaining('Nothing was released.')]);
   });
 
-  test('says that none is selected, or that there is none', async () => {
+  test('says that no lock is selected, or that the page has none', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     const none = await writer.get(releaseOf(workspace));
