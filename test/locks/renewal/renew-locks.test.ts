@@ -103,7 +103,8 @@ async function renewing({
   let mostRunning = 0;
   let looks: (() => void) | undefined;
   let workerGone = false;
-  let ledgerGone = false;
+  // At 0 s, before the first look: only the grants that the step has handed over are known.
+  let ledgerGone = events.some(([ms, event]) => ms === 0 && event === 'ledger-gone');
   let starts = 0;
 
   /** The list of the locks on a path. These requests are not counted. */
