@@ -1,11 +1,6 @@
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-
-export interface Output {
-  write(text: string): void;
-  /** Width of the terminal; undefined if the output is not a terminal. */
-  readonly columns?: number | undefined;
-}
+import { logOutput, type Output } from './log-output.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StopSignal = (typeof stopSignals)[number];
@@ -29,11 +24,9 @@ export function processIo(): ProcessIo {
     if (error.code !== 'EPIPE') throw error;
   }
   stdout.on('error', onError);
-  // It has the log: neither a closed pipe nor a full disk may end the service.
-  stderr.on('error', () => undefined);
   return {
     stdout,
-    stderr,
+    stderr: logOutput(stderr, 2),
     input: () => process.stdin,
     output: () => stdout.off('error', onError),
     onSignal: (listener) => onSignals(stopSignals, listener),
