@@ -57,10 +57,11 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
 
   async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AttemptResult> {
     const before = unreleased.length > 0 ? await giveBack(unreleased) : nothing;
-    const [stuck] = remainingRollback(before);
+    const [stuck, ...others] = remainingRollback(before);
+    // Only these: a released path may already be another job's.
+    unreleased = stuck === undefined ? [] : [stuck, ...others].map(({ grant }) => grant);
     if (stuck !== undefined)
       return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, rollback: before };
-    unreleased = [];
     const acquired: Grant[] = [];
     const conflicts: Conflict[] = [];
     let error: ServiceError | undefined;
