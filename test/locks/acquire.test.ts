@@ -9,6 +9,7 @@ import type { ReleaseResult } from '../../src/locks/release.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import {
+  conflictOf,
   errorOf,
   grantOf,
   iso,
@@ -273,6 +274,16 @@ describe('an unanswered request', () => {
     expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a', 'ask b']);
     expect(result.unanswered.map(({ path }) => path)).toEqual(['a']);
   });
+});
+
+test('a path that stays held after an unanswered request is requested again with a new key', async () => {
+  const error = errorOf(refused(409));
+  const { events, result } = await waiting({
+    response: (path, number) => [lost(), held(path)][number] ?? taken(path),
+    settle: (path) => ({ kind: 'unanswered', error, conflict: conflictOf(path, 60) }),
+  });
+  expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'ask a', 'sleep', 'ask a']);
+  expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [{ path: 'a' }] });
 });
 
 test('a cancelled step asks about an unanswered request once, and leaves the rest to the post-step', async () => {
