@@ -70,7 +70,7 @@ async function renew({
     watch: (onChange: () => void) => watchLedger(ledgerFile, onChange),
   };
   const job = { service: connection.baseUrl, workspace, step };
-  for (const loss of task.losses) context.record(loss);
+  if (task.hasLost && cancels !== undefined) cancelling = cancel(cancels);
   try {
     await renewLocks(context, {
       ...job,

@@ -106,11 +106,14 @@ export const createAcquireLock = (context: AcquireContext) => {
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
-    // The lock was acquired at the earliest when the request was sent.
-    const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
+    const { firstSentAt = sentAt } = request;
+    // The lock was acquired at the earliest when its key was first sent, if that time is known.
+    const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
+    const from = ({ acquired_at }: KnownLock): number =>
+      acquired_at === undefined ? earliest : Date.parse(acquired_at);
     const lock = grantedIn(answered, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
-    const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
+    const existedBefore = from(lock) < firstSentAt - clockSlackMs;
     if (response.status === 200 && existedBefore && !isReplayed(response))
       return held(answered, request.path, lock, false);
     const comparison = comparisonIn(response);

@@ -111,7 +111,9 @@ export async function acquireLocks(
     isFirst = false;
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain()))) {
-      const { releases } = round.kind === 'acquired' ? nothing : await way.end();
+      // A cancelled attempt has used the little time that is left.
+      const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
+      const { releases } = isSettled ? nothing : await way.end();
       const rollback = { ...round.rollback, releases: [...round.rollback.releases, ...releases] };
       const unanswered = pathByPath.unanswered();
       // The end of the wait cut off the last attempt: the obstacle before it says more.
@@ -125,7 +127,7 @@ export async function acquireLocks(
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
     if (round.kind === 'held') await pauses.afterConflict(round.blocked, { seconds, tookMs, reservedMs });
-    else await pauses.afterFailure(round.error, { seconds, tookMs });
+    else await pauses.afterFailure(round.error, { seconds, tookMs, reservedMs });
   }
 }
 
@@ -134,10 +136,11 @@ type Unsuccessful = Extract<AttemptResult, { kind: 'held' | 'failed' }>;
 const mayRetry = (round: AttemptResult): round is Unsuccessful =>
   round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
 
-/** What an attempt took, with the seconds that it asked the service to wait. */
+/** What an attempt took, with the seconds that it asked the service to wait, and the time to keep for the last one. */
 interface Elapsed {
   readonly seconds: number;
   readonly tookMs: number;
+  readonly reservedMs: number;
 }
 
 /** How long the next request waits in line, and the pause before it. */
@@ -151,32 +154,29 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
     return Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - clock()) / 1_000)));
   }
 
-  function reconnect(atLeastMs = 0): Promise<void> {
-    const ms = Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs));
-    return sleep(Math.min(ms, deadline - clock()), signal);
-  }
+  const pause = (ms: number, reservedMs: number): Promise<void> =>
+    sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
+
+  const reconnect = (reservedMs: number, atLeastMs = 0): Promise<void> =>
+    pause(Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs)), reservedMs);
 
   return {
     waitSeconds,
-    async afterFailure(error: ServiceError, { seconds, tookMs }: Elapsed): Promise<void> {
+    async afterFailure(error: ServiceError, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
       if (seconds > 0 && (tookMs < quickMs || error.failure.kind === 'timeout')) vainWaits += 1;
       hasLine = false;
-      await reconnect(retryAfterOfError(error));
+      await reconnect(reservedMs, retryAfterOfError(error));
     },
-    async afterConflict(
-      blocked: Blocked,
-      { seconds, tookMs, reservedMs }: Elapsed & { readonly reservedMs: number },
-    ): Promise<void> {
+    async afterConflict(blocked: Blocked, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
       const [{ hasWaited, queue }] = blocked.conflicts;
       const isQuick = seconds > 0 && tookMs < quickMs;
       // A service that is stopping answers all waiting requests, with their places.
       if (isQuick && queue === undefined) vainWaits += 1;
       else if (seconds > 0 && !isQuick) vainWaits = 0;
       hasLine = hasWaited;
-      if (waitSeconds() > 0) return isQuick ? reconnect() : undefined;
+      if (waitSeconds() > 0) return isQuick ? reconnect(reservedMs) : undefined;
       polls += 1;
-      const ms = pauseMs(polls, soonestRetryMs(blocked), random);
-      await sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
+      await pause(pauseMs(polls, soonestRetryMs(blocked), random), reservedMs);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { clockSlackMs, isSameLock, type KnownLock, type LookupResult } from '../client/client.ts';
+import { clockSlackMs, isSameLock, type KnownLock, type LookupResult, responseClockMs } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Grant } from './ledger/entry.ts';
 
@@ -64,9 +64,10 @@ function identityOf(own: OwnLock, listed: KnownLock): 'ours' | 'other' | undefin
   const isSame = isSameLock(own, listed);
   if (isSame !== undefined) return isSame ? 'ours' : 'other';
   if (own.owner !== undefined && listed.owner !== undefined && own.owner !== listed.owner) return 'other';
-  // Times may have been cut to seconds.
   const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? own.grantedAt ?? '');
-  return laterMs > clockSlackMs ? 'other' : undefined;
+  // The service may have cut its times to seconds; ours also includes the time of a response.
+  const isLater = own.acquired_at === undefined ? laterMs > clockSlackMs : laterMs >= responseClockMs;
+  return isLater ? 'other' : undefined;
 }
 
 /** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */

@@ -57,10 +57,11 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
 
   async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AttemptResult> {
     const before = unreleased.length > 0 ? await giveBack(unreleased) : nothing;
-    const [stuck] = remainingRollback(before);
+    const [stuck, ...others] = remainingRollback(before);
+    // Only these: a released path may already be another job's.
+    unreleased = stuck === undefined ? [] : [stuck, ...others].map(({ grant }) => grant);
     if (stuck !== undefined)
       return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, rollback: before };
-    unreleased = [];
     const acquired: Grant[] = [];
     const conflicts: Conflict[] = [];
     let error: ServiceError | undefined;
@@ -69,7 +70,8 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
       acquired.length + inFlight < count && conflicts.length <= spare && error === undefined && !signal.aborted;
 
     async function request(path: LockPath): Promise<void> {
-      const intent = pending.get(path) ?? session.intend(path, terms);
+      const repeated = pending.get(path);
+      const intent = repeated ?? session.intend(path, terms);
       inFlight += 1;
       const result = await session.acquire(intent, within, isAlone ? line : undefined);
       inFlight -= 1;
@@ -78,9 +80,11 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
       else if (result.kind === 'held') conflicts.push(result);
       else if (result.kind === 'failed') error ??= result.error;
       else {
-        pending.set(path, intent);
         if (result.conflict === undefined) error ??= result.error;
         else conflicts.push(result.conflict);
+        // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
+        if (repeated !== undefined && result.conflict !== undefined) unclear.push(intent);
+        else pending.set(path, intent);
       }
     }
 

@@ -14,7 +14,7 @@ import {
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, grantedLock, type Intent, type LeaseIntent, parsedTtl } from './ledger/entry.ts';
+import { type Grant, type GrantedLock, grantedLock, type Intent, type LeaseIntent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
@@ -81,8 +81,15 @@ export function createLockSession(context: SessionContext) {
     return !(Date.parse(holder?.acquired_at ?? '') < firstSentAt(intent) - clockSlackMs);
   }
 
+  /** A repeated request may return a lock that was granted to the first one, unless the service tells the time. */
+  function earliestGrant(key: string, { acquired_at }: GrantedLock): number {
+    const first = keyUsedAt.get(key) ?? clock();
+    const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');
+    return Number.isNaN(ageMs) ? first : Math.max(first, clock() - Math.max(0, ageMs));
+  }
+
   return {
-    /** Time since the response that granted the lock. */
+    /** The longest time for which the lock may have been held. */
     ageMs: ({ key }: Grant): number => clock() - (grantedAt.get(key) ?? clock()),
 
     intend(path: LockPath, { service, workspace, type, ttl }: LockTerms): Intent {
@@ -117,9 +124,8 @@ export function createLockSession(context: SessionContext) {
           const lock = grantedLock(acquisition.lock);
           const isCompared = acquisition.isCompared || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs: waitedMs(path), lock, isCompared, at: now() };
-          // A repeated request may return a lock that was granted to the first one.
           const waits = line !== undefined && line.seconds > 0;
-          grantedAt.set(key, waits ? clock() : (keyUsedAt.get(key) ?? clock()));
+          grantedAt.set(key, waits ? clock() : earliestGrant(key, lock));
           record(grant);
           return { kind: 'acquired', grant };
         }
@@ -137,6 +143,8 @@ export function createLockSession(context: SessionContext) {
         case 'failed':
           // Repeated with the same intent, or an outage would fill the ledger.
           if (line !== undefined && isTransient(acquisition.error)) {
+            // The key has not arrived.
+            unsent.add(intent);
             return { kind: 'unanswered', error: acquisition.error, conflict: undefined };
           }
           record({ kind: 'denied', ...entry, at: now() });

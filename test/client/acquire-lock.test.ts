@@ -58,6 +58,12 @@ describe('the request for a lock', () => {
     expect(ofKind(result, 'acquired').lock.expires_at).toBe('2026-03-01T09:00:00.000Z');
   });
 
+  test('counts the ttl from the first request with the key, whose response may have been lost', async () => {
+    const firstSentAt = Date.parse(date.date) - 600_000;
+    const { result } = await acquire(json(201, { id: 'l1' }, date), {}, { firstSentAt });
+    expect(ofKind(result, 'acquired').lock.expires_at).toBe('2026-03-01T08:50:00.000Z');
+  });
+
   test('acquires the lock for its ttl on the local clock if the server sends no time at all', async () => {
     const { result } = await acquire((response) => {
       response.sendDate = false;

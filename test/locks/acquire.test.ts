@@ -5,9 +5,11 @@ import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { QueuePosition } from '../../src/interface/problem.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
+import type { ReleaseResult } from '../../src/locks/release.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import {
+  conflictOf,
   errorOf,
   grantOf,
   iso,
@@ -68,6 +70,9 @@ interface Answering {
     request: WaitingRequest,
     number: number,
   ) => { readonly result: SessionAcquireResult; readonly afterMs: number };
+  /** Response to the release of a lock. */
+  readonly release?: (path: LockPath) => ReleaseResult;
+  readonly signal?: AbortSignal;
   /** Receives all events in order: `ask a`, `roll back a`, `sleep`, `wait a 30`. */
   readonly events?: string[];
 }
@@ -85,6 +90,8 @@ async function waiting({
     throw new Error('The service does not support waiting.');
   },
   count = paths.length,
+  release = () => ({ kind: 'released' }),
+  signal = new AbortController().signal,
   events = [],
 }: Answering) {
   let now = start;
@@ -105,7 +112,7 @@ async function waiting({
       terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
       clock,
       random,
-      signal: new AbortController().signal,
+      signal,
       withoutWait: { deadline: clock() + 150_000 },
       log: { line: (text) => lines.push(text) },
       async sleep(ms) {
@@ -136,7 +143,7 @@ async function waiting({
         async release({ path }, { deadline }) {
           events.push(`roll back ${path}`);
           rollbackMs.push(deadline - now);
-          return { kind: 'released' };
+          return release(path);
         },
       }),
     },
@@ -188,6 +195,17 @@ describe('a wait', () => {
       random: () => 0,
     });
     expect(sleeps).toEqual([30 * second, 20 * second]);
+  });
+
+  test('ends with a last request if the service asks to wait beyond its limit', async () => {
+    const busy = failed(refused(503, { retryAfterMs: 3_600 * second }));
+    const { result, tookMs } = await waiting({
+      response: (path, number) => (number === 0 ? busy : taken(path)),
+      waitSeconds: 60,
+    });
+    expect(result.round.kind).toBe('acquired');
+    expect(tookMs).toBeGreaterThan(55 * second);
+    expect(tookMs).toBeLessThan(60 * second);
   });
 
   test.each<[string, RequestFailure]>([
@@ -256,6 +274,50 @@ describe('an unanswered request', () => {
     expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a', 'ask b']);
     expect(result.unanswered.map(({ path }) => path)).toEqual(['a']);
   });
+});
+
+test('a path that stays held after an unanswered request is requested again with a new key', async () => {
+  const error = errorOf(refused(409));
+  const { events, result } = await waiting({
+    response: (path, number) => [lost(), held(path)][number] ?? taken(path),
+    settle: (path) => ({ kind: 'unanswered', error, conflict: conflictOf(path, 60) }),
+  });
+  expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'ask a', 'sleep', 'ask a']);
+  expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [{ path: 'a' }] });
+});
+
+test('a cancelled step asks about an unanswered request once, and leaves the rest to the post-step', async () => {
+  const stop = new AbortController();
+  const { events, result } = await waiting({
+    response() {
+      stop.abort();
+      return lost();
+    },
+    settle: () => lost(),
+    signal: stop.signal,
+  });
+  expect(events).toEqual(['ask a', 'settle a']);
+  expect(result).toMatchObject({ round: { kind: 'cancelled' }, unanswered: [{ path: 'a' }] });
+});
+
+test('a lock that was released while another could not be is not released again', async () => {
+  const error = errorOf(refused(503));
+  const failures = new Map([
+    ['a', 1],
+    ['b', 3],
+  ]);
+  const { events, result } = await waiting({
+    paths: ['a', 'b', 'c'],
+    response: (path, number) => (path === 'c' && number < 3 ? held(path) : taken(path)),
+    release(path) {
+      const left = failures.get(path) ?? 0;
+      failures.set(path, left - 1);
+      return left > 0 ? { kind: 'failed', error, mayBeDone: false } : { kind: 'released' };
+    },
+  });
+  expect(events.filter((event) => event === 'roll back a')).toHaveLength(2);
+  expect(events.filter((event) => event === 'roll back b')).toHaveLength(4);
+  expect(result.round.kind).toBe('acquired');
 });
 
 test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {

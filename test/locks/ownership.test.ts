@@ -17,6 +17,11 @@ test.each([
   expect(compare({ grantedAt: iso(120) }, { acquired_at: iso(ms) })).toBe(expected);
 });
 
+test('a lock that was acquired a second later than ours, by the times of the service, is another one', () => {
+  expect(compare({ owner: 'grace', acquired_at: iso(0) }, { acquired_at: iso(999) })).toBe('unknown');
+  expect(compare({ owner: 'grace', acquired_at: iso(0) }, { acquired_at: iso(1_000) })).toBe('other');
+});
+
 test('a lock of another owner is another one', () => {
   expect(compare({ owner: 'ada' }, { owner: 'grace' })).toBe('other');
 });

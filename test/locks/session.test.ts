@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
-import { end, errorOf, grantOf, knownLock, place } from './samples.ts';
+import { end, errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from './samples.ts';
 
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
@@ -90,4 +90,39 @@ test('counts the age of a lock from its first request, which may have been grant
   const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
   const acquired = await session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 });
   expect(acquired.kind === 'acquired' && session.ageMs(acquired.grant)).toBe(90_000);
+});
+
+test.each([
+  [
+    'the time that the service tells, although an earlier request may have been granted',
+    true,
+    { acquired_at: iso(600_000) },
+  ],
+  ['the first request that may have arrived', false, {}],
+])('counts the age of a lock that was granted after an outage from %s', async (_, mayBeDone, more) => {
+  let now = start;
+  const lock = { ...knownLock('a'), ...lockOf('a', more) };
+  const error = errorOf(refused(502));
+  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+    serverNow: () => now,
+    async acquireLock() {
+      if (now > start) return { kind: 'acquired', lock, isCompared: false };
+      return { kind: mayBeDone ? 'unanswered' : 'failed', error };
+    },
+  };
+  const session = createLockSession({
+    // This request uses no other methods.
+    client: client as Client,
+    clock: () => now,
+    step: 's',
+    origin: undefined,
+    record: () => undefined,
+  });
+  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
+  const intent = session.intend(lockPath('a'), terms);
+  const request = () => session.acquire(intent, { deadline: now + 1 }, { seconds: 0, urgency: 3 });
+  await expect(request()).resolves.toMatchObject({ kind: 'unanswered' });
+  now += 600_000;
+  const acquired = await request();
+  expect(acquired.kind === 'acquired' && session.ageMs(acquired.grant)).toBe(0);
 });

@@ -26,7 +26,7 @@ const maxResponseMs = 2_000;
  * service to respond. Throws an InputError if a lost lock is to cancel the run, and the run is unknown.
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>) {
-  const { client, clock, connection, log, runner, saveState } = context;
+  const { client, clock, connection, log, record, runner, saveState } = context;
   const { onLost } = task;
   const cancels =
     onLost.kind === 'cancel'
@@ -65,6 +65,7 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
         log.warn(withRequest(text, request));
         return renewed;
       }
+      record(...losses);
       for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
       try {
         const prepared = await startOnce();
@@ -75,12 +76,12 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
           createRenewalTask(
             context,
             task,
-            { step, grants: renewed, losses, ageMs: ageMs + clock() - startedAt },
+            { step, grants: renewed, hasLost: losses.length > 0, ageMs: ageMs + clock() - startedAt },
             cancels,
           ),
         );
         const response = await firstResponse(prepared);
-        // Otherwise the process only reports the losses.
+        // Otherwise the process only cancels the run.
         if (losses.length === grants.length) return renewed;
         if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
         else if (response.kind === 'silent') log.warn(silentText(context, renewed));
@@ -254,7 +255,7 @@ interface StepToRenew {
 const createRenewalTask = (
   { client, clock, connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
-  { step, grants, losses, ageMs }: StepToRenew & { readonly losses: readonly Loss[] },
+  { step, grants, hasLost, ageMs }: StepToRenew & { readonly hasLost: boolean },
   cancels: RunToCancel | undefined,
 ) => ({
   connection,
@@ -265,8 +266,8 @@ const createRenewalTask = (
   ttl: formatDuration(ttl),
   /** The ledger may be gone while the locks are still held. */
   grants,
-  /** Recorded first: a loss may cancel the run. */
-  losses,
+  /** Whether the first renewal has lost one of them. */
+  hasLost,
   ageMs,
   /** The run to cancel if a lock is lost. */
   cancels,

@@ -160,6 +160,29 @@ for (const [reason, NODE_OPTIONS] of [
   });
 }
 
+test('a lock that is lost before its first renewal is in the ledger even if the process cannot be started', async ({
+  expect,
+  place,
+}) => {
+  const proxy = await place.proxy();
+  const released = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const meet = once(isRenewing, { kind: 'held-back', until: released.promise });
+  proxy.meet((passing) => {
+    if (isRenewing(passing)) arrived.resolve();
+    return meet(passing);
+  });
+  const job = await place.job();
+  const step = await job.step({ ...locking(hero, renewing), env: { NODE_OPTIONS: withoutMemory } });
+  await arrived.promise;
+  await place.release(hero);
+  released.resolve();
+  const { log } = await step.finished;
+  expect(lossesOf(job), log).toMatchObject([{ path: hero }]);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+});
+
 /** Copies the bundle, and replaces its renewal program. */
 async function bundleWithRenewer(job: Job, program: string): Promise<string> {
   const { main } = await readActionFile();
