@@ -25,7 +25,10 @@ export function splitWords(command: Command, args: readonly string[]): Parsed<Wo
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? args.length;
   const own = command.runsCommand ? tokens.filter(({ index }) => index < end) : tokens;
-  if (own.some((token) => token.kind === 'option' && token.name === 'help')) return 'help';
+  // It takes a word such as -path for several flags of one letter. Its value may be a secret.
+  const typed = ({ index, rawName }: { readonly index: number; readonly rawName: string }): string =>
+    rawName.startsWith('--') ? rawName : (args[index] ?? rawName).replace(/=.*/s, '');
+  if (own.some((token) => token.kind === 'option' && ['-h', '--help'].includes(typed(token)))) return 'help';
   const texts = new Map<string, string[]>();
   const positionals: string[] = [];
   let target = positionals;
@@ -34,7 +37,7 @@ export function splitWords(command: Command, args: readonly string[]): Parsed<Wo
     else target = positionals;
     if (token.kind !== 'option') continue;
     const { key, flag } = named.get(token.name) ?? {};
-    if (key === undefined || flag === undefined) return refused(unknownFlag(token.rawName, named.keys()));
+    if (key === undefined || flag === undefined) return refused(unknownFlag(typed(token), named.keys()));
     const { value = flag.placeholder === '' ? 'true' : undefined, inlineValue } = token;
     // The next flag is not the value.
     if (value === undefined || (inlineValue === false && /^-./.test(value)))

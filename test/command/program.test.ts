@@ -105,6 +105,12 @@ describe('a command line', () => {
     ]);
   });
 
+  test('has no flags with a single dash, although some contain the letter of the help', async () => {
+    expect(await read([...enough, '-port', '1'])).toEqual(['There is no flag "-port". Did you mean --port?']);
+    expect(await read([...enough, '-path=s3cret'])).toEqual(['There is no flag "-path".']);
+    expect(await read([...enough, '-nolight'])).toEqual(['There is no flag "-nolight". Did you mean --no-light?']);
+  });
+
   test.each([['--nam', 'ada'], ['--nam=s3cret']])(
     'suggests a similar flag for an unknown one, without repeating its value: %j',
     async (...typed) => {

@@ -12,7 +12,7 @@ import { bearerOf } from './caller.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Set when a request has released a lock of the token's own owner: it does not count against the rate limit. */
+    /** Set when a request is not charged at its end: it has released a lock of its own owner, or was charged before. */
     isFree: boolean;
   }
 }
@@ -65,8 +65,8 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 export type Access = 'anyone' | 'any-token' | Scope;
 
 /**
- * `unless-free` is for releases: a request that the handler marks with `makeFree` is not charged, and none is refused
- * for its rate.
+ * `unless-free` is for releases: a request that the handler marks with `makeFree` is not charged, and only one that
+ * calls `chargeNow` is refused for its rate.
  */
 export type Charge = 'always' | 'unless-free';
 
@@ -114,9 +114,12 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
   refuseUntil(seconds, 'Too many requests with this token.');
 }
 
-/** Refuses a request that would store something, and is only charged afterwards. */
-export const refuseBeyondLimit = (c: Context<Environment>, { rateLimiter }: AccessControl): void =>
-  refuseUntil(rateLimiter.secondsUntilCharge(bearerOf(c).id), 'Too many requests with this token.');
+/** Charges a request that would otherwise be charged at its end, because it stores something: parallel ones count. */
+export function chargeNow(c: Context<Environment>, control: AccessControl): void {
+  if (c.get('isFree')) return;
+  admitToken(c, control, bearerOf(c));
+  makeFree(c);
+}
 
 export function refuseUntil(seconds: number, reason: string): void {
   if (seconds === 0) return;
@@ -142,18 +145,16 @@ export type RateLimit = Rate | null;
 interface RateLimiter {
   /** Charges the token for a request, and returns 0; or the seconds until it may be charged. */
   readonly charge: (tokenId: string) => number;
-  readonly secondsUntilCharge: (tokenId: string) => number;
   readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
 }
 
 /** Limits the requests of each token; null for no limit. `clock` counts milliseconds. */
 export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
-  if (limit === null) return { charge: () => 0, secondsUntilCharge: () => 0, headersOf: () => ({}) };
+  if (limit === null) return { charge: () => 0, headersOf: () => ({}) };
   const { perSecond, burst } = limit;
   const { charge, remaining } = limitRate(limit, clock);
   return {
     charge,
-    secondsUntilCharge: (tokenId) => remaining(tokenId).seconds,
     headersOf(tokenId) {
       const { charges, seconds } = remaining(tokenId);
       return {

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { makeFree, refuseBeyondLimit, requireFreeDisk } from '../access/access.ts';
+import { chargeNow, makeFree, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
@@ -187,7 +187,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     async handle({ c }) {
       const id = leaseIdOf(c);
       const { id: workspace } = await requestedWorkspace(c, storage);
-      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => refuseBeyondLimit(c, parts));
+      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => chargeNow(c, parts));
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);

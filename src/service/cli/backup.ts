@@ -50,7 +50,7 @@ const backup = defineStorageCommand({
   },
 });
 
-export const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
+const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
   textTable(
     Object.entries(rows).filter(([, count]) => count > 0),
     { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },

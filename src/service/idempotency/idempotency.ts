@@ -127,7 +127,7 @@ function orThrow<Result>(outcome: Once<Result> | 'key-reused'): Once<Result> {
   return outcome;
 }
 
-export interface IndexedRequest extends KeyedRequest {
+interface IndexedRequest extends KeyedRequest {
   readonly workspace: string;
 }
 
@@ -153,7 +153,7 @@ const selectResults = batchQuery((db, members, now) =>
 );
 
 /** Remembered results, in the order of the requests. */
-export async function recallAll<Result>(
+async function recallAll<Result>(
   db: Database,
   { now }: Storage,
   requests: readonly (IndexedRequest | undefined)[],
@@ -188,7 +188,7 @@ interface DoneRequest {
 }
 
 /** Stores the results of requests with a key. Returns the approximate number of stored bytes. */
-export async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<number> {
+async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<number> {
   const rows = done.flatMap(({ request, result }) =>
     request === undefined ? [] : [{ ...request, result: JSON.stringify(result) }],
   );
@@ -199,7 +199,7 @@ export async function rememberAll(db: Database, { now }: Storage, done: readonly
 export const removeOldResults = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });
 
-export const keyReused = (): Refusal =>
+const keyReused = (): Refusal =>
   new Refusal(
     'idempotency-key-reused',
     'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',

@@ -13,8 +13,6 @@ import { type RecordedLock, toLock } from './lock-row.ts';
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
 
-export type LockChangeKind = (typeof lockChangeKinds)[number];
-
 export type LockChange =
   | { readonly kind: 'acquired' | 'expired'; readonly lock: RecordedLock }
   | {

@@ -157,10 +157,11 @@ async function decide(
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [] });
   }
-  // A person who takes a path that was kept for them has no more request for it.
-  const keys = granted.flatMap((grant) => grant.keys);
-  const asks = keys.flatMap((key) => (keepers.get(key)?.kind === 'ask' ? (keepers.get(key) ?? []) : []));
-  if (asks.length > 0) await removeWaits(db, now, asks);
+  // Nobody waits for what they have: neither a person who has asked, nor a client that no longer waits.
+  const over = granted.flatMap(({ keys, request: { place } }) =>
+    keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind === 'ask' || place === undefined),
+  );
+  if (over.length > 0) await removeWaits(db, now, over);
   await decide(db, now, later, terms, decisions);
 }
 

@@ -134,7 +134,7 @@ function locksFor(scope: CommitScope): RawBuilder<unknown> {
  * Closes a connection after a query on it has timed out, so that the next query opens another one. The driver would
  * keep it, and the next query would wait for the same server, which may be gone after a failover.
  */
-export const replaceSilentConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
+const replaceSilentConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
   options: pool.options,
   end: () => pool.end(),
   async connect() {

@@ -177,7 +177,7 @@ function broadcastOf(writing: DatabaseSync): Broadcast {
 }
 
 /** Maximum time that a statement waits for another process, such as a command next to a running service. */
-export const busyTimeoutMs = 10_000;
+const busyTimeoutMs = 10_000;
 
 /** Maximum pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
 export const maxBusyPauseMs = 15;
@@ -190,7 +190,7 @@ const damaged = [11, 26];
  * statement has had no effect, and only `begin immediate` and reads outside transactions can conflict with others. Also
  * reports statements that find the database damaged: no check reads all pages, and damage does not disappear.
  */
-export function superviseStatements(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
+function superviseStatements(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async (...call) => {
     const until = performance.now() + busyTimeoutMs;

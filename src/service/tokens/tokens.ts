@@ -69,12 +69,6 @@ export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(toToken);
 }
 
-/** Tokens that can currently renew and release the locks of the owner, oldest first. */
-export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
-  const rows = await withNow(db, now).where('owner', '=', owner).orderBy('created_at').orderBy('id').execute();
-  return rows.map(toToken).filter(({ state }) => state === 'active');
-}
-
 export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {
   const row = await withNow(db, now).where('id', '=', id).executeTakeFirst();
   return row && toToken(row);

@@ -54,7 +54,7 @@ export const noLocks: Locks = {
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
-  rateLimiter: { charge: notHere, secondsUntilCharge: notHere, headersOf: notHere },
+  rateLimiter: { charge: notHere, headersOf: notHere },
   requestLimit: { identify: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,

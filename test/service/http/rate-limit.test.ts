@@ -183,6 +183,13 @@ describe.each(databaseKinds)('a token that has used up its rate limit, on $name'
     expect(rows).toEqual([]);
   });
 
+  test('cannot end more such leases by asking for many at once', async () => {
+    const { secret: token } = await newToken();
+    const end = (id: string) => service.ask('DELETE', `/v1/workspaces/${service.home}/leases/${id}`, { token });
+    const replies = await Promise.all(Array.from({ length: 40 }, () => end(randomUUID())));
+    expect(replies.filter(({ status }) => status === 204)).toHaveLength(6);
+  });
+
   test('gains no further releases if it lacks the scope for them', async () => {
     const { release } = await ofNewToken('locks:read');
     const statuses: number[] = [];

@@ -107,6 +107,18 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     },
   );
 
+  test('a client that is granted the lock it waited for, but no longer waits, gets no second one later', async () => {
+    await acquire(wanted('a', 'ada'));
+    const place = { requestId: 'first', isFirst: true, urgency: 3, presentMs: 60_000 } as const;
+    const client = { ...wanted('a', 'bob'), waitId: 'wait of bob' };
+    expect(await decide([{ ...client, place }])).toMatchObject([{ kind: 'blocked' }]);
+    await empty();
+    expect(await acquire(client)).toMatchObject([{ kind: 'granted' }]);
+    await empty();
+    const earlier = { ...client, place: { ...place, isFirst: false } };
+    expect(await decide([earlier])).toEqual([{ kind: 'superseded' }]);
+  });
+
   test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeExchangedTokens, removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
@@ -126,7 +126,6 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
       .where('owner', '=', owner)
       .executeTakeFirstOrThrow();
     expect((await listTokens(storage)).filter((each) => each.owner === owner)).toEqual([]);
-    expect(await activeTokensOf(storage.read, storage.now, owner)).toEqual([]);
     expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
     const response = await visit(service).post('/sign-in', { token, to: '/' });
     expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);

@@ -80,7 +80,7 @@ export const field = ({ id, title, hint, control }: LabelledControl): FormField 
   },
 });
 
-export const enteredValue = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
+const enteredValue = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
 
 interface InputOptions {
   readonly hint?: Markup | string;
@@ -171,7 +171,7 @@ export const selection = (
       )}</select>`,
   });
 
-export const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
 
 export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;
 

@@ -17,9 +17,6 @@ export const filledIn = (values: Readonly<Record<string, string | readonly strin
     return value === undefined ? (others?.all(name) ?? []) : [value].flat();
   });
 
-export const unknownForm = (): Refusal =>
-  new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
-
 /**
  * Far more than people type. For larger input, such as a token for a hundred workspaces, use the command line or the
  * API. Forms with a checkbox in each row of a table set their own number of fields.

@@ -81,7 +81,7 @@ export function addNewLockPages(site: Site): void {
   });
 }
 
-export const readNewLock = (form: Form) =>
+const readNewLock = (form: Form) =>
   allValues({
     path: canonicalLockPath(form.text('path').trim()),
     duration: parseTtl(form.text('duration').trim()),

@@ -110,7 +110,7 @@ const workspacesField = (ids: readonly string[]): FormField =>
     return html`${choices(values, { type: 'radio', name: 'reach', options: [all, some] })}<div class="under">${each}</div>`;
   });
 
-export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
+function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
   const read = allValues({
     name: tokenFields.name.parse(form.text('name')),
     owner: optional(form.text('owner'), tokenFields.owner.parse),
