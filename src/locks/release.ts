@@ -1,5 +1,7 @@
 import {
+  backoff,
   type CallLimits,
+  isTransient,
   type KnownLock,
   type LookupResult,
   lookUp,
@@ -49,7 +51,7 @@ export type ReleaseResult =
   /** `mayBeDone`: the service may have released the lock despite the error. */
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
-export type ReleaseContext = Pick<LockContext, 'client' | 'record'>;
+export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
@@ -85,12 +87,30 @@ async function send(context: ReleaseContext, request: LockToRelease, within: Cal
 export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
   etag !== undefined || id !== undefined;
 
+const maxPauseMs = 5_000;
+
 /**
- * A lock with neither id nor ETag is released by its path, with one request: if its response is lost, another job may
- * hold the path. So may one before the request, which only a list shows.
+ * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
+ * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
  */
 async function releaseByPath(
-  { client }: ReleaseContext,
+  context: ReleaseContext,
+  request: LockToRelease,
+  within: CallLimits,
+): Promise<ReleaseResult> {
+  const { client, clock, sleep, random } = context;
+  for (let failures = 1; ; failures += 1) {
+    const result = await releaseOnce(client, request, within);
+    const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
+    const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
+    const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
+    if (request.target.kind === 'found' || !hasNotArrived || isOver) return result;
+    await sleep(pauseMs, within.signal);
+  }
+}
+
+async function releaseOnce(
+  client: ReleaseContext['client'],
   request: LockToRelease,
   within: CallLimits,
 ): Promise<ReleaseResult> {

@@ -4,6 +4,8 @@ import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { errorOf, iso, knownLock, place, refused, start } from './samples.ts';
 
+const noPauses = { sleep: async () => undefined, random: () => 0.5 };
+
 const run = 'https://ci.example.com/runs/1';
 const minute = 60_000;
 
@@ -27,6 +29,7 @@ async function repeated(origin: string | undefined, holder: Partial<KnownLock>) 
     acquireLock: async () => answers.shift() ?? Promise.reject(new Error('One request too many.')),
   };
   const session = createLockSession({
+    ...noPauses,
     // Requests for a lock use no other methods.
     client: client as Client,
     clock: () => now,

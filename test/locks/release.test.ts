@@ -19,6 +19,7 @@ interface Service {
 async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Service = {}) {
   const events: string[] = [];
   const entries: Entry[] = [];
+  let now = start;
   let looks = 0;
   let sends = 0;
   const client: Pick<Client, 'serverNow' | 'listLocks' | 'releaseLock'> = {
@@ -38,6 +39,11 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       // A release uses no other methods.
       client: client as Client,
       record: (...all) => entries.push(...all),
+      clock: () => now,
+      async sleep(ms) {
+        now += ms;
+      },
+      random: () => 0.5,
     },
     { service: place.service, workspace: game, path: hero, target },
     { deadline: start + 60 * second },
@@ -76,8 +82,17 @@ describe('the release of a lock of the job', () => {
   test('looks up a lock without an id, and releases it by its path', async () => {
     const events = ['look', 'send once'];
     expect(await releasing(own(), { lists: [ours] })).toMatchObject({ kind: 'released', events });
-    const refusal = await releasing(own(), { lists: [ours], answers: [failing(false)] });
-    expect(refusal).toMatchObject({ kind: 'failed', mayBeDone: false, events });
+  });
+
+  test('a lock without an id is looked up again before its request, which has not arrived, is repeated', async () => {
+    const refused = failing(false);
+    const result = await releasing(own(), { lists: [ours], answers: [refused, refused, { kind: 'released' }] });
+    const events = ['look', 'send once', 'look', 'send once', 'look', 'send once'];
+    expect(result).toMatchObject({ kind: 'released', events });
+    const taken = await releasing(own(), { lists: [ours, later], answers: [refused] });
+    expect(taken).toMatchObject({ kind: 'other', events: ['look', 'send once', 'look'] });
+    const never = await releasing(own(), { lists: [ours], answers: [refused] });
+    expect(never).toMatchObject({ kind: 'failed', mayBeDone: false });
   });
 
   test.each<[string, KnownLock | undefined, string]>([

@@ -5,6 +5,8 @@ import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { end, errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from './samples.ts';
 
+const noPauses = { sleep: async () => undefined, random: () => 0.5 };
+
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
@@ -16,6 +18,7 @@ test('records the intent in the ledger, with a new key for the one place of the 
     },
   };
   const session = createLockSession({
+    ...noPauses,
     // These requests use no other methods.
     client: client as Client,
     clock: Date.now,
@@ -54,6 +57,7 @@ test('does not repeat a release that may have been done, if the lock cannot be d
     },
   };
   const session = createLockSession({
+    ...noPauses,
     // Releases use no other methods.
     client: client as Client,
     clock: () => 0,
@@ -80,6 +84,7 @@ test('counts the age of a lock from its first request, which may have been grant
     },
   };
   const session = createLockSession({
+    ...noPauses,
     // This request uses no other methods.
     client: client as Client,
     clock: () => now,
@@ -111,6 +116,7 @@ test.each([
     },
   };
   const session = createLockSession({
+    ...noPauses,
     // This request uses no other methods.
     client: client as Client,
     clock: () => now,

@@ -106,7 +106,7 @@ async function releaseOnService(
   const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
   const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
-    const time = { clock: steadyClock, sleep };
+    const time = { clock: steadyClock, sleep, random: Math.random };
     const session = createLockSession({ ...time, client, record, step, origin });
     const context = { ...time, client, session, service: baseUrl, within: { ...within, isLastChance: true } };
     return { results: await releaseAll(context, candidates), now: client.serverNow() };
