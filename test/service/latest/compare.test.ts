@@ -114,8 +114,21 @@ test('a lock is refused if git cannot compare the files of the mirror', async ()
   expect(await take('topic')).toEqual([503, refusedBecause('The files could not be compared:')]);
 });
 
-/** Removes an object from a repository whose packs may have it. */
-async function removeObject(repository: string, id: string): Promise<void> {
+test('a lock is refused after five seconds if git takes longer to compare its file', async () => {
+  const { repository, workspace, take } = await setUp();
+  expect(await take('main')).toEqual([201, undefined]);
+  const tree = repository.git('rev-parse', 'topic^{tree}').trim();
+  // Opening a pipe that nobody writes to takes forever.
+  const object = await removeObject(join(service.dataFolder, 'mirrors', `${workspace}.git`), tree);
+  execFileSync('mkfifo', [object]);
+  expect(await take('topic')).toEqual([
+    503,
+    refusedBecause('The comparison with the other branches takes longer than 5 s.'),
+  ]);
+});
+
+/** Removes an object from a repository whose packs may have it, and returns the path of its file. */
+async function removeObject(repository: string, id: string): Promise<string> {
   const packs = join(repository, 'objects', 'pack');
   const aside = join(repository, 'aside');
   await rename(packs, aside);
@@ -124,7 +137,9 @@ async function removeObject(repository: string, id: string): Promise<void> {
     if (!name.endsWith('.pack')) continue;
     execFileSync('git', ['-C', repository, 'unpack-objects', '-q'], { input: await readFile(join(aside, name)) });
   }
-  await rm(join(repository, 'objects', id.slice(0, 2), id.slice(2)));
+  const object = join(repository, 'objects', id.slice(0, 2), id.slice(2));
+  await rm(object);
+  return object;
 }
 
 test('a lock is refused if the remote has never answered', async () => {
