@@ -102,7 +102,7 @@ const ofServer = (where: string, { rates, latenciesMs }: Pairs): readonly Figure
 
 export const peers: Benchmark = {
   name: 'peers',
-  what: 'Paths locked and released per second, beside etcd with a lease for each, and beside rows of PostgreSQL.',
+  what: 'Paths locked and released per second, compared with etcd and its leases, and with rows of PostgreSQL.',
   async measure(bench) {
     const compare = (
       names: Pick<Comparison, 'name' | 'peer'>,

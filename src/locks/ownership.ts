@@ -59,7 +59,7 @@ export function ownLockState(
   }
 }
 
-/** Undefined if neither an id nor an ETag identifies it, and nothing shows that the listed lock is a later one. */
+/** Undefined if neither an id nor an ETag identifies the listed lock, and it is not known to be later. */
 function identityOf(own: OwnLock, listed: KnownLock): 'ours' | 'other' | undefined {
   const isSame = isSameLock(own, listed);
   if (isSame !== undefined) return isSame ? 'ours' : 'other';

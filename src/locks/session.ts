@@ -30,7 +30,7 @@ export type SessionAcquireResult =
       readonly conflict: Conflict | undefined;
     };
 
-export type SessionLeaseResult =
+type SessionLeaseResult =
   | (Omit<Extract<PutLeaseResult, { kind: 'held' }>, 'locks' | 'isCompared'> & { readonly grants: readonly Grant[] })
   | Exclude<PutLeaseResult, { kind: 'held' }>;
 
@@ -81,7 +81,7 @@ export function createLockSession(context: SessionContext) {
     return !(Date.parse(holder?.acquired_at ?? '') < firstSentAt(intent) - clockSlackMs);
   }
 
-  /** A repeated request may return a lock that was granted to the first one, unless the service tells the time. */
+  /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
   function earliestGrant(key: string, { acquired_at }: GrantedLock): number {
     const first = keyUsedAt.get(key) ?? clock();
     const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');

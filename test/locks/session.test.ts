@@ -1,11 +1,24 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
+import type { Client, Clock } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { end, errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from './samples.ts';
 
 const noPauses = { sleep: async () => undefined, random: () => 0.5 };
+
+const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
+
+const openSession = (client: Pick<Client, 'serverNow' | 'acquireLock'>, clock: Clock) =>
+  createLockSession({
+    ...noPauses,
+    // These requests use no other methods.
+    client: client as Client,
+    clock,
+    step: 's',
+    origin: undefined,
+    record: () => undefined,
+  });
 
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
@@ -26,13 +39,12 @@ test('records the intent in the ledger, with a new key for the one place of the 
     origin: undefined,
     record: (entry) => ledger.push(entry),
   });
-  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   for (const path of ['a', 'b']) {
     const asked = session.acquire(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
   }
   const intent = (path: string) =>
-    expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1h', key: `step/${path === 'a' ? 1 : 2}` });
+    expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1m', key: `step/${path === 'a' ? 1 : 2}` });
   expect(found).toEqual({
     'asked a': [intent('a')],
     'asked b': [intent('a'), intent('b')],
@@ -83,26 +95,13 @@ test('counts the age of a lock from its first request, which may have been grant
       return { kind: 'acquired', lock, isCompared: false };
     },
   };
-  const session = createLockSession({
-    ...noPauses,
-    // This request uses no other methods.
-    client: client as Client,
-    clock: () => now,
-    step: 's',
-    origin: undefined,
-    record: () => undefined,
-  });
-  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
+  const session = openSession(client, () => now);
   const acquired = await session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 });
   expect(acquired.kind === 'acquired' && session.ageMs(acquired.grant)).toBe(90_000);
 });
 
 test.each([
-  [
-    'the time that the service tells, although an earlier request may have been granted',
-    true,
-    { acquired_at: iso(600_000) },
-  ],
+  ['its acquired_at, although an earlier request may have been granted', true, { acquired_at: iso(600_000) }],
   ['the first request that may have arrived', false, {}],
 ])('counts the age of a lock that was granted after an outage from %s', async (_, mayBeDone, more) => {
   let now = start;
@@ -115,16 +114,7 @@ test.each([
       return { kind: mayBeDone ? 'unanswered' : 'failed', error };
     },
   };
-  const session = createLockSession({
-    ...noPauses,
-    // This request uses no other methods.
-    client: client as Client,
-    clock: () => now,
-    step: 's',
-    origin: undefined,
-    record: () => undefined,
-  });
-  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1m') };
+  const session = openSession(client, () => now);
   const intent = session.intend(lockPath('a'), terms);
   const request = () => session.acquire(intent, { deadline: now + 1 }, { seconds: 0, urgency: 3 });
   await expect(request()).resolves.toMatchObject({ kind: 'unanswered' });

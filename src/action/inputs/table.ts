@@ -68,7 +68,7 @@ export const inputTable = {
   'github-token': { fallback: '', usedBy: ['list-locks', 'lock'] },
 } as const satisfies Record<string, InputRow>;
 
-export type InputName = keyof typeof inputTable;
+type InputName = keyof typeof inputTable;
 
 export type RawInputs = Readonly<Record<InputName, string>>;
 

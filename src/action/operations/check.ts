@@ -20,7 +20,7 @@ import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
-export interface CheckResult extends PathResult {
+interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
   readonly kept?: OwnLock;
   /** Describes the loss. */

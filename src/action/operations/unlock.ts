@@ -23,7 +23,7 @@ import { heldBy, locksPage, type PathResult, reportResults } from '../report/res
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** What an unlock did to one path. */
-export interface UnlockResult extends PathResult {
+interface UnlockResult extends PathResult {
   /** Why the step fails. */
   readonly failure?: string;
   /** Says that the named path is locked, but not by this job. */

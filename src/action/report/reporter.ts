@@ -245,7 +245,7 @@ export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 
 /** Escapes untrusted text for an attribute in double quotes. */
-export const inAttribute = (text: string): string =>
+const inAttribute = (text: string): string =>
   oneLine(text).replace(/[&<>"']/g, (character) => htmlSpelling[character] ?? character);
 
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
@@ -255,7 +255,7 @@ const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u
  * Untrusted text for one log line: it can start neither a new line nor a workflow command. The runner recognizes `::`
  * at the start of a line, and `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
  */
-export const oneLine = (text: string): string =>
+const oneLine = (text: string): string =>
   text
     .replace(unprintable, codeOf)
     .replace(/^(\s*):(?=:)/, '$1: ')

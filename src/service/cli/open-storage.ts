@@ -11,7 +11,7 @@ import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 
-export interface StorageEvents {
+interface StorageEvents {
   readonly onMigrated: (migration: Migration) => void;
   readonly onCommit?: (changes: number) => void;
   readonly onIdleError?: (error: Error) => void;
@@ -51,7 +51,7 @@ export const printMigration =
       `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
     ]);
 
-export function folderFailure(folder: string, error: unknown): unknown {
+function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);
   const code = errorCode(error);

@@ -179,7 +179,7 @@ const onlyGrows = 'The audit only grows.';
 const removableBefore = `coalesce((select value from quotas where name = 'auditRemovableBefore'), 0)`;
 
 /** Reject changes and the removal of audit entries, and new ones that are not at the end. */
-export const auditTriggers: Readonly<Record<Dialect, readonly string[]>> = {
+const auditTriggers: Readonly<Record<Dialect, readonly string[]>> = {
   sqlite: [
     refusal('update', 'before update on audit'),
     refusal('delete', `before delete on audit when old.at >= ${removableBefore}`),

@@ -47,7 +47,7 @@ const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '
 /** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
 const lfsModes = ['head', 'history', 'none'] as const;
 
-export type LfsMode = (typeof lfsModes)[number];
+type LfsMode = (typeof lfsModes)[number];
 
 export const defaultLfsMode: LfsMode = 'head';
 
