@@ -32,7 +32,7 @@ interface GitOptions {
 const ending = '.git';
 
 /** All uses of git by the service. Failures are GitErrors. */
-export function createGit({ dataFolder, allowFile, environment, silenceMs }: GitOptions) {
+export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_000 }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
@@ -104,8 +104,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
-    fetchLfsObjects: (transfer: LfsTransfer) =>
-      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, transfer)),
+    fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
+      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, { ...transfer, silenceMs })),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`maintain the mirror of ${workspace}`, () =>

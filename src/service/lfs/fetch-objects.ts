@@ -73,7 +73,7 @@ async function runGitLfs(
   store: ObjectStore,
   { workspace, remote, settings }: WantedObjects,
   objects: readonly ReferencedObject[],
-  { timeoutMs, signal }: Parameters<FetchObjects>[1],
+  { signal }: Parameters<FetchObjects>[1],
   onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<GitLfsRun> {
   const url =
@@ -86,15 +86,10 @@ async function runGitLfs(
     );
   }
   const ending = new AbortController();
-  const silence = setTimeout(
-    () => ending.abort(new GitError('failed', `Nothing arrived from the LFS store at ${url} for too long.`)),
-    timeoutMs,
-  );
   const redact = createRemoteRedactor(remote);
   const isWanted = new Set<string>(objects.map(({ oid }) => oid));
   const reasons = new Map<string, string>();
   let isStoreUnusable = false;
-  let last = '';
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
     const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
@@ -111,9 +106,6 @@ async function runGitLfs(
       limits: withSignal({ timeoutMs: maxTimerMs, signal }, ending.signal),
       onProgress(received) {
         checkDisk();
-        const now = `${received.objects} ${received.bytes}`;
-        if (now !== last) silence.refresh();
-        last = now;
         onProgress(received);
       },
       onErrorLine(line) {
@@ -129,8 +121,6 @@ async function runGitLfs(
     if (error.kind === 'failed') return { reasons, failure: error };
     if (error.kind !== 'not-installed') throw error;
     return { reasons: new Map(objects.map(({ oid }) => [oid, notInstalled])), failure: error };
-  } finally {
-    clearTimeout(silence);
   }
 }
 

@@ -265,7 +265,7 @@ export const noObjects: FetchedObjects = {
 /** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
-  /** The timeout applies to git, and to the time that a store sends nothing. */
+  /** The timeout applies to git: objects may be large, and a store that sends nothing is given up earlier. */
   limits: Limits & { readonly signal: AbortSignal },
   onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
 ) => Promise<FetchedObjects>;

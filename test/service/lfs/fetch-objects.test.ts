@@ -27,7 +27,6 @@ beforeEach((context) => {
 
 interface FetchOptions extends Partial<FetchObjectsParts> {
   readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
   readonly mode?: string;
   readonly lfsUrl?: string | null;
   readonly remote?: Remote;
@@ -53,7 +52,7 @@ async function objectsSetUp() {
       repository.commit({ branch: 'main', files: Object.fromEntries(pointers) });
     },
     async fetch(options: FetchOptions = {}): Promise<FetchedObjects> {
-      const { signal = new AbortController().signal, timeoutMs = enoughTime.timeoutMs, mode = null } = options;
+      const { signal = new AbortController().signal, mode = null } = options;
       const { remote = setUp.remote, lfsUrl = store.url, onProgress = () => undefined, ...parts } = options;
       const { head } = await git.fetch('game', remoteAt(repository.path), branch, enoughTime);
       const fetchObjects = createFetchObjects({
@@ -64,7 +63,7 @@ async function objectsSetUp() {
         ...parts,
       });
       const settings = { lfs_url: lfsUrl, lfs_mode: mode };
-      return fetchObjects({ workspace: 'game', branch, head, remote, settings }, { timeoutMs, signal }, onProgress);
+      return fetchObjects({ workspace: 'game', branch, head, remote, settings }, { ...enoughTime, signal }, onProgress);
     },
   };
 }
@@ -274,10 +273,17 @@ describe('a sync', () => {
     await expect(fetch()).rejects.toThrow(reason);
   });
 
-  test('fails if the store does not respond, has no URL, or nothing listens there', async () => {
+  test.each(['batch', 'download'] as const)('ends while the store sends nothing to a %s request', async (request) => {
+    const { fetch, store, data } = await oneObject();
+    store.behaviour[request] = () => silence;
+    const reason = 'git could not fetch the LFS objects of http://127.0.0.1';
+    const failure = await fetch({ git: gitIn(data, {}, 1_000) }).catch(String);
+    expect(failure).toContain(reason);
+    expect(failure).toContain('nothing arrived for 1 s');
+  });
+
+  test('fails if the store has no URL, or nothing listens there', async () => {
     const { fetch, store } = await oneObject();
-    store.behaviour.batch = () => silence;
-    await expect(fetch({ timeoutMs: 300 })).rejects.toThrow('Nothing arrived from the LFS store at http://');
     await expect(fetch({ lfsUrl: null })).rejects.toThrow('their URL is unknown');
     await store.close();
     await expect(fetch()).rejects.toThrow('connection refused');
