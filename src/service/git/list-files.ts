@@ -44,8 +44,6 @@ const isReadable = (name: string): boolean => name !== '' && !name.startsWith('"
 
 export interface SmallBlobs {
   readonly commit: string;
-  /** `head` selects the files of the commit, `history` also those of all earlier commits. */
-  readonly of: 'head' | 'history';
   /** Exclusive upper limit of their size. */
   readonly belowBytes: number;
 }
@@ -96,29 +94,18 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
 
 async function listSmallBlobs(
   git: GitCommand,
-  { commit, of, belowBytes }: SmallBlobs,
+  { commit, belowBytes }: SmallBlobs,
   limits: Limits,
 ): Promise<ReadonlyMap<string, string>> {
   const paths = new Map<string, string>();
-  const task = { limits, purpose: `list the files of ${commit}` };
-  if (of === 'head') {
-    const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
-    await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
-      ...task,
-      onOutput: eachLine((line) => {
-        const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
-        if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
-      }),
-    });
-  } else {
-    const filters = ['--filter=object:type=blob', `--filter=blob:limit=${belowBytes}`];
-    await git(['rev-list', '--objects', ...filters, '--end-of-options', commit], {
-      ...task,
-      onOutput: eachLine((line) => {
-        const [, id = '', path = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
-        if (id !== '') paths.set(id, path);
-      }),
-    });
-  }
+  const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
+  await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
+    limits,
+    purpose: `list the files of ${commit}`,
+    onOutput: eachLine((line) => {
+      const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
+      if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
+    }),
+  });
   return paths;
 }

@@ -55,7 +55,7 @@ export const workspaceFields = {
   lfs: {
     title: 'LFS objects that a sync fetches',
     placeholder: 'WHICH',
-    hint: "which LFS objects a sync fetches: those of the branch's head, of its complete history, or none",
+    hint: "which LFS objects a sync fetches: those of the branch's head, or none",
     otherwise: `default ${defaultLfsMode}`,
     parse: parseLfsMode,
   },

@@ -212,7 +212,7 @@ describe('workspace update', () => {
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'A lock lasts at least 1s and at most 30d.'],
     [['--lock-delay', '61s'], 'It must be from 0s to 1m.'],
-    [['--lfs', 'all'], 'It must be one of head, history, none.'],
+    [['--lfs', 'all'], 'It must be one of head, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
     [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],
