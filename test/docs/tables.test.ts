@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +54,15 @@ test('the map of src/ has a sentence for each folder, and no other folders', asy
   const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
+});
+
+test('CONTRIBUTING names only files and folders that exist', async () => {
+  const named = codeIn((await readPage('CONTRIBUTING.md')).text).filter((code) =>
+    /^(src|test|scripts|bench|deploy|docs|\.ci|\.github)\/[\w./-]+$/.test(code),
+  );
+  expect(named).toContain('src/service/webhooks/formats.ts');
+  const missing = named.filter((path) => !existsSync(new URL(`../${path}`, docs)));
+  expect(missing).toEqual([]);
 });
 
 /** Whether the source declares a function or a method with this name. */
