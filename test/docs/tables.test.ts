@@ -86,6 +86,12 @@ test('"Where things happen" names only functions that exist, in at most three st
   }
 });
 
+test('each dependency has its reason in the decisions', async () => {
+  const { devDependencies } = JSON.parse(await readFile(new URL('../package.json', docs), 'utf8'));
+  const named = codeIn(section(await readPage('docs/decisions.md'), 'Dependencies').text);
+  expect(Object.keys(devDependencies).filter((name) => !named.includes(name))).toEqual([]);
+});
+
 test('the changelog has only section titles that a release can find', async () => {
   const { text } = await readPage('CHANGELOG.md');
   const [first, ...versions] = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
