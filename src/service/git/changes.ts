@@ -101,20 +101,6 @@ export async function listDifferences(
   return paths;
 }
 
-/** The relation of a commit to an earlier state of its branch. A commit that is missing is unrelated. */
-export async function relationOf(
-  git: GitCommand,
-  { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
-): Promise<'ahead' | 'behind' | 'unrelated'> {
-  const counts = await git(
-    ['rev-list', '--ignore-missing', '--left-right', '--count', '--end-of-options', `${from}...${to}`],
-    { purpose: `compare the history of ${from} with that of ${to}`, limits },
-  );
-  const [lost = 0, added = 0] = counts.split('\t').map(Number);
-  if (lost === 0 && added > 0) return 'ahead';
-  return lost > 0 && added === 0 ? 'behind' : 'unrelated';
-}
-
 const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];
 
 /** Parses `--raw -z`: git-diff(1), RAW OUTPUT FORMAT. Paths are normalized like those of locks. */

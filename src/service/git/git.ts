@@ -5,7 +5,7 @@ import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { createPackWriters, isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
-import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
+import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
@@ -82,7 +82,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     listBlobs: (workspace: string, query: Parameters<typeof listBlobs>[1]) => listBlobs(gitOf(workspace), query),
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
       listDifferences(gitOf(workspace), query),
-    relationOf: (workspace: string, query: Parameters<typeof relationOf>[1]) => relationOf(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),

@@ -11,15 +11,15 @@ import { isTaken } from './find.ts';
 import { type RecordedLock, toLock } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
-export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
+export const lockChangeKinds = ['acquired', 'released', 'force-released', 'expired'] as const;
 
 export type LockChange =
   | { readonly kind: 'acquired' | 'expired'; readonly lock: RecordedLock }
   | {
-      readonly kind: 'released' | 'force-released' | 'merged';
+      readonly kind: 'released' | 'force-released';
       readonly lock: RecordedLock;
       readonly at: number;
-      /** The owner who released it, or the name of the operator; for a merge, the branch. */
+      /** The owner who released it, or the name of the operator. */
       readonly by: string;
     };
 
@@ -117,8 +117,6 @@ export function eventOf(change: LockChange): OutboxEvent {
       const release = { released_by: change.by, forced: kind === 'force-released' };
       return { type: 'lock.released', ...about, data: { ...data, ...release } };
     }
-    case 'merged':
-      return { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } };
   }
 }
 

@@ -180,5 +180,5 @@ export async function lostLocks(
 
 function reasonOf(end: string | undefined): LostLock['reason'] {
   if (end === 'force-released') return 'forced';
-  return end === 'released' || end === 'merged' ? 'released' : 'expired';
+  return end === 'released' ? 'released' : 'expired';
 }

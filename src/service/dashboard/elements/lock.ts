@@ -116,14 +116,12 @@ export const changeNames = {
   acquired: 'taken',
   released: 'released',
   'force-released': 'force-released',
-  merged: 'released by a merge',
   expired: 'expired',
 } as const;
 
 /** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function changeText({ kind, owner, ended_by }: RecordedLockChange): Markup {
-  const by =
-    ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
+  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
   return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
 }
 

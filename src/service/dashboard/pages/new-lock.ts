@@ -66,7 +66,6 @@ export function addNewLockPages(site: Site): void {
         type: 'exclusive',
         ttl,
         note,
-        untilMerged: true,
         compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
         bearer: call.bearer,
         // The Referer would be a page of this dashboard, not a run.
