@@ -38,7 +38,7 @@ export async function serveMirror(task: ServeTask): Promise<void> {
       limits,
       repository: view,
       settings: uploadPackSettings,
-      protocol,
+      variables: protocol === undefined ? {} : { GIT_PROTOCOL: protocol },
       inBackground: true,
       onOutput(chunk) {
         const bytes = header === undefined ? chunk : Buffer.concat([header, chunk]);
