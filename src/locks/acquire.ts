@@ -60,6 +60,9 @@ const quickMs = 1_000;
 /** A service, or its gateway, may not let requests wait, although it says so. */
 const maxVainWaits = 3;
 
+/** So many quick responses in a row have a pause as short as after a lost connection. Later ones are polls. */
+const maxQuickResponses = 10;
+
 /** Lets a step notice within 300 ms that the service is back. */
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
@@ -147,6 +150,7 @@ interface Elapsed {
 function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
   let hasLine = false;
   let vainWaits = 0;
+  let quickResponses = 0;
   let polls = 0;
 
   function waitSeconds(): number {
@@ -173,8 +177,10 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
       // A service that is stopping answers all waiting requests, with their places.
       if (isQuick && queue === undefined) vainWaits += 1;
       else if (seconds > 0 && !isQuick) vainWaits = 0;
+      quickResponses = isQuick ? quickResponses + 1 : 0;
       hasLine = hasWaited;
-      if (waitSeconds() > 0) return isQuick ? reconnect(reservedMs) : undefined;
+      if (waitSeconds() > 0 && !isQuick) return;
+      if (waitSeconds() > 0 && quickResponses <= maxQuickResponses) return reconnect(reservedMs);
       polls += 1;
       await pause(pauseMs(polls, soonestRetryMs(blocked), random), reservedMs);
     },

@@ -417,11 +417,20 @@ describe('a wait in line', () => {
   test('asks again within 300 ms while a service shuts down and responds at once', async () => {
     const { sleeps, events } = await waiting({
       response: blockedAtFirst(1),
-      waitInLine: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : granted(path, 5)),
+      waitInLine: ({ path }, number) => (number < 10 ? stillHeld(path, 5) : granted(path, 5)),
     });
-    expect(sleeps).toHaveLength(20);
+    expect(sleeps).toHaveLength(10);
     expect(Math.max(...sleeps)).toBeLessThan(250);
     expect(events.filter((event) => event === 'ask a')).toHaveLength(1);
+  });
+
+  test('asks less and less often if its place is reported at once again and again', async () => {
+    const { events, sleeps } = await waiting({
+      response: blockedAtFirst(1),
+      waitInLine: ({ path }) => stillHeld(path, 5),
+    });
+    expect(events.filter((event) => event.startsWith('wait')).length).toBeLessThan(100);
+    expect(Math.max(...sleeps)).toBeGreaterThan(5 * second);
   });
 
   test('asks without a wait after a gateway has rejected three requests that wait', async () => {
