@@ -7,7 +7,7 @@ import type { QueuePosition } from '../../src/interface/problem.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { ReleaseResult } from '../../src/locks/release.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
-import { game, lockPath, ttl } from '../client/test-client.ts';
+import { lockPath } from '../client/test-client.ts';
 import {
   conflictOf,
   errorOf,
@@ -15,10 +15,10 @@ import {
   iso,
   knownLock,
   lockOf,
-  place,
   refused,
   sessionOf,
   start,
+  terms,
   type WaitingRequest,
 } from './samples.ts';
 
@@ -47,6 +47,7 @@ const inLine = (path: LockPath, queue?: QueuePosition): SessionAcquireResult =>
 const taken = (path: LockPath): SessionAcquireResult => ({
   kind: 'acquired',
   grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
+  grantedAt: Number.POSITIVE_INFINITY,
 });
 
 const failed = (failure: RequestFailure): SessionAcquireResult => ({ kind: 'failed', error: errorOf(failure) });
@@ -109,7 +110,8 @@ async function waiting({
     {
       // A wait uses no other methods.
       client: client as Client,
-      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
+      terms,
+      record: () => undefined,
       clock,
       random,
       signal,
