@@ -168,9 +168,6 @@ const audit = ({ sequence }: Words): readonly string[] => [
     sequence ${sequence}, at bigint not null, actor text not null, token_id text, address text,
     action text not null, detail text not null)`,
   // Each filter finds its newest entries without reading other entries.
-  'create index audit_of_actor on audit (actor, sequence)',
-  'create index audit_of_token on audit (token_id, sequence)',
-  'create index audit_of_action on audit (action, sequence)',
   // Finds the runs that already have an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];
