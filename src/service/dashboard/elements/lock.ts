@@ -117,14 +117,12 @@ export const endNames = {
   held: 'held now',
   released: 'released',
   'force-released': 'force-released',
-  merged: 'released by a merge',
   expired: 'expired',
 } as const;
 
 /** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function endText({ kind, owner, ended_by }: RecordedLockPeriod): Markup {
-  const by =
-    ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
+  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
   return html`${isKnown(kind) ? endNames[kind] : literal(kind)}${by}`;
 }
 
