@@ -49,6 +49,7 @@ process.once('exit', () => {
 git('clone', '--quiet', '--shared', '.', copy);
 symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
 const importers = readImporters();
+const doesNotCompile = 'it does not compile';
 /** In seconds. Tests that fail without a mistake, or that `npm test` leaves out, are not used. */
 const durations = new Map<string, number | undefined>();
 const until = Date.now() + Number(given.minutes) * 60_000;
@@ -58,6 +59,7 @@ let tried = 0;
 for (const { file, mistake } of inRandomOrder(sources().flatMap(candidatesIn))) {
   if (Date.now() > until) break;
   const killer = await killerOf(file, mistake);
+  if (killer === doesNotCompile) continue;
   const text = `${file}:${mistake.line}  ${mistake.before} → ${mistake.after}`;
   tried += 1;
   if (killer === undefined) survivors.push(text);
@@ -146,7 +148,7 @@ async function killerOf(file: string, { text }: Mistake): Promise<string | undef
     if (tests.length === 0) continue;
     writeFileSync(join(copy, file), text);
     try {
-      if (isStarted && (await run(['scripts/bundle.ts'], 120)) !== 0) return 'the bundler';
+      if (isStarted && (await run(['scripts/bundle.ts'], 120)) !== 0) return doesNotCompile;
       const results = await vitest([...tests, '--bail', '1'], 60 + 3 * secondsOf(tests));
       const failed = results.find(({ status }) => status !== 'passed');
       if (failed !== undefined) return failed.name;
