@@ -27,9 +27,11 @@ const { values: given, positionals: places } = parseArgs({
 });
 
 const mostSurvivors = 0.09;
-/** Of tests that import the file, and as many of those that start a program made of it. */
-const secondsOfTests = 20;
-const mostTests = 16;
+/** The nearest of the tests that import the file, and as many of those that start a program made of it. */
+const mostTests = 48;
+const testsAtOnce = 16;
+/** Slower ones of those at once are left out. */
+const secondsAtOnce = 20;
 
 /** Tests that import these start a program whose sources are those. */
 const programs: Readonly<Record<string, readonly string[]>> = {
@@ -144,20 +146,27 @@ function testsNear(file: string): readonly (readonly string[])[] {
 async function killerOf(file: string, { text }: Mistake): Promise<string | undefined> {
   const original = readFileSync(join(copy, file), 'utf8');
   for (const [isStarted, candidates] of testsNear(file).entries()) {
-    const tests = await affordable(candidates.slice(0, mostTests));
-    if (tests.length === 0) continue;
-    writeFileSync(join(copy, file), text);
-    try {
-      if (isStarted && (await run(['scripts/bundle.ts'], 120)) !== 0) return doesNotCompile;
-      const results = await vitest([...tests, '--bail', '1'], 60 + 3 * secondsOf(tests));
-      const failed = results.find(({ status }) => status !== 'passed');
-      if (failed !== undefined) return failed.name;
-      if (results.length < tests.length) return 'it does not start, or does not end';
-    } finally {
-      writeFileSync(join(copy, file), original);
+    for (let from = 0; from < Math.min(candidates.length, mostTests); from += testsAtOnce) {
+      const tests = await affordable(candidates.slice(from, from + testsAtOnce));
+      writeFileSync(join(copy, file), text);
+      try {
+        if (isStarted && (await run(['scripts/bundle.ts'], 120)) !== 0) return doesNotCompile;
+        const killer = await firstFailing(tests);
+        if (killer !== undefined) return killer;
+      } finally {
+        writeFileSync(join(copy, file), original);
+      }
     }
   }
   return undefined;
+}
+
+async function firstFailing(tests: readonly string[]): Promise<string | undefined> {
+  if (tests.length === 0) return undefined;
+  const results = await vitest([...tests, '--bail', '1'], 60 + 3 * secondsOf(tests));
+  const failed = results.find(({ status }) => status !== 'passed');
+  if (failed !== undefined) return failed.name;
+  return results.length < tests.length ? 'it does not start, or does not end' : undefined;
 }
 
 function secondsOf(tests: readonly string[]): number {
@@ -172,7 +181,7 @@ async function affordable(candidates: readonly string[]): Promise<readonly strin
   const chosen: string[] = [];
   for (const test of candidates) {
     const seconds = durations.get(test);
-    if (seconds !== undefined && secondsOf(chosen) + seconds <= secondsOfTests) chosen.push(test);
+    if (seconds !== undefined && secondsOf(chosen) + seconds <= secondsAtOnce) chosen.push(test);
   }
   return chosen;
 }
