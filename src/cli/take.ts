@@ -14,7 +14,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import { outdatedText } from '../interface/outdated.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
-import { rollBackMs } from '../locks/path-by-path.ts';
+import { rollBackMs } from '../locks/rollback.ts';
 import { checkLocks } from './check.ts';
 import { checkedOutVersions, headBranch, pathProblems } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
-import { removeOldAudit } from './audit/read-audit.ts';
+import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';

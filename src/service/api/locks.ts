@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
-import { grants } from '../../interface/scopes.ts';
 import { makeFree, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
+import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { parseIfMatch, tagPattern } from '../locks/release.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';

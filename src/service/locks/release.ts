@@ -5,7 +5,7 @@ import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Broadcast, Database, Now, Storage } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
-import { type LockChange, recordLockChanges } from './history.ts';
+import { type LockEnd, recordEnds } from './history.ts';
 import { type LockRow, toLock } from './lock-row.ts';
 import type { LinePath } from './waits.ts';
 
@@ -71,12 +71,12 @@ async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]
   const keys = granted.map(({ workspace, path }) => ({ workspace, path }));
   const deleted = await deleteLocks(db, now, keys);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const changes = granted.flatMap(({ found: lock, own, releaser }): LockChange[] => {
+  const ends = granted.flatMap(({ found: lock, own, releaser }): LockEnd[] => {
     const at = times.get(lock.id);
     if (at === undefined) return [];
     return [{ kind: own ? 'released' : 'force-released', lock, at, by: releaser.owner ?? releaser.name }];
   });
-  await recordLockChanges(db, now, changes);
+  await recordEnds(db, now, ends);
   for (const release of granted) {
     if (!release.own) await recordAudit(db, now, auditOf(release));
   }

@@ -7,7 +7,7 @@ import { batchChange, batchQuery, excludedOf, insertFrom, numberOf, textOf } fro
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isTaken, type LockKey, type StoredLock } from './find.ts';
-import { type LockChange, recordLeaseChanges, recordLockChanges } from './history.ts';
+import { expiryOf, recordAcquired, recordEnds } from './history.ts';
 import type { RecordedLock } from './lock-row.ts';
 
 /** What the locks of a request have in common. */
@@ -57,7 +57,9 @@ export async function storeLocks(
   });
   await insertLocks(db, now, members);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
-  await recordGrants(db, now, grants, locks);
+  const expired = grants.flatMap(({ replaced }) => replaced);
+  await recordEnds(db, now, expired.map(expiryOf));
+  await recordAcquired(db, now, locks.flat());
   return locks;
 }
 
@@ -161,25 +163,6 @@ const insertOf = (isFolded: boolean) =>
 
 const insertPlain = insertOf(false);
 const insertFolded = insertOf(true);
-
-async function recordGrants(
-  db: Database,
-  now: Now,
-  grants: readonly Grant[],
-  locks: readonly (readonly RecordedLock[])[],
-): Promise<void> {
-  const changes = grants.flatMap(({ request, replaced }, index): LockChange[] => [
-    ...replaced.map((lock) => ({ kind: 'expired' as const, lock })),
-    ...(request.lease === undefined ? (locks[index] ?? []) : []).map((lock) => ({ kind: 'acquired' as const, lock })),
-  ]);
-  await recordLockChanges(db, now, changes);
-  for (const [index, { request }] of grants.entries()) {
-    const { lease: id, workspace } = request;
-    const at = locks[index]?.[0]?.acquired_at;
-    if (id === undefined || at === undefined) continue;
-    await recordLeaseChanges(db, now, { lease: { workspace, id }, kind: 'acquired', at, by: null });
-  }
-}
 
 /** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;

@@ -7,7 +7,14 @@ type Rows = { readonly [T in keyof Tables]: readonly Selectable<Tables[T]>[] };
 const awkward = 'a "quoted"\n\\ line\u2028 ヒーロー 🦊 é';
 const largest = Number.MAX_SAFE_INTEGER;
 
-const history = { workspace_id: 'game', at: 5, kind: 'acquired', lock_id: 'lock_1', owner: 'ada' };
+const history = {
+  workspace_id: 'game',
+  ended_at: 5,
+  kind: 'released',
+  lock_id: 'lock_1',
+  owner: 'ada',
+  acquired_at: 4,
+};
 
 /**
  * Rows of every table, with a value in each column, and null in each nullable one. The history has more than one page,
@@ -130,33 +137,26 @@ export const everyTable: Rows = {
     path: `p${fence}`,
     origin: fence === 0 ? null : 'o',
     note: fence === 0 ? null : awkward,
+    lease_id: fence === 0 ? null : 'lease_1',
     ended_by: fence === 0 ? null : 'ada',
   })),
   leases: [
     {
       workspace_id: 'game',
       id: 'lease_1',
-      token_id: 'tok_1',
       owner: 'ada',
       fingerprint: 'f',
       pool: 'seats',
       state: 'held',
-      size: 1,
-      granted: '[["lock_1","B"]]',
-      result: null,
       expires_at: 2,
     },
     {
       workspace_id: 'game',
       id: 'lease_2',
-      token_id: 'tok_1',
       owner: 'ada',
       fingerprint: null,
       pool: null,
       state: 'ended',
-      size: 0,
-      granted: null,
-      result: '{"released":[],"lost":[]}',
       expires_at: 2,
     },
   ],

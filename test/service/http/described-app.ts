@@ -1,8 +1,8 @@
 import pino from 'pino';
-import type { Scope } from '../../../src/interface/scopes.ts';
 import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
 import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
