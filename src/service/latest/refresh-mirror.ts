@@ -3,8 +3,9 @@ import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
+import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { KnownRemote, RemoteListing, RemoteMemory } from '../workspaces/remotes.ts';
+import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remotes.ts';
 import { comparedWith, patternsOf } from '../workspaces/settings.ts';
 import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -21,6 +22,7 @@ export type ComparedHeads = Awaited<ReturnType<ReturnType<typeof createRefreshMi
 
 /** Leaves time for the comparison. */
 const timeoutMs = 4_000;
+const maxRemembered = 1_000;
 
 /** A remote that did not answer is not waited for again within the same minute. */
 const maxAgeOfSilenceMs = 60_000;
@@ -37,16 +39,21 @@ export interface RefreshRequest {
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }: RefreshParts) {
+  /** The branches that were compared before: the remote may have been asked before a new one was pushed. */
+  const compared = new Map<string, true>();
+
   return async (request: RefreshRequest, maxAgeMs: number) => {
     const { workspace, branch } = request;
     const deadline = performance.now() + timeoutMs;
     let known = remoteMemory.known(workspace);
     let hasAnswered = known.failure === undefined;
-    if (performance.now() - known.startedAt >= maxAgeOf(known, branch, maxAgeMs)) {
+    const key = remoteKey(workspace, branch);
+    if (performance.now() - known.startedAt >= maxAgeOf(known, branch, compared.has(key) ? maxAgeMs : 0)) {
       const asked = await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
       hasAnswered = asked !== undefined && asked.failure === undefined;
       known = asked ?? known;
     }
+    if (hasAnswered) remember(compared, key, true, maxRemembered);
     const { listing, startedAt: refreshedAt } = known;
     const isCompared = comparedWith(workspace, listing?.defaultBranch);
     const synced = await syncedBranches(storage, workspace.id);

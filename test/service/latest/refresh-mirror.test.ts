@@ -119,7 +119,7 @@ test('a synced branch that this instance lacks and cannot fetch leaves a gap', a
 test.each([
   { remote: 'a silent remote is asked once for all branches', failure: 'silent', asks: 1 },
   { remote: 'a remote for which no process was free is asked again', failure: 'busy', asks: 5 },
-  { remote: 'a remote that answers is asked once for all branches that it has', failure: undefined, asks: 1 },
+  { remote: 'a remote that answers is asked once for each branch', failure: undefined, asks: 3 },
 ] as const)('$remote', async ({ failure, asks }) => {
   const { refresh, calls } = await setUp(['main', 'a', 'b'], ['main', 'a', 'b'], { ...(failure && { failure }) });
   for (const branch of ['main', 'a', 'b', 'a', 'b']) await refresh(branch);
