@@ -30,15 +30,6 @@ export function parsePublicUrl(text: string): Parsed<string> {
     : refused('It must not have a path: the service must be at the root of its host.');
 }
 
-/** Null for no limit. */
-export function parseByteLimit(text: string): Parsed<number | null> {
-  if (text === 'none') return accepted(null);
-  const bytes = parseByteCount(text);
-  return bytes.ok && bytes.value > 0
-    ? bytes
-    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or none.');
-}
-
 const maxPerSecond = 1_000_000;
 
 /** Burst of an idle token, in seconds of its rate: jobs request all their locks when they start. */

@@ -1,5 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { type Flags, type FlagValues, optional, toggle } from '../../command/flags.ts';
+import { type Flags, type FlagValues, toggle } from '../../command/flags.ts';
 import { type OutputBlock, textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
@@ -19,7 +19,7 @@ import {
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { optionalField, parseByteLimit, workspaceArgument } from './values.ts';
+import { optionalField, workspaceArgument } from './values.ts';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),
@@ -76,11 +76,6 @@ export const settingFlags = {
   deskTtl: optionalField(workspaceFields.desk_ttl),
   lfsUrl: optionalOrNone(workspaceFields.lfs_url, 'for the one of the remote'),
   lfs: optionalField(workspaceFields.lfs),
-  lfsLimit: optional(
-    'SIZE',
-    'disk limit of its LFS objects: the least recently used are removed, but none that a synced branch needs',
-    parseByteLimit,
-  ),
   lockDelay: optionalOrNone(workspaceFields.lock_delay, 'for that of the service'),
   latest: optionalField(workspaceFields.latest),
   latestBranches: optionalField(workspaceFields.latest_branches),
@@ -98,7 +93,6 @@ export function settingsOf({
     desk_ttl: deskTtl && formatDuration(deskTtl),
     lfs_url: flags.lfsUrl,
     lfs_mode: flags.lfs,
-    lfs_limit: flags.lfsLimit,
     lock_delay_ms: lockDelay && milliseconds(lockDelay),
     latest: flags.latest,
     latest_branches: latestBranches && JSON.stringify(latestBranches),
@@ -159,7 +153,6 @@ const currentSettings = (workspace: FoundWorkspace) => ({
   desk_ttl: formatDuration(lfsLockTtl(workspace)),
   lfs_url: lfsEndpoint(workspace) ?? null,
   lfs: lfsMode(workspace),
-  lfs_limit: workspace.lfs_limit,
   lock_delay: workspace.lock_delay_ms === null ? null : formatDuration({ seconds: workspace.lock_delay_ms / 1_000 }),
   latest: latestMode(workspace),
   latest_branches: patternsOf(workspace),

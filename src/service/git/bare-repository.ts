@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchName, branchRef, mainBranch } from './branch-name.ts';
-import { withScratchFolder } from './scratch.ts';
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
@@ -57,6 +56,17 @@ export const isRepository = (folder: string): Promise<boolean> =>
 async function createFolders(repository: string): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(repository, part), { recursive: true });
+}
+
+/** Runs the work with a temporary folder in `parent`, and removes the folder when the work ends or fails. */
+export async function withScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'work-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
 }
 
 /**

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBorrowingRepository, ensureRepository, isRepository, type Mirror } from './bare-repository.ts';
+import {
+  createBorrowingRepository,
+  ensureRepository,
+  isRepository,
+  type Mirror,
+  withScratchFolder,
+} from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
-import { withScratchFolder } from './scratch.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose

@@ -18,7 +18,7 @@ export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 /** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
-export const lastUsePrecisionMs = 10 * 60 * 1_000;
+const lastUsePrecisionMs = 10 * 60 * 1_000;
 
 /** Objects of a workspace on disk, each complete or absent, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
 export function createObjectStore(dataFolder: string, workspace: string) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { readLfsProgress } from '../../../src/service/git/lfs-fetch.ts';
+import { readLfsProgress } from '../../../src/service/git/lfs.ts';
 import type { Remote } from '../../../src/service/git/remote.ts';
 import { createFetchObjects, type FetchObjectsParts } from '../../../src/service/lfs/fetch-objects.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
