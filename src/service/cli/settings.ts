@@ -6,7 +6,7 @@ import { isLoopback } from '../../interface/loopback.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { type Parsed, refused } from '../../interface/parsed.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
-import { parseLockDelay } from '../workspaces/fields.ts';
+import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags } from './storage-command.ts';
 import { parseByteCount, parseFolder, parseHost, parsePublicUrl, parseRateLimit } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { type Flag, type FlagOptions, optional, required } from '../../command/flags.ts';
+import { optional, required } from '../../command/flags.ts';
 import { textOf } from '../../command/values.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -70,10 +70,7 @@ export const idOf =
 
 const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
 
-export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options?: FlagOptions): Flag<T> =>
-  required(placeholder, hint, parse, options);
-
-export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>, options?: FlagOptions) =>
-  optional(placeholder, hint, parse, otherwise, options);
+export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>) =>
+  optional(placeholder, hint, parse, otherwise);
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);

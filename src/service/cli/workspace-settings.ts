@@ -3,14 +3,11 @@ import { type Flags, type FlagValues, toggle } from '../../command/flags.ts';
 import { type OutputBlock, textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
-import { accepted } from '../../interface/parsed.ts';
 import { byteSize } from '../../interface/transfer.ts';
-import type { Field } from '../contract/field.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
-import { workspaceFields } from '../workspaces/fields.ts';
 import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
 import {
   type FoundWorkspace,
@@ -19,7 +16,8 @@ import {
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { optionalField, workspaceArgument } from './values.ts';
+import { workspaceArgument } from './values.ts';
+import { optionalRemoteFlag, settingFlags } from './workspace-flags.ts';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),
@@ -66,22 +64,6 @@ export function remoteSummary(remote: RemoteBranches | null): string {
   return `The remote responds; it has ${pluralize(branches.size, 'branch', 'branches')}${main}.`;
 }
 
-const optionalOrNone = <T>({ hint, parse, ...field }: Field<T>, none: string) =>
-  optionalField<T | null>({
-    ...{ ...field, hint: `${hint}; none ${none}` },
-    parse: (text) => (text === 'none' ? accepted(null) : parse(text)),
-  });
-
-export const settingFlags = {
-  deskTtl: optionalField(workspaceFields.desk_ttl),
-  lfsUrl: optionalOrNone(workspaceFields.lfs_url, 'for the one of the remote'),
-  lfs: optionalField(workspaceFields.lfs),
-  lockDelay: optionalOrNone(workspaceFields.lock_delay, 'for that of the service'),
-  latest: optionalField(workspaceFields.latest),
-  latestBranches: optionalField(workspaceFields.latest_branches),
-  pushLocks: optionalField(workspaceFields.push_locks),
-};
-
 /** Only the settings that were given. */
 export function settingsOf({
   deskTtl,
@@ -120,7 +102,7 @@ export const workspaceUpdate = defineStorageCommand({
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
-    remote: optionalField({ ...workspaceFields.remote, otherwise: asItIs }, { secret: true }),
+    ...unchanged({ remote: optionalRemoteFlag }),
     ...remoteFlags,
     ...unchanged(settingFlags),
   },

@@ -7,27 +7,20 @@ import { createGit } from '../git/git.ts';
 import { listLocks } from '../locks/list.ts';
 import { commitReleasesOf } from '../locks/release.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
-import { workspaceFields } from '../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { requiredField, workspaceArgument } from './values.ts';
-import {
-  connectionProblem,
-  contactRemote,
-  remoteFlags,
-  remoteSummary,
-  settingFlags,
-  settingsOf,
-} from './workspace-settings.ts';
+import { workspaceArgument } from './values.ts';
+import { idArgument, remoteFlag, settingFlags } from './workspace-flags.ts';
+import { connectionProblem, contactRemote, remoteFlags, remoteSummary, settingsOf } from './workspace-settings.ts';
 
 const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
-  arguments: { id: requiredField(workspaceFields.id) },
+  arguments: { id: idArgument },
   flags: {
-    remote: requiredField(workspaceFields.remote, { secret: true }),
+    remote: remoteFlag,
     ...remoteFlags,
     ...settingFlags,
   },
