@@ -110,7 +110,7 @@ const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   signing_keys: ['name'],
   locks: ['workspace_id', 'path'],
   leases: ['workspace_id', 'id'],
-  lock_history: ['workspace_id', 'at', 'fence', 'kind'],
+  lock_history: ['workspace_id', 'ended_at', 'fence'],
   waits: ['id'],
   wait_paths: ['wait_id', 'path'],
   lock_requests: ['workspace_id', 'path', 'owner'],

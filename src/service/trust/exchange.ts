@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
+import { isScope, type Scope } from '../contract/scopes.ts';
 import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';

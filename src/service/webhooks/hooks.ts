@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
-import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { Hook } from '../contract/schemas.ts';
+import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
