@@ -50,7 +50,7 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     // The value may be a credential, and is not quoted.
     if (!valuePattern.test(value) || value.length > maxHeaderValueLength) {
       return refused(
-        `The header ${name} has a value that cannot be sent: it must be at most ${maxHeaderValueLength} characters of ISO 8859-1, and not begin or end with a space. Was a secret left empty?`,
+        `The header ${name} has a value that cannot be sent. Was a secret left empty? It must be at most ${maxHeaderValueLength} characters of ISO 8859-1, and not begin or end with a space.`,
       );
     }
     headers.set(name, value);
