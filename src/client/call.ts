@@ -97,8 +97,11 @@ export function createCall(options: CallOptions): Call {
         if (result?.kind === 'answered') {
           const { response } = result;
           if (issued?.kind !== 'token' || response.status !== 401) return answered(options, state, response);
-          isTokenReplaced = !isTokenReplaced && source?.invalidate(issued.token) === true;
-          if (isTokenReplaced) continue;
+          if (!isTokenReplaced) {
+            source?.invalidate(issued.token);
+            isTokenReplaced = true;
+            continue;
+          }
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
           const { request: refused } = refusal(options, state, response);
           return giveUp({ kind: 'no-token', reason, request: refused, transient: false });
