@@ -122,7 +122,7 @@ async function refuseOutdated(
 function createPersonClient(client: Client, note: string | undefined) {
   const acquired = new Map<LockPath, AcquiredLock>();
   const acquireLock: Client['acquireLock'] = async (request, within) => {
-    const result = await client.acquireLock({ ...request, note, untilMerged: true }, within);
+    const result = await client.acquireLock({ ...request, note }, within);
     if (result.kind === 'acquired') acquired.set(request.path, result.lock);
     return result;
   };

@@ -1,6 +1,6 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
@@ -13,7 +13,6 @@ import type { Reporter } from '../report/reporter.ts';
 import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
-import { parseSavedState } from '../step/saved-state.ts';
 import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
 import { releaseAll, unreleased } from './release.ts';
@@ -47,17 +46,17 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await endMain(ending, step, state('main'));
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal(ending, step, state('renewer'), cancelled);
-  const savedState = parseSavedState(state('locks'));
+  const saved = parseLines(state('locks'));
   const records = { file: ledger.file, ...ledger.read() };
-  const candidates = readCandidates({ ledger: records, step, savedState });
+  const candidates = readCandidates({ ledger: records, step, saved });
 
-  if (savedState?.outlivesJob) {
+  if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
   const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
-  if (nothing && savedState === undefined) {
+  if (nothing && saved.length === 0) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }

@@ -133,8 +133,11 @@ const shapes = {
   'lease-ended': { ...ofStep, lease: isString },
   /** The service answered like one that knows only the interface. */
   'no-leases': { service: isString, at: isString },
-  /** The step has all its locks. Until then, it may still give back what it was granted. */
-  acquired: ofStep,
+  /**
+   * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, its
+   * post-step releases none: `auto-release` is false.
+   */
+  acquired: { ...ofStep, outlivesJob: isOptional(isBoolean) },
   /**
    * The post-step has begun: no lock of the step is renewed after this line, and whatever the step is granted after it,
    * it gives back.

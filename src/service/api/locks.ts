@@ -68,7 +68,7 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       201: jsonResponse('Acquired.', acquiredLockSchema, 'ETag', 'Location', 'Preference-Applied'),
     },
     refusals: [409, 412],
-    async handle({ c, workspace, body: { until_merged: untilMerged, ...body } }) {
+    async handle({ c, workspace, body }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
@@ -79,7 +79,7 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
-      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare, untilMerged };
+      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare };
       return waitWith(c, parts.storage, async (options) =>
         acquireResponse(request, await parts.locks.acquire(key, request, options)),
       );

@@ -53,7 +53,6 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
         bearer: bearerOf(c),
         origin: runOriginOf(c),
         fromLfs: true,
-        untilMerged: true,
       };
       const { lock } = acquiredLock(request, await locks.acquire(keyedRequestOf(c), request));
       return lfsResponse(201, { lock: lfsLock(lock) });

@@ -65,7 +65,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   prepareSync: notHere,
   pullThrough: { commits: notHere, objects: notHere },
   remoteMemory: { known: notHere, ask: notHere, askAgain: notHere },
-  suggestPaths: { isMirrored: notHere, suggest: notHere, isInNoBranch: notHere, find: notHere },
+  findInMirror: notHere,
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,
   mirrorLimits: { ...defaultMirrorLimits, parallelClones: 1 },
