@@ -5,7 +5,7 @@ import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.t
 import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 
-/** More connections would only wait for each other in the service. Callers send no more requests at once. */
+/** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
 
 export interface SentRequest {
