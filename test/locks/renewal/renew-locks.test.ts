@@ -55,7 +55,7 @@ interface Scene {
   readonly writable?: boolean;
 }
 
-const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
+const stop: Entry = { kind: 'step-ended', step: 's', at: iso(0) };
 const releasing = (path: string): Entry => ({ kind: 'releasing', ...addressOf(path), id: `lock_${path}`, at: iso(0) });
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
