@@ -257,18 +257,8 @@ describe('a job without a token', () => {
       'No. Run the job again (GET /runner/idtoken: 403 Forbidden).',
     ],
     [
-      'is down',
-      () => runnerSays(500, {}),
-      'GitHub failed. Run the job again (GET /runner/idtoken: 500 Internal Server Error, 2 attempts).',
-    ],
-    [
       'returns an invalid response',
       () => runnerSays(200, { token: secret }),
-      'The response cannot be used: it contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
-    ],
-    [
-      'returns something other than JSON',
-      () => runnerSays(200, secret),
       'The response cannot be used: it contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
   ])('reports that the endpoint of GitHub %s', async (_, behave, reason) => {

@@ -55,7 +55,6 @@ describe.each(mannersOfGranting)('with a service that %s and a lock that expired
 
 const conclusions = [
   ['fails the job by default', {}, 'failure'],
-  ['fails the job with `on-lost: fail`', { 'on-lost': 'fail' }, 'failure'],
   ['causes only a warning with `on-lost: warn`', { 'on-lost': 'warn' }, 'success'],
 ] as const;
 

@@ -193,12 +193,6 @@ async function bundleWithRenewer(job: Job, program: string): Promise<string> {
 }
 
 for (const [name, program, warning] of [
-  [
-    'ends at once',
-    'process.exit(9);',
-    /^Could not start .* \(it ended with exit code 9\)\. They last until .*; choose/,
-  ],
-  ['throws', `throw new Error('broken');`, /^Could not start .* \(it ended with exit code 1\)\. They last until/],
   ['is killed', `process.kill(process.pid, 'SIGKILL');`, /^Could not start .* \(SIGKILL ended it\)\. They last until/],
   [
     'hangs',
@@ -413,39 +407,6 @@ for (const [order, kind, status] of [
     expect(job.leftProcesses()).toEqual([]);
   });
 }
-
-test('a service that cannot renew locks is detected at once: one warning, and no process keeps running', async ({
-  expect,
-  place,
-}) => {
-  await place.proxy({ givesNoProof: true });
-  const job = await place.job();
-  const step = await job.run(locking(hero, renewing));
-  expect(step).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-  expect(step.annotations).toMatchObject([
-    {
-      level: 'warning',
-      message: expect.stringMatching(
-        /^This service cannot renew locks: .* last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
-      ),
-    },
-  ]);
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await job.post();
-});
-
-test('a service that answers a renewal with a conflict is detected at once', async ({ expect, place }) => {
-  const proxy = await place.proxy();
-  proxy.meet(once(isRenewing, { kind: 'answer', status: 409 }));
-  const job = await place.job();
-  const step = await job.run(locking(hero, renewing));
-  expect(step.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('This service cannot renew locks: ') },
-  ]);
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await job.post();
-  expect(await place.locks()).toEqual([]);
-});
 
 test('the token is in no file, argument or environment that a later step can read', async ({ expect, place }) => {
   const job = await place.job();
