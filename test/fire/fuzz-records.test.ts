@@ -36,7 +36,10 @@ const grantedLock = fc.record(
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
     kind: fc.oneof(
-      { weight: 20, arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'denied', 'releasing', 'ended') },
+      {
+        weight: 20,
+        arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'acquired', 'denied', 'releasing', 'ended'),
+      },
       { weight: 1, arbitrary: value },
     ),
     service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),
@@ -74,21 +77,7 @@ const list = fc.array(orElse(grantedLock), { maxLength: 3 });
 const kept = (service: string): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant('') },
-    {
-      weight: 3,
-      arbitrary: fc
-        .record(
-          {
-            service: orElse(fc.constant(service)),
-            workspace: orElse(fc.constant('game')),
-            outlivesJob: orElse(fc.constant(false)),
-            locks: orElse(list),
-          },
-          { requiredKeys: ['service', 'workspace'] },
-        )
-        .map((each) => JSON.stringify(each)),
-    },
-    { weight: 1, arbitrary: value.map((each) => JSON.stringify(each)) },
+    { weight: 3, arbitrary: ledger(service) },
     { weight: 1, arbitrary: text },
   );
 
