@@ -1,6 +1,5 @@
-import type { CommandFiles } from './file-commands.ts';
+import { type CommandFiles, readWhatIsLeft } from './file-commands.ts';
 import { startInKeptProcess } from './kept-process.ts';
-import { readWhatIsLeft } from './left-behind.ts';
 import type { Masks } from './masks.ts';
 import { type Annotation, createStepLog, type WrittenLine } from './step-log.ts';
 import {
