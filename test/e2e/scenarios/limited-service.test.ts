@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { parseRateLimit } from '../../../src/service/cli/values.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { runs } from '../../support/runs.ts';
-import { locking, type Place, soak } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { locking, openStage, type Stage, soak, useService } from './stage.ts';
 
 const namesOf = (job: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `job-${job}/${String(index).padStart(5, '0')}.uasset`);
@@ -19,12 +20,12 @@ interface Ended {
 
 /** Runs this number of jobs at once with one token; each locks its own paths, and ends. */
 async function playJobs(
-  place: Place,
+  stage: Stage,
   { jobs, paths, inputs = {} }: { jobs: number; paths: number; inputs?: object },
 ): Promise<readonly Ended[]> {
   return Promise.all(
     Array.from({ length: jobs }, async (_, number): Promise<Ended> => {
-      const job = await place.job();
+      const job = await stage.job();
       const lock = await job.run(locking(namesOf(number, paths), { ...inputs }));
       const [post] = await job.post();
       return { job, lock, post };
@@ -33,7 +34,7 @@ async function playJobs(
 }
 
 /** Expects that all jobs got their locks, and that none remain. */
-async function expectAllServed(place: Place, ended: readonly Ended[], paths: number): Promise<void> {
+async function expectAllServed(stage: Stage, ended: readonly Ended[], paths: number): Promise<void> {
   for (const { lock, post } of ended) {
     expect(lock, lastLines(lock)).toMatchObject({
       conclusion: 'success',
@@ -41,11 +42,11 @@ async function expectAllServed(place: Place, ended: readonly Ended[], paths: num
     });
     expect(post, post && lastLines(post)).toMatchObject({ conclusion: 'success', annotations: [] });
   }
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 }
 
 describe('with a rate limit of five requests per second and token', () => {
-  const shipped = useShippedService('--rate-limit', '5/s');
+  useService({ rateLimit: valueIn(parseRateLimit('5/s')) });
   // Enough paths to exceed the initial burst of a token.
   const beyond = runs(20, 300);
   const patient = { wait: '30m' };
@@ -56,25 +57,25 @@ describe('with a rate limit of five requests per second and token', () => {
       timeout: 600_000,
     },
     async (jobs) => {
-      const place = await shipped.workspace({ ownToken: true });
+      const stage = await openStage();
       const paths = Math.ceil((300 + beyond) / jobs);
-      const ended = await playJobs(place, { jobs, paths, inputs: soak ? patient : {} });
-      await expectAllServed(place, ended, paths);
+      const ended = await playJobs(stage, { jobs, paths, inputs: soak ? patient : {} });
+      await expectAllServed(stage, ended, paths);
       for (const { lock } of ended) expect(lock.log).not.toContain('tried');
     },
   );
 
   test('a job that is killed while it waits for the rate limit leaves no locks behind', async () => {
-    const place = await shipped.workspace({ ownToken: true });
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     const step = await job.step(locking(namesOf(1, 600)));
     await expect
-      .poll(async () => (await place.locks()).length, { interval: 250 })
+      .poll(async () => (await stage.locks()).length, { interval: 250 })
       // The burst grants a minute of requests at once.
       .toBeGreaterThan(302);
     await step.kill();
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
   });
 
   if (!soak) return;
@@ -83,12 +84,12 @@ describe('with a rate limit of five requests per second and token', () => {
   test('a job that cannot lock all paths in time due to the rate limit rolls back', {
     timeout: 400_000,
   }, async () => {
-    const place = await shipped.workspace({ ownToken: true });
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     const lock = await job.run(locking(namesOf(1, 2_000)));
     expect(lock, lastLines(lock)).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect(lock.durationMs).toBeLessThan(200_000);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { locking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 

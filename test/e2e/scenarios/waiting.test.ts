@@ -4,8 +4,7 @@ import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm, forms, runs } from '../../support/runs.ts';
-import { locking, soak } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, soak, useService } from './stage.ts';
 
 useService();
 

@@ -3,8 +3,7 @@ import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Entry } from '../../../../src/locks/ledger/entry.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import { entriesOf } from '../ledger.ts';
-import { soak } from '../place.ts';
-import type { Stage } from '../stage.ts';
+import { type Stage, soak } from '../stage.ts';
 import type { Book } from './book.ts';
 
 /** Speed of time for the steps, and the time when that started. */
