@@ -4,17 +4,6 @@ import { join } from 'node:path';
 import type { Masks } from './masks.ts';
 import type { StepLog } from './step-log.ts';
 
-/**
- * The files that a step writes to, and their format. Facts: actions/runner, `FileCommandManager.cs`. On Windows a
- * CR LF ends a line too; elsewhere the CR belongs to the line, as here.
- */
-export interface CommandFiles {
-  /** The variables with the paths. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** The content of one file; empty if the step has deleted it. */
-  read(kind: FileCommand): Promise<string>;
-}
-
 const fileCommands = ['env', 'output', 'path', 'state', 'step_summary'] as const;
 type FileCommand = (typeof fileCommands)[number];
 
@@ -26,16 +15,20 @@ const prefixes: Readonly<Record<FileCommand, string>> = {
   step_summary: 'step_summary_',
 };
 
+export type CommandFiles = Awaited<ReturnType<typeof createCommandFiles>>;
+
 /** New, empty files for a main or a post. */
-export async function createCommandFiles(runnerTemp: string): Promise<CommandFiles> {
+export async function createCommandFiles(runnerTemp: string) {
   const folder = join(runnerTemp, '_runner_file_commands');
   const suffix = randomUUID();
   const pathOf = (kind: FileCommand): string => join(folder, prefixes[kind] + suffix);
   await mkdir(folder, { recursive: true });
   for (const kind of fileCommands) await writeFile(pathOf(kind), '');
   return {
+    /** The variables with the paths. */
     variables: Object.fromEntries(fileCommands.map((kind) => [`GITHUB_${kind.toUpperCase()}`, pathOf(kind)])),
-    async read(kind) {
+    /** The content of one file; empty if the step has deleted it. */
+    async read(kind: FileCommand): Promise<string> {
       const text = await readFile(pathOf(kind), 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return '';
         throw error;
