@@ -17,7 +17,10 @@ const prefixes: Readonly<Record<FileCommand, string>> = {
 
 export type CommandFiles = Awaited<ReturnType<typeof createCommandFiles>>;
 
-/** New, empty files for a main or a post. */
+/**
+ * New, empty files for a main or a post. Facts about them and their format: actions/runner, `FileCommandManager.cs`. On
+ * Windows a CR LF ends a line too; elsewhere the CR belongs to the line, as here.
+ */
 export async function createCommandFiles(runnerTemp: string) {
   const folder = join(runnerTemp, '_runner_file_commands');
   const suffix = randomUUID();
