@@ -87,7 +87,7 @@ function writeEvidence(): void {
   const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs the nearest tests.`;
   const verdict = killed < leastKilled ? ', MISSED' : '';
   const result = `On ${new Date().toISOString().slice(0, 10)}, they noticed ${killed} of ${tried} (≥ ${leastKilled}${verdict}).`;
-  writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `${how} ${result}`));
+  writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `## Mutants\n\n${how} ${result}`));
 }
 
 function git(...args: readonly string[]): readonly string[] {
