@@ -8,7 +8,7 @@ import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.t
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { isTaken } from './find.ts';
-import { type LockRow, type RecordedLock, toLock } from './lock-row.ts';
+import { type RecordedLock, recordedColumns, toLock } from './lock-row.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'merged', 'expired'] as const;
@@ -87,9 +87,9 @@ export async function recordLeaseEnd(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const released = (lock: LockRow) => eventOf({ kind: 'released', lock, at, by });
+  const released = (lock: RecordedLock) => eventOf({ kind: 'released', lock, at, by });
   await recordEventsIn(db, now, new Set([lease.workspace]), async () =>
-    (await held.selectAll().orderBy('fence').execute()).map(released),
+    (await held.select(recordedColumns).orderBy('fence').execute()).map(released),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { findLocks } from './find.ts';
 import { recordLeaseEnd } from './history.ts';
-import { type LockRow, toLock } from './lock-row.ts';
+import { type RecordedLock, recordedColumns, toLock } from './lock-row.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
@@ -49,8 +49,8 @@ const locksOf = (db: Database, { workspace, id }: LeaseKey) =>
   db.selectFrom('locks').where('workspace_id', '=', workspace).where('lease_id', '=', id);
 
 /** The locks of the lease that are held, in the order of its paths. */
-export const heldLocks = (db: Database, lease: LeaseKey, at: number): Promise<LockRow[]> =>
-  locksOf(db, lease).selectAll().where('expires_at', '>', at).orderBy('fence').execute();
+export const heldLocks = (db: Database, lease: LeaseKey, at: number): Promise<RecordedLock[]> =>
+  locksOf(db, lease).select(recordedColumns).where('expires_at', '>', at).orderBy('fence').execute();
 
 /** The paths that the lease holds, up to `limit`. */
 export const heldPaths = async (db: Database, lease: LeaseKey, at: number, limit: number): Promise<string[]> => {

@@ -6,20 +6,12 @@ import { asTimestamp } from '../storage/timestamp.ts';
 export type LockRow = Selectable<Tables['locks']>;
 
 /** What clients see of a lock. */
-export type RecordedLock = Pick<
-  LockRow,
-  | 'workspace_id'
-  | 'path'
-  | 'id'
-  | 'type'
-  | 'owner'
-  | 'origin'
-  | 'note'
-  | 'acquired_at'
-  | 'expires_at'
-  | 'fence'
-  | 'lease_id'
->;
+export const recordedColumns = [
+  ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note'] as const),
+  ...(['acquired_at', 'expires_at', 'fence', 'lease_id'] as const),
+];
+
+export type RecordedLock = Pick<LockRow, (typeof recordedColumns)[number]>;
 
 export const toLock = (row: RecordedLock): Lock => ({
   id: row.id,

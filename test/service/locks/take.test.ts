@@ -6,13 +6,13 @@ import { parseBranchName } from '../../../src/service/git/branch-name.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { toLock } from '../../../src/service/locks/lock-row.ts';
-import { noTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
+import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, grantedLock, lockRequest } from '../../support/taken-locks.ts';
+import { bearerOf, grantedLock, lockRequest, noTerms } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
