@@ -47,7 +47,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
-  const { storage, metrics, log, databaseClock, lastUse, locks, remembered, onError } = parts;
+  const { storage, metrics, log, databaseClock, lastUse, locks, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -59,7 +59,6 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
         metrics.expiredLocks.inc(expired);
       }
     }),
-    every(1_000, remembered.enforce),
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
@@ -74,7 +73,7 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
     every(cleanupEveryMs, async () => {
-      await removeOldResults(storage);
+      metrics.droppedResponses.inc(await removeOldResults(storage));
       await removeOldLeases(storage);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);

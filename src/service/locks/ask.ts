@@ -149,7 +149,7 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
     .where('waits.told_at', 'is', null)
-    .where(isFree(now))
+    .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
     // Only ask() writes such rows.
     .select(sql<LockPath>`wait_paths.asked_path`.as('askedPath'))
