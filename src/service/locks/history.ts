@@ -11,7 +11,7 @@ import { isTaken } from './find.ts';
 import { type RecordedLock, recordedColumns, toLock } from './lock-row.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
-export const lockEnds = ['released', 'force-released', 'merged', 'expired'] as const;
+export const lockEnds = ['released', 'force-released', 'expired'] as const;
 
 /** The end of a lock. */
 export type LockEnd = {
@@ -20,7 +20,7 @@ export type LockEnd = {
   readonly at: number;
 } & (
   | { readonly kind: 'expired'; readonly by: null }
-  /** The owner who released it, or the name of the operator; for a merge, the branch. */
+  /** The owner who released it, or the name of the operator. */
   | { readonly kind: Exclude<(typeof lockEnds)[number], 'expired'>; readonly by: string }
 );
 
@@ -142,8 +142,6 @@ export function eventOf(change: LockChange): OutboxEvent {
       const release = { released_by: change.by, forced: kind === 'force-released' };
       return { type: 'lock.released', ...about, data: { ...data, ...release } };
     }
-    case 'merged':
-      return { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } };
   }
 }
 

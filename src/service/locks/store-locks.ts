@@ -23,8 +23,6 @@ export interface LockRequest {
   readonly branch?: BranchName | undefined;
   /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean | undefined;
-  /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
-  readonly untilMerged?: boolean | undefined;
 }
 
 /** Paths that a request is granted. Nobody may hold them. */
@@ -47,13 +45,11 @@ export async function storeLocks(
   const firstFence = await raisedFences(db, now, grants);
   let number = firstLockNumber;
   const members = grants.map(({ request, keys }) => {
-    const { bearer, origin, branch, fromLfs, untilMerged, lease, ...asked } = request;
+    const { bearer, origin, branch, fromLfs, lease, ...asked } = request;
     const { at, fence } = firstFence(request.workspace, keys.length);
     const member = {
       ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
       ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
-      // Jobs rely on their locks for as long as they run.
-      untilMerged: untilMerged && origin === null && bearer.run === undefined ? 1 : 0,
       ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
     };
     number += keys.length;
@@ -119,7 +115,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'untilMerged', 'at', 'expiresAt', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>
@@ -140,16 +136,7 @@ const insertOf = (isFolded: boolean) =>
       .insertInto('locks')
       .columns([
         ...(['workspace_id', 'path', 'id', 'type', 'token_id', 'owner', 'origin', 'note', 'folded_path'] as const),
-        ...([
-          'branch',
-          'lease_id',
-          'from_lfs',
-          'until_merged',
-          'fence',
-          'acquired_at',
-          'expires_at',
-          'delay_ms',
-        ] as const),
+        ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
       ])
       .expression((from) => {
         const index = isFolded ? sql`path.value ->> 'index'` : sql`cast(path.value as text)`;
@@ -160,7 +147,7 @@ const insertOf = (isFolded: boolean) =>
             sql<string>`granted.ids || cast(granted.number + cast(${index} as bigint) as text)`.as('id'),
             ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
             sql<string | null>`${isFolded ? sql`path.value ->> 'folded'` : null}`.as('folded'),
-            ...(['granted.branch', 'granted.lease', 'granted.fromLfs', 'granted.untilMerged'] as const),
+            ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
             sql<number>`granted.fence + cast(${index} as bigint)`.as('lockFence'),
             ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
           ]);

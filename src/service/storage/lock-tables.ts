@@ -22,10 +22,6 @@ export interface LockTables {
     from_lfs: Generated<number>;
     /** The branch that the request named. */
     branch: string | null;
-    /** Whether a change of the file on the branch `release_on` ends it. */
-    until_merged: Generated<number>;
-    /** The commit of that branch at the time of the lock, once it is known. */
-    merge_base: string | null;
     /** The lease that the lock belongs to. */
     lease_id: string | null;
   };

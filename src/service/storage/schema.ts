@@ -42,7 +42,7 @@ const tokens = (): readonly string[] => [
 const workspaces = ({ byteOrder }: Words): readonly string[] => [
   `create table workspaces (
     id text ${byteOrder} primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text, release_on text,
+    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text,
     push_locks text, push_secret text, lock_delay_ms bigint)`,
   'create table quotas (name text primary key, value bigint not null)',
 ];
@@ -70,7 +70,7 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
     workspace_id text ${byteOrder} not null references workspaces (id), path text ${byteOrder} not null,
     folded_path text ${byteOrder}, id text not null, type text not null, token_id text not null,
     owner text not null, origin text, note text, from_lfs integer not null default 0, branch text,
-    until_merged integer not null default 0, merge_base text, lease_id text, acquired_at bigint not null,
+    lease_id text, acquired_at bigint not null,
     expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
     primary key (workspace_id, path))`,
   // Not first the workspace: the databases would prefer it to the indexes by path and owner.
@@ -80,7 +80,6 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
   // Not unique: without --windows-paths, locks may have paths that differ only in case.
   `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
   'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
-  'create index locks_without_base on locks (workspace_id) where until_merged = 1 and merge_base is null',
   `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
   `insert into fences (workspace_id, value) values ('', 0)`,
 ];
@@ -166,9 +165,6 @@ const audit = ({ sequence }: Words): readonly string[] => [
     sequence ${sequence}, at bigint not null, actor text not null, token_id text, address text,
     action text not null, detail text not null)`,
   // Each filter finds its newest entries without reading other entries.
-  'create index audit_of_actor on audit (actor, sequence)',
-  'create index audit_of_token on audit (token_id, sequence)',
-  'create index audit_of_action on audit (action, sequence)',
   // Finds the runs that already have an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { commitReleasesOf, createCommitReleases } from '../../../src/service/locks/release.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';

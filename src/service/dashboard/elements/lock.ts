@@ -4,8 +4,8 @@ import { formatNumber, pluralize, runName } from '../../../interface/format.ts';
 import { maxNoteLength } from '../../../interface/lock-note.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
-import { grants } from '../../../interface/scopes.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
+import { grants } from '../../contract/scopes.ts';
 import { maxCounted } from '../../locks/list-page.ts';
 import type { LockRow } from '../../locks/lock-row.ts';
 import type { RecordedLockPeriod } from '../../locks/read-history.ts';
@@ -117,14 +117,12 @@ export const endNames = {
   held: 'held now',
   released: 'released',
   'force-released': 'force-released',
-  merged: 'released by a merge',
   expired: 'expired',
 } as const;
 
 /** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function endText({ kind, owner, ended_by }: RecordedLockPeriod): Markup {
-  const by =
-    ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
+  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
   return html`${isKnown(kind) ? endNames[kind] : literal(kind)}${by}`;
 }
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
-import { parseDay, parseEndOfDay } from '../../audit/read-audit.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { csvLine } from '../../contract/csv.ts';
 import { parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
@@ -156,3 +156,18 @@ export const historyUrl = (
   workspace: string,
   query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
 ): string => urlWith(`/workspaces/${workspace}/locks/history`, query);
+
+const dayMs = 86_400_000;
+
+/** First millisecond after the day, since 1970. */
+function parseEndOfDay(text: string): Parsed<number> {
+  const day = parseDay(text);
+  return day.ok ? accepted(day.value + dayMs) : day;
+}
+
+/** First millisecond of the day in UTC, since 1970. */
+function parseDay(text: string): Parsed<number> {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
+  return exists ? accepted(day) : refused('It must be a date such as 2026-03-01.');
+}

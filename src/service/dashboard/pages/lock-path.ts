@@ -117,7 +117,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     readLockHistory(storage, { ...key, before, limit: pageSize }),
   ]);
   const lock = found?.isActive ? found : undefined;
-  const isInNoBranch = lock?.origin === null && (await site.suggestPaths.isInNoBranch(call.workspace, path));
+  const isInNoBranch = lock?.origin === null && (await site.findInMirror(call.workspace, path)) === 'missing';
   const own = locks.waitIdOf({ ...key, bearer });
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty(
