@@ -6,8 +6,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
-import { isFree, keptFor } from './line.ts';
-import { type QueuedRequest, queuePositionOf, withoutWaitId } from './queue.ts';
+import { isFree, keptFor, type QueuedRequest, queuePositionOf, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
 

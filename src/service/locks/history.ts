@@ -7,8 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { isTaken } from './find.ts';
-import { type RecordedLock, recordedColumns, toLock } from './lock-row.ts';
+import { isTaken, type RecordedLock, recordedColumns, toLock } from './find.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;

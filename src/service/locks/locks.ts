@@ -10,14 +10,12 @@ import type { Idempotency, KeyedRequest, Once } from '../idempotency/idempotency
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey, toLock } from './find.ts';
 import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
-import { committedKeptFor, lookAgainMs } from './line.ts';
+import { committedKeptFor, listQueue, lookAgainMs, queuePositionOf } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { toLock } from './lock-row.ts';
-import { listQueue, queuePositionOf } from './queue.ts';
 import { createCommitReleases, createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
@@ -25,7 +23,6 @@ import { linePathOf, type Place, type TakeDecision, type TakeRequest, take } fro
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
-import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -265,4 +262,24 @@ export function createLocks(options: LocksOptions) {
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
   };
+}
+
+/** See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension does not matter. */
+const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+
+const reservedCharacter = /[<>:"|?*]/;
+
+/** Reason why a path is invalid on Windows, or names the same file as a shorter one. Does not quote the path. */
+export function windowsPathProblem(path: LockPath): string | undefined {
+  if (reservedCharacter.test(path)) {
+    return 'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.';
+  }
+  const segments = path.split('/');
+  if (segments.some((segment) => segment.endsWith('.') || segment.endsWith(' '))) {
+    return 'A path must not have a segment that ends in a dot or a space: Windows drops both, so that it would be the path of another file.';
+  }
+  if (segments.some((segment) => deviceName.test(segment))) {
+    return 'A path must not have a segment that is the name of a device on Windows, such as CON, NUL, COM1 or LPT1, with or without an extension.';
+  }
+  return undefined;
 }

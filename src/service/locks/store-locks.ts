@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import type { LockKey, StoredLock } from './find.ts';
+import type { LockKey, RecordedLock, StoredLock } from './find.ts';
 import { expiryOf, recordAcquired, recordEnds } from './history.ts';
-import type { RecordedLock } from './lock-row.ts';
 
 /** What the locks of a request have in common. */
 export interface LockRequest {
@@ -84,34 +82,21 @@ const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
   ...{ acquired_at: member.at, expires_at: member.expiresAt, fence: member.fence + index },
 });
 
-/** Rows of a statement: between two, requests that only read are served. */
-const rowsAtOnce = 5_000;
-
 async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
-  // By path, so that each page of the table and its indexes is changed once.
-  const sorted = members.map(({ keys, ...member }) => ({
-    ...member,
-    paths: keys
-      .map(({ path, foldedPath: folded }, index) => ({ path, folded, index }))
-      .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-  }));
   const isFolded = members.some(({ keys: [first] }) => first?.foldedPath !== undefined);
-  const most = Math.max(...members.map(({ keys }) => keys.length));
-  for (let start = 0; start < most; start += rowsAtOnce) {
-    if (start > 0) await yieldToEventLoop();
-    const entryOf = ({ path, folded, index }: (typeof sorted)[number]['paths'][number]) => [
-      path,
-      isFolded ? { index, folded } : index,
-    ];
-    await (isFolded ? insertFolded : insertPlain)(
-      db,
-      now,
-      sorted.map(({ paths, ...member }) => ({
-        ...member,
-        paths: Object.fromEntries(paths.slice(start, start + rowsAtOnce).map(entryOf)),
-      })),
-    );
-  }
+  await (isFolded ? insertFolded : insertPlain)(
+    db,
+    now,
+    members.map(({ keys, ...member }) => ({
+      ...member,
+      // By path, so that each page of the table and its indexes is changed once.
+      paths: Object.fromEntries(
+        keys
+          .map(({ path, foldedPath: folded }, index) => [path, isFolded ? { index, folded } : index] as const)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    })),
+  );
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;

@@ -1,9 +1,8 @@
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLocks, type LockKey, type Obstacle, obstacleIn, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, type Obstacle, obstacleIn, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
-import type { RecordedLock } from './lock-row.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
 import { joinLine, type LinePath, newestRequests, removeWaits, type Urgency, type WaitRequest } from './waits.ts';

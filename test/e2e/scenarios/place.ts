@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { toLock } from '../../../src/service/locks/find.ts';
 import { isPresent } from '../../../src/service/locks/waits.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
