@@ -73,37 +73,38 @@ export function createIdempotency(storage: Storage) {
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
-  return {
-    /** `prepare` runs before the transaction. A refusal anywhere, or a result that is not done, leaves the key unused. */
-    idempotent<Prepared, Result>(
-      workspace: string,
-      keyed: KeyedRequest | undefined,
-      prepare: () => Promise<Prepared>,
-      change: (db: Database, prepared: Prepared) => Promise<Result>,
-      isDone: (result: Result) => boolean = () => true,
-    ): Promise<Once<Result>> {
-      const request = keyed && { ...keyed, workspace };
-      return runExclusively(request, async () => {
-        const [before] = await recallAll<Result>(storage.read, storage, [request]);
-        if (before !== undefined) return orThrow(before);
-        const asked = [{ request, details: await prepare() }];
-        const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => change(db, each)));
-        const [outcome] = await storage.commit({ workspace }, (db) => decideNew(db, asked, { decide, isDone }));
-        return orThrow(outcome);
-      });
-    },
-    /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
-    idempotentBatch<Details extends { readonly workspace: string }, Result>(rules: Rules<Details, Result>) {
-      const commit = storage.batchCommits(
-        ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
-        (db, waiting) => decideNew(db, waiting, rules),
-      );
-      return (keyed: KeyedRequest | undefined, details: Details): Promise<Once<Result>> => {
-        const request = keyed && { ...keyed, workspace: details.workspace };
-        return runExclusively(request, async () => orThrow(await commit({ request, details })));
-      };
-    },
-  };
+  /** `prepare` runs before the transaction. A refusal anywhere, or a result that is not done, leaves the key unused. */
+  function idempotent<Prepared, Result>(
+    workspace: string,
+    keyed: KeyedRequest | undefined,
+    prepare: () => Promise<Prepared>,
+    change: (db: Database, prepared: Prepared) => Promise<Result>,
+    isDone: (result: Result) => boolean = () => true,
+  ): Promise<Once<Result>> {
+    const request = keyed && { ...keyed, workspace };
+    return runExclusively(request, async () => {
+      const [before] = await recallAll<Result>(storage.read, storage, [request]);
+      if (before !== undefined) return orThrow(before);
+      const asked = [{ request, details: await prepare() }];
+      const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => change(db, each)));
+      const [outcome] = await storage.commit({ workspace }, (db) => decideNew(db, asked, { decide, isDone }));
+      return orThrow(outcome);
+    });
+  }
+
+  /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
+  function idempotentBatch<Details extends { readonly workspace: string }, Result>(rules: Rules<Details, Result>) {
+    const commit = storage.batchCommits(
+      ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
+      (db, waiting) => decideNew(db, waiting, rules),
+    );
+    return (keyed: KeyedRequest | undefined, details: Details): Promise<Once<Result>> => {
+      const request = keyed && { ...keyed, workspace: details.workspace };
+      return runExclusively(request, async () => orThrow(await commit({ request, details })));
+    };
+  }
+
+  return { idempotent, idempotentBatch };
 }
 
 function orThrow<Result>(outcome: Once<Result> | 'key-reused' | undefined): Once<Result> {
