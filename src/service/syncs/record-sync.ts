@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { Git } from '../git/git.ts';
+import { localLimits } from '../git/git-command.ts';
+import { GitError } from '../git/git-error.ts';
+import type { ChangedPaths } from '../outbox/event.ts';
+import { recordEvents } from '../outbox/outbox.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { type ClaimedSync, finishSync, type SyncEnd, toSync } from './queue.ts';
+
+interface RecordParts {
+  readonly storage: Storage;
+  readonly git: Pick<Git, 'listDifferences'>;
+}
+
+/** Finishes a sync, with its branch and its event. False if the lease was lost. Calls `onRead` before the change. */
+export async function recordSync(
+  parts: RecordParts,
+  sync: ClaimedSync,
+  end: SyncEnd,
+  onRead: () => void,
+): Promise<boolean> {
+  const { storage } = parts;
+  const changed = await changedPaths(parts, sync, end);
+  onRead();
+  return storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end, changed));
+}
+
+async function record(
+  db: Database,
+  now: Now,
+  sync: ClaimedSync,
+  end: SyncEnd,
+  changed: ChangedPaths,
+): Promise<boolean> {
+  const row = await finishSync(db, now, sync, end);
+  if (row === undefined) return false;
+  if (end.kind === 'succeeded') {
+    const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
+    await db
+      .insertInto('synced_branches')
+      .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace_id', 'name']).doUpdateSet({
+          ...values,
+          // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
+          received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
+        }),
+      )
+      .execute();
+  }
+  const about = { workspace: sync.workspace, occurredAt: asTimestamp(row.finished_at ?? row.created_at) };
+  const data = { sync: toSync(row), triggered_by: row.requested_by };
+  await recordEvents(db, now, [
+    end.kind === 'succeeded'
+      ? { ...about, type: 'sync.succeeded', data: { ...data, ...changed } }
+      : { ...about, type: 'sync.failed', data },
+  ]);
+  return true;
+}
+
+const maxChangedPaths = 1_000;
+
+/** Read before the sync is recorded, which replaces the head of the last one. */
+async function changedPaths({ storage, git }: RecordParts, sync: ClaimedSync, end: SyncEnd): Promise<ChangedPaths> {
+  const unknown = { changed_paths: null, more_changed_paths: false };
+  if (end.kind === 'failed') return unknown;
+  const last = await storage.read
+    .selectFrom('synced_branches')
+    .select('head')
+    .where('workspace_id', '=', sync.workspace)
+    .where('name', '=', sync.branch)
+    .executeTakeFirst();
+  if (last === undefined) return unknown;
+  try {
+    const query = { from: last.head, to: end.head, limits: localLimits, max: maxChangedPaths + 1 };
+    const paths = [...(await git.listDifferences(sync.workspace, query))];
+    return { changed_paths: paths.slice(0, maxChangedPaths), more_changed_paths: paths.length > maxChangedPaths };
+  } catch (error) {
+    // After a forced push, the mirror may have lost the last head.
+    if (error instanceof GitError) return unknown;
+    throw error;
+  }
+}
