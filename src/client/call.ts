@@ -127,8 +127,7 @@ export function createCall(options: CallOptions): Call {
     }
 
     function useToken(token: string): void {
-      const { sent } = state;
-      state.sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
+      state.sent = { ...state.sent, headers: { ...state.sent.headers, authorization: `Bearer ${token}` } };
       state.sanitizer = sanitizerFor(secrets, token);
     }
 
@@ -256,9 +255,8 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
   async function sendOnce(
     state: CallState,
     target: string,
-    context: AttemptContext,
+    { request, throttled, signal }: AttemptContext,
   ): Promise<{ readonly response?: ClientResponse; readonly result: Attempted }> {
-    const { request, throttled, signal } = context;
     state.sent = { ...state.sent, target };
     const sentAt = clock();
     const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
@@ -267,9 +265,8 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       const response = parseResponse(received, state.sanitizer);
       observe(response, sentAt, throttled);
-      const serverNow = serverClock.now();
-      const classified = { baseUrl, serverNow, request, keyMayHaveArrived: state.mayBeDone, marks };
-      return { response, result: classifyResponse(response, classified) };
+      const context = { baseUrl, serverNow: serverClock.now(), request, keyMayHaveArrived: state.mayBeDone, marks };
+      return { response, result: classifyResponse(response, context) };
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return { result: undefined };
       const failure = limit.isOver()
