@@ -196,8 +196,7 @@ function acquireLease(context: AcquireContext, { paths, count, lease }: AcquireG
   async function end(): Promise<RollbackResult> {
     if (state === 'refused') session.recordRefusedLease(terms);
     if (state === 'open') {
-      const limits = cleanupLimits(clock, rollBackMs, signal);
-      const ended = await session.endLease(terms, limits).finally(limits.stop);
+      const ended = await session.endLease(terms, cleanupLimits(clock, rollBackMs, signal));
       if (ended.kind !== 'ended') {
         log.line(`The locks may have been granted, and could not be given back yet: ${ended.error.message}`);
       }

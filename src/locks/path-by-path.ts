@@ -170,8 +170,7 @@ export async function rollBackInTime(
   { clock, session, signal }: Pick<AttemptContext, 'clock' | 'signal' | 'session'>,
   taken: UnsettledLocks,
 ): Promise<RollbackResult> {
-  const limits = cleanupLimits(clock, rollBackMs, signal);
-  return rollBack(session, taken, limits).finally(limits.stop);
+  return rollBack(session, taken, cleanupLimits(clock, rollBackMs, signal));
 }
 
 /** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */

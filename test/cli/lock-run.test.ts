@@ -185,6 +185,7 @@ describe('a command under a lock', () => {
     expect(await wrong(path, '--where', 'host=b1', '--', 'true')).toBe(2);
     expect(await wrong('--pool', 'unity-pro', '--where', 'host', '--', 'true')).toBe(2);
     expect(await wrong('--pool', 'unity-pro', '--where', 'host=b1', '--where', 'host=b2', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--branch', 'a..b', '--', 'true')).toBe(2);
     expect((await runMain(['lock', 'run', path, '--', 'true'], { WORKSPACE_ID: workspace })).code).toBe(2);
   });
 
