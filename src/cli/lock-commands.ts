@@ -1,8 +1,18 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
-import { deliberateToggle, optional, repeated, required, rest, toggle, withDefault } from '../command/flags.ts';
+import {
+  deliberateToggle,
+  optional,
+  parseFile,
+  repeated,
+  required,
+  rest,
+  textOf,
+  toggle,
+  wholeNumber,
+  withDefault,
+} from '../command/flags.ts';
 import { printLines } from '../command/print.ts';
-import { parseFile, textOf, wholeNumber } from '../command/values.ts';
 import { parseDurationBetween } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';

@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { csvLine } from '../contract/csv.ts';
 import { parseJson } from '../contract/problem.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import { type Retention, removeInBatches } from '../storage/remove-old.ts';
@@ -19,13 +18,8 @@ export interface AuditQuery {
   readonly actor?: string | undefined;
   /** Maximum age of the entries. */
   readonly since?: Duration | undefined;
-  /** Milliseconds since 1970; `until` is excluded. */
-  readonly from?: number | undefined;
-  readonly until?: number | undefined;
   readonly workspace?: string | undefined;
 }
-
-type AuditPage = Awaited<ReturnType<typeof readAudit>>;
 
 const auditColumns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
@@ -34,16 +28,14 @@ const auditColumns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action'
  * cursor of the next page; undefined on the last one.
  */
 export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery) {
-  const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, from, until, workspace } = query;
+  const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, workspace } = query;
   const most = limit + 1;
-  const first = from === undefined ? 0 : await firstSequenceAt(read, from);
-  const end = until === undefined ? before : Math.min(before, await firstSequenceAt(read, until));
-  const windowStart = workspace === undefined ? first : Math.max(first, await windowBefore(read, end));
+  const windowStart = workspace === undefined ? 0 : await windowBefore(read, before);
   let entries = read
     .selectFrom('audit')
     .select(auditColumns)
     .where('sequence', '>=', windowStart)
-    .where('sequence', '<', end)
+    .where('sequence', '<', before)
     .orderBy('sequence', 'desc')
     .limit(most);
   if (workspace !== undefined) entries = entries.where(ofWorkspace(workspace));
@@ -58,28 +50,8 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   const page = rows
     .slice(0, limit)
     .map((row): RecordedEntry => ({ ...row, at: asTimestamp(row.at), detail: parseDetail(row.detail) }));
-  const nextWindow = windowStart > first ? windowStart : undefined;
+  const nextWindow = windowStart > 0 ? windowStart : undefined;
   return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : nextWindow };
-}
-
-/** Binary search, because times have no index. Entries are ordered by time, except after corrections of the clock. */
-async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
-  const newest = read.selectFrom('audit').select('sequence').orderBy('sequence', 'desc').limit(1);
-  let low = 0;
-  let high = ((await newest.executeTakeFirst())?.sequence ?? 0) + 1;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const entry = await read
-      .selectFrom('audit')
-      .select(['sequence', 'at'])
-      .where('sequence', '>=', middle)
-      .orderBy('sequence')
-      .limit(1)
-      .executeTakeFirst();
-    if (entry === undefined || entry.at >= at) high = middle;
-    else low = entry.sequence + 1;
-  }
-  return low;
 }
 
 const detailSchema = z.record(z.string(), z.unknown());
@@ -106,30 +78,6 @@ async function windowBefore(read: Storage['read'], end: number): Promise<number>
 /** JSON.stringify() writes the detail, so the member always has the same spelling. */
 const ofWorkspace = (workspace: string) =>
   sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
-
-const auditFormats = {
-  csv: 'text/csv; charset=utf-8; header=present',
-  jsonl: 'application/jsonl; charset=utf-8',
-} as const;
-
-/** Exports the entries of all pages, newest first. Reads a page only when the consumer needs it. */
-export async function* exportAudit(
-  format: keyof typeof auditFormats,
-  readPage: (before: number | undefined) => Promise<AuditPage>,
-): AsyncGenerator<string, void, undefined> {
-  const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;
-  // Excel needs the byte order mark to detect UTF-8.
-  if (format === 'csv') yield `\uFEFF${csvLine(auditColumns)}`;
-  let before: number | undefined;
-  do {
-    const { entries, next } = await readPage(before);
-    if (entries.length > 0) yield entries.map(line).join('');
-    before = next;
-  } while (before !== undefined);
-}
-
-const csvEntry = ({ sequence, at, actor, token_id, address, action, detail }: RecordedEntry): string =>
-  csvLine([`${sequence}`, at, actor, token_id ?? '', address ?? '', action, JSON.stringify(detail)]);
 
 const dayMs = 86_400_000;
 
@@ -179,4 +127,24 @@ export async function removeOldAudit(
     });
   });
   await removeInBatches(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
+}
+
+/** Binary search, because times have no index. Entries are ordered by time, except after corrections of the clock. */
+async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
+  const newest = read.selectFrom('audit').select('sequence').orderBy('sequence', 'desc').limit(1);
+  let low = 0;
+  let high = ((await newest.executeTakeFirst())?.sequence ?? 0) + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await read
+      .selectFrom('audit')
+      .select(['sequence', 'at'])
+      .where('sequence', '>=', middle)
+      .orderBy('sequence')
+      .limit(1)
+      .executeTakeFirst();
+    if (entry === undefined || entry.at >= at) high = middle;
+    else low = entry.sequence + 1;
+  }
+  return low;
 }

@@ -1,6 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { type FlagValues, list, optional, toggle, withDefault } from '../../command/flags.ts';
-import { wholeNumber } from '../../command/values.ts';
+import { type FlagValues, list, optional, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
 import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { oneOf } from '../../interface/one-of.ts';

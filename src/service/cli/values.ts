@@ -1,5 +1,4 @@
-import { type Flag, type FlagOptions, optional, required } from '../../command/flags.ts';
-import { textOf } from '../../command/values.ts';
+import { type Flag, type FlagOptions, optional, required, textOf } from '../../command/flags.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/command/values.ts';
+import { wholeNumber } from '../../../src/command/flags.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lastingFile } from '../../src/command/log-output.ts';
+import { lastingFile } from '../../src/command/io.ts';
 
 test('a disk that is full for a while loses the lines of that time, and no other line', () => {
   // The room for each write: all, some, or none.
