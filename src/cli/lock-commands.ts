@@ -3,7 +3,6 @@ import { CommandError, defineCommand } from '../command/command.ts';
 import {
   deliberateToggle,
   optional,
-  parseFile,
   repeated,
   required,
   rest,
@@ -192,7 +191,6 @@ const lockCheck = defineRemoteCommand({
   flags: {
     staged: toggle('check the lockable files that are staged in git'),
     receive: toggle('check the files that a push changes'),
-    owners: optional('FILE', 'with --receive, lines NAME = OWNER for other names on the git server', parseFile),
     unreachable: withDefault(
       'ACTION',
       'with --receive, what happens to a push while the service does not answer: refuse or accept',
@@ -206,10 +204,10 @@ const lockCheck = defineRemoteCommand({
       ? []
       : ['Pass either paths, --staged or --receive.'],
   async run({ flags, arguments: { paths }, io, environment }, connect) {
-    const { staged, receive, owners: ownersFile, unreachable } = flags;
+    const { staged, receive, unreachable } = flags;
     if (receive) {
       const { checkPush } = await import('./receive.ts');
-      const request = { input: io.input(), environment, ownersFile, unreachable };
+      const request = { input: io.input(), environment, unreachable };
       const { isAccepted, locks, lines } = await checkPush(connect, request);
       printLines(io.stderr, lines);
       return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: isAccepted ? 0 : 1 };

@@ -132,8 +132,6 @@ export const textOf =
   (text: string): Parsed<string> =>
     text === '' || text.includes('\0') ? refused(`It must be ${what}.`) : accepted(text);
 
-export const parseFile = textOf('the path of a file');
-
 /** `-` is stdin or stdout. */
 export const parseFileOrPipe = textOf('the path of a file, or -');
 

@@ -14,7 +14,7 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
 /** The default rate limit of `serve`. Tests, benchmarks and the simulation use it unless they set another one. */
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
-const { keepLockHistory, keepSyncs, parallelClones: _, ...quotas } = fixedSettings;
+const { keepLockHistory, keepSyncs, parallelClones: _, parallelSyncs: __, ...quotas } = fixedSettings;
 
 export const shippedRetention = { keepLockHistory, keepSyncs, keepAudit: undefined };
 

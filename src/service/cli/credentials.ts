@@ -1,17 +1,16 @@
 import { CommandError } from '../../command/command.ts';
 import { list, repeated, required, withDefault } from '../../command/flags.ts';
-import { quoted, textTable } from '../../command/print.ts';
+import { textTable } from '../../command/print.ts';
 import { timeCell } from '../../interface/format.ts';
 import { githubIssuer } from '../../interface/github-issuer.ts';
 import { scopes } from '../../interface/scopes.ts';
-import type { Storage } from '../storage/storage.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
-import { idOf, optionalField, parseScope, parseTokenIdOrName, scopeLine } from './values.ts';
+import { idOf, optionalField, parseScope, scopeLine } from './values.ts';
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 const permissionFlags = {
@@ -96,10 +95,9 @@ const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token immediately and permanently',
   details: ['Its locks stay until they are released or expire.'],
-  arguments: { token: required('ID|NAME', 'the id of the token, or its name if that is unique', parseTokenIdOrName) },
-  example: 'release-bot',
-  async run({ arguments: { token: idOrName } }, storage) {
-    const id = await tokenId(storage, idOrName);
+  arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
+  example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, storage) {
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown')
       throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
@@ -116,21 +114,6 @@ const tokenRevoke = defineStorageCommand({
 
 const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
   `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
-
-/** The id of a token. A name is accepted if exactly one active token has it. */
-async function tokenId(storage: Storage, idOrName: string): Promise<string> {
-  if (idOrName.startsWith('tok_')) return idOrName;
-  const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
-  const [id, ...more] = named.map(({ id }) => id);
-  if (id === undefined)
-    throw new CommandError(
-      `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list all tokens.`,
-    );
-  if (more.length === 0) return id;
-  throw new CommandError(
-    `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${[id, ...more].join(', ')}.`,
-  );
-}
 
 const ruleFlags = {
   owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),

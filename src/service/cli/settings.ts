@@ -59,7 +59,6 @@ export const serveFlags = {
     parseDurationBetween({ seconds: 0 }, { seconds: 86_400 }),
     '10s',
   ),
-  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '4'),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',
@@ -83,6 +82,7 @@ export const fixedSettings = {
   /** A quarter after a release, its locks and syncs no longer matter. */
   keepLockHistory: { seconds: 90 * 86_400 },
   keepSyncs: { seconds: 90 * 86_400 },
+  parallelSyncs: 4,
   /** Each clone is a process of git with one thread. More wait for a slot. */
   parallelClones: 16,
   /** So many that only a mistake reaches them. The pages stay fast far beyond. */

@@ -4,7 +4,6 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
 import type { RateLimit } from '../access/access.ts';
 import type { Field } from '../contract/field.ts';
-import { parseTokenName } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
@@ -53,10 +52,6 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
     );
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }
-
-/** The prefix decides: the name of a token cannot begin like an id or a secret. */
-export const parseTokenIdOrName = (text: string): Parsed<string> =>
-  /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);
 
 const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 

@@ -257,7 +257,7 @@ describe('workspace lfs', () => {
   });
 
   test.each([
-    [[], 'The URL of the service is unknown. Pass it as --public-url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
+    [[], '--public-url is missing: public URL of the service, such as https://assets.example.com.'],
     [['--public-url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
     [['--public-url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
   ])('refuses %o', async (args, sentence) => {

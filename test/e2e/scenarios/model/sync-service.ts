@@ -33,7 +33,7 @@ export interface SyncService {
 export async function startSyncService(): Promise<SyncService> {
   const folder = await mkdtemp(join(tmpdir(), 'sync-model-'));
   const start = (): Promise<ServiceProcess> =>
-    startServiceProcess({ folder, args: ['--allow-file-remotes', '--parallel-syncs', '4'] });
+    startServiceProcess({ folder, args: ['--allow-file-remotes'] });
   let running: ServiceProcess | undefined = await start();
   /** Restarts run one after the other. */
   let restarted = Promise.resolve();
