@@ -32,8 +32,7 @@ export interface SyncService {
 
 export async function startSyncService(): Promise<SyncService> {
   const folder = await mkdtemp(join(tmpdir(), 'sync-model-'));
-  const start = (): Promise<ServiceProcess> =>
-    startServiceProcess({ folder, args: ['--allow-file-remotes'] });
+  const start = (): Promise<ServiceProcess> => startServiceProcess({ folder, args: ['--allow-file-remotes'] });
   let running: ServiceProcess | undefined = await start();
   /** Restarts run one after the other. */
   let restarted = Promise.resolve();
