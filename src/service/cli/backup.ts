@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
@@ -56,40 +54,30 @@ const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
     'Nothing is stored yet.',
   );
 
-/** Creates a file for the current user only, which gets its name when it is complete. */
+/** Creates a file for the current user only, and removes it if it is not complete. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
-  refuseExisting(file);
   const interruption = new AbortController();
   const stop = awaitStop(io);
   void stop.received.then((signal) =>
     interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
   );
-  const partial = `${file}.${randomUUID()}.partial`;
-  const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
+  const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
+    EEXIST: 'it already exists. Choose another name, or remove it',
+    ENOENT: 'its folder does not exist',
+  });
   try {
     const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
     // An interruption before the first write: writeBackup() rejects.
     output.on('error', () => undefined);
-    const written = await writeBackup(storage, packageVersion, output);
-    // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
-    await link(partial, file).catch(() => {
-      refuseExisting(file);
-      return rename(partial, file);
-    });
-    return written;
+    return await writeBackup(storage, packageVersion, output);
   } catch (error) {
+    await rm(file);
     interruption.signal.throwIfAborted();
     throw error;
   } finally {
     stop.forget();
-    await rm(partial, { force: true });
     flushFolder(dirname(file));
   }
-}
-
-function refuseExisting(file: string): void {
-  if (existsSync(file))
-    throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
 }
 
 const restore = defineCommand({

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { promises, readdirSync, watch, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { withFileErrors } from '../../../src/command/system-errors.ts';
 import { besideService } from '../../command/in-service.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
@@ -35,44 +34,6 @@ test('backup of a running service is readable only by its user, and reports its 
   expect(stdout).toMatch(/^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup", with schema \d+:\n/);
   expect(stdout).toMatch(/^workspaces +1$/m);
   if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test('backup gives the file its name only when it is complete', async () => {
-  const parent = temporaryFolder();
-  const seen = new Set<string | null>();
-  const watcher = watch(parent, (_, name) => seen.add(name));
-  await run('backup', join(parent, 'a'));
-  await expect.poll(() => [...seen]).toEqual([expect.stringMatching(/^a\..*\.partial$/), 'a']);
-  watcher.close();
-  expect(await readdir(parent)).toEqual(['a']);
-});
-
-test('backup does not overwrite a file that appears while it runs', async () => {
-  const parent = temporaryFolder();
-  const file = join(parent, 'a');
-  const running = run('backup', file);
-  while (readdirSync(parent).length === 0) await setImmediate();
-  writeFileSync(file, 'kept');
-  expect(await running).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists.') });
-  expect(await readFile(file, 'utf8')).toBe('kept');
-  expect(await readdir(parent)).toEqual(['a']);
-});
-
-test('backup works on a file system without hard links', async () => {
-  const link = vi.spyOn(promises, 'link');
-  onTestFinished(() => {
-    link.mockRestore();
-    syncBuiltinESMExports();
-  });
-  const parent = temporaryFolder();
-  const file = join(parent, 'a');
-  // As on FAT and exFAT: link(2).
-  link.mockRejectedValueOnce(Object.assign(new Error(), { code: 'EPERM' }));
-  syncBuiltinESMExports();
-  expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
-  expect(link).toHaveBeenCalledOnce();
-  expect(await readdir(parent)).toEqual(['a']);
-  expect((await runOn(join(parent, 'restored'), 'restore', file)).code).toBe(0);
 });
 
 test('an interrupted backup leaves no file', async () => {
