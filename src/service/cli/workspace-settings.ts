@@ -21,31 +21,24 @@ import {
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { optionalField, parseByteLimit, workspaceArgument } from './values.ts';
 
-export const remoteFlags = {
-  noCheck: toggle('store the remote without contacting it'),
-  allowFileRemotes: toggle('allow a repository on this machine as the remote'),
-};
+export const noCheck = toggle('store the remote without contacting it');
 
-interface RemoteFlagValues extends FlagValues<typeof remoteFlags> {
-  /** May be a file: connectionProblem() checks it against `allowFileRemotes`. */
+interface RemoteFlagValues {
+  readonly data: string;
+  readonly noCheck: boolean;
   readonly remote: { readonly remote: Remote } | undefined;
 }
-
-export const connectionProblem = ({ remote, allowFileRemotes }: RemoteFlagValues) =>
-  remote?.remote.kind === 'file' && !allowFileRemotes
-    ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
-    : [];
 
 const queueTimeout = { timeoutMs: 10_000 };
 
 /** Null if the remote is not contacted: with --no-check or without a remote. */
 export async function contactRemote(
-  { data, remote, noCheck, allowFileRemotes }: RemoteFlagValues & { readonly data: string },
+  { data, remote, noCheck }: RemoteFlagValues,
   environment: NodeJS.ProcessEnv,
   done: 'added' | 'changed',
 ): Promise<RemoteBranches | null> {
   if (noCheck || remote === undefined) return null;
-  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes, environment });
+  const git = createGit({ dataFolder: data, allowFile: true, environment });
   try {
     return await git.branches(remote.remote, queueTimeout);
   } catch (error) {
@@ -129,7 +122,7 @@ export const workspaceUpdate = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   flags: {
     remote: optionalField({ ...workspaceFields.remote, otherwise: asItIs }, { secret: true }),
-    ...remoteFlags,
+    noCheck,
     ...unchanged(settingFlags),
   },
   example: 'game --desk-ttl 14d',
@@ -138,7 +131,7 @@ export const workspaceUpdate = defineStorageCommand({
       ? [
           'There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest, --latest-branches, --release-on or --push-locks.',
         ]
-      : connectionProblem(flags),
+      : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const remoteBranches = await contactRemote(flags, environment, 'changed');
     const remote = flags.remote && { remote: flags.remote.text };

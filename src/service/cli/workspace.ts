@@ -12,14 +12,7 @@ import { maxNamedLocks, removeWorkspaceInBatches } from '../workspaces/remove-wo
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { requiredField, workspaceArgument } from './values.ts';
-import {
-  connectionProblem,
-  contactRemote,
-  remoteFlags,
-  remoteSummary,
-  settingFlags,
-  settingsOf,
-} from './workspace-settings.ts';
+import { contactRemote, noCheck, remoteSummary, settingFlags, settingsOf } from './workspace-settings.ts';
 
 const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
@@ -28,12 +21,11 @@ const workspaceAdd = defineStorageCommand({
   arguments: { id: requiredField(workspaceFields.id) },
   flags: {
     remote: requiredField(workspaceFields.remote, { secret: true }),
-    ...remoteFlags,
+    noCheck,
     ...settingFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: 'with-folder',
-  check: connectionProblem,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
     const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);

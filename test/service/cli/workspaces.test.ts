@@ -18,7 +18,7 @@ const exists = (path: string): Promise<boolean> =>
 
 describe('workspace add', () => {
   test('checks the remote, and the running service has the workspace at once', async () => {
-    const args = ['--remote', await sampleRemote(), '--allow-file-remotes'];
+    const args = ['--remote', await sampleRemote()];
     const { code, stdout } = await run('workspace', 'add', 'copy', ...args);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -66,7 +66,7 @@ describe('workspace remove', () => {
   });
 
   test('removes the workspace with its mirror and its LFS objects', async () => {
-    await run('workspace', 'add', 'short.lived', '--remote', await sampleRemote(), '--allow-file-remotes');
+    await run('workspace', 'add', 'short.lived', '--remote', await sampleRemote());
     const { headers } = await ask('POST', '/workspaces/short.lived/sync', { json: { branch: 'main' } });
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
     const state = async () => (await ask('GET', path)).body.status;
@@ -202,8 +202,6 @@ describe('workspace update', () => {
     expect(await rowOf('moved')).toMatchObject({ remote: secret });
     const audit = await json('audit', '--action', 'workspace.updated');
     expect(audit.entries[0].detail).toEqual({ workspace: 'moved', remote: 'https://127.0.0.1:1/moved.git' });
-    const onDisk = await run('workspace', 'update', 'moved', '--remote', await sampleRemote());
-    expect([onDisk.code, onDisk.stderr]).toEqual([2, expect.stringContaining('--allow-file-remotes')]);
     const wrong = await run('workspace', 'update', 'moved', '--remote', 'https://ada:s3cret@');
     expect(wrong.stderr).not.toContain('s3cret');
   });
