@@ -137,11 +137,11 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
   const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
-  const { grants } = acquired.round;
+  const { grants, grantedAt } = acquired.round;
   const items = await pool?.itemsOf(grants);
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
-  return { grants, items };
+  return { grants, grantedAt, items };
 }
 
 /** Renews the locks while the command runs, and then releases them. */
@@ -153,12 +153,16 @@ async function runWithLocks(
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, remainingMs) => {
-    const stopsCommand = request.onLost === 'stop';
-    report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
-    child?.closePipe();
-    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
-  });
+  const stopKeeping = keepLocks(
+    session,
+    { marginMs, requestTimeoutMs, grantedAt: acquired.grantedAt },
+    (reason, remainingMs) => {
+      const stopsCommand = request.onLost === 'stop';
+      report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+      child?.closePipe();
+      if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
+    },
+  );
   let folder: string | undefined;
   let code: number;
   try {

@@ -3,14 +3,24 @@ import { textTable } from '../../command/print.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';
-import { auditActions } from '../audit/audit.ts';
-import { readAudit } from '../audit/read-audit.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { auditActions, readAudit } from '../audit/audit.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
-import { parseAuditActor } from '../tokens/audit-actor.ts';
+import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand } from './storage-command.ts';
 
-const pageSize = 1_000;
+const maxEntries = 1_000_000;
+const maxNumber = 999_999_999_999_999;
+
+/** Ambiguous values, such as those that look like another NAME=VALUE pair, are written as JSON. */
+const formatValue = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
+
+const formatDetail = (detail: RecordedEntry['detail']): string =>
+  Object.entries(detail)
+    .map(([name, value]) => `${formatValue(name)}=${formatValue(value)}`)
+    .join(' ');
 
 export const audit = defineStorageCommand({
   name: 'audit',
@@ -20,7 +30,7 @@ export const audit = defineStorageCommand({
     'What a token does with its own locks and syncs is in the log of the service, not here.',
   ],
   flags: {
-    limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, 1_000_000), '100'),
+    limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, maxEntries), '100'),
     since: optional('DURATION', 'how far back, such as 12h or 90d', parsePositiveDuration, 'default the beginning'),
     action: optional(
       'ACTION',
@@ -28,22 +38,13 @@ export const audit = defineStorageCommand({
       oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`),
       'default all',
     ),
-    actor: optional('ACTOR', 'only by this token (its name or id) or operator:NAME', parseAuditActor, 'default all'),
+    actor: optional('ACTOR', 'only by this token (its name or id) or operator:NAME', parseActor, 'default all'),
     workspace: optional('ID', 'only entries about this workspace', parseWorkspaceId, 'default all'),
+    before: optional('N', 'only entries older than this entry number', wholeNumber(1, maxNumber)),
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags: { limit, ...query } }, storage) {
-    const entries: RecordedEntry[] = [];
-    let next: number | undefined;
-    do {
-      const page = await readAudit(storage, {
-        ...query,
-        before: next,
-        limit: Math.min(pageSize, limit - entries.length),
-      });
-      entries.push(...page.entries);
-      next = page.next;
-    } while (next !== undefined && entries.length < limit);
+  async run({ flags }, storage) {
+    const { entries, next } = await readAudit(storage, flags);
     const table = textTable(
       entries,
       {
@@ -56,16 +57,21 @@ export const audit = defineStorageCommand({
       },
       'No entries found.',
     );
-    const older = next === undefined ? [] : ['', 'There are older entries: increase --limit.'];
-    return { document: { entries }, lines: [...table, ...older] };
+    const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
+    return { document: { entries, next: next ?? null }, lines: [...table, ...older] };
   },
 });
 
-const formatDetail = (detail: RecordedEntry['detail']): string =>
-  Object.entries(detail)
-    .map(([name, value]) => `${formatValue(name)}=${formatValue(value)}`)
-    .join(' ');
+/** Longer than any name of a token or of a user of the command line. */
+const maxActorLength = 1_024;
 
-/** Ambiguous values, such as those that look like another NAME=VALUE pair, are written as JSON. */
-const formatValue = (value: unknown): string =>
-  typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
+/** Name or id of a token. A secret, easily mistaken for an id, is rejected before it can be printed. */
+function parseActor(text: string): Parsed<string> {
+  if (looksLikeTokenSecret(text)) {
+    return refused(
+      'This is the secret of a token. Use its name or its id, as "workspace-service token list" shows them.',
+    );
+  }
+  if (text.length > maxActorLength) return refused('It is longer than any name.');
+  return /\p{Cc}/u.test(text) ? refused('It must not have control characters.') : accepted(text.normalize('NFC'));
+}

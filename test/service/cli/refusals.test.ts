@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
+import { scopeMeanings, scopes } from '../../../src/service/contract/scopes.ts';
 import { besideService } from '../../command/in-service.ts';
 import { runMain } from '../../command/run-main.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -91,7 +91,7 @@ test.each<[args: readonly string[], sentence: string, document: unknown]>([
     'The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks',
     { hooks: [] },
   ],
-  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [] }],
+  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], next: null }],
 ])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);
