@@ -1,7 +1,6 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
 import type { RateLimit } from '../../src/service/access/access.ts';
-import { fixedSettings, serveFlags } from '../../src/service/cli/settings.ts';
-import { parseRateLimit } from '../../src/service/cli/values.ts';
+import { fixedSettings, parseRateLimit, serveFlags } from '../../src/service/cli/settings.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */
 function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {

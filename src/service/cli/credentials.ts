@@ -2,7 +2,8 @@ import { CommandError } from '../../command/command.ts';
 import { list, repeated, required, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { timeCell } from '../../interface/format.ts';
-import { scopes } from '../contract/scopes.ts';
+import { oneOf } from '../../interface/one-of.ts';
+import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { githubIssuer } from '../trust/github-issuer.ts';
@@ -10,7 +11,10 @@ import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '
 import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
-import { idOf, optionalField, parseScope, scopeLine } from './values.ts';
+import { idOf, optionalField } from './values.ts';
+
+const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
+const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 const permissionFlags = {

@@ -9,14 +9,12 @@ import { poolCommands } from './pool.ts';
 import { serve } from './serve.ts';
 import { urlCommands } from './url-commands.ts';
 import { workspaceCommands } from './workspace.ts';
-import { workspaceUpdate } from './workspace-settings.ts';
 
 /** The commands of the operator, on the machine and the database of the service. */
 export const operatorCommands: readonly Command[] = [
   serve,
   ...credentialCommands,
   ...workspaceCommands,
-  workspaceUpdate,
   ...urlCommands,
   ...poolCommands,
   ...hookCommands,

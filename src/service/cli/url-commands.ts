@@ -3,9 +3,9 @@ import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { pushSecretAudited } from '../workspaces/workspaces.ts';
-import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
+import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { parsePublicUrl, workspaceArgument } from './values.ts';
+import { workspaceArgument } from './values.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
