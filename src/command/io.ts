@@ -86,14 +86,14 @@ const duplicateMs = 1_000;
  * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
  * handling of signals.
  */
-export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()) {
+export function awaitStop(io: ProcessIo) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let firstAt: number | undefined;
   const forget = io.onSignal((signal) => {
     if (firstAt === undefined) {
-      firstAt = clock();
+      firstAt = performance.now();
       resolve(signal);
-    } else if (clock() - firstAt >= duplicateMs) {
+    } else if (performance.now() - firstAt >= duplicateMs) {
       io.endAtOnce(exitCodeOf(signal));
     }
   });

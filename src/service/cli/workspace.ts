@@ -4,18 +4,16 @@ import { type OutputBlock, textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Lock } from '../../interface/resources.ts';
 import { byteSize } from '../../interface/transfer.ts';
 import type { Field } from '../contract/field.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
-import { listLocks } from '../locks/list.ts';
 import { commitReleasesOf } from '../locks/release.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { workspaceFields } from '../workspaces/fields.ts';
-import { maxNamedLocks, removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
+import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
 import {
   addWorkspaceAudited,
@@ -157,18 +155,16 @@ const workspaceRemove = defineStorageCommand({
     const releasing = { storage, commitReleases: commitReleasesOf(storage) };
     const removal = await removeWorkspaceInBatches(releasing, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
-      const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
       throw new CommandError(
-        `The workspace "${id}" was not removed: it has ${countAndName(locks, removal.locks)}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,
+        `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,
       );
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     await removeWorkspaceFiles(git, flags.data, id).catch(() => undefined);
-    const { count, named } = removal.ended;
-    const ended = count === 0 ? '' : ` Ended ${countAndName(named, count)}.`;
+    const ended = removal.ended === 0 ? '' : ` Ended ${pluralize(removal.ended, 'lock')}.`;
     return {
-      document: { removed: id, ended_locks: count, ...(count > 0 && { first_ended: named }) },
+      document: { removed: id, ended_locks: removal.ended },
       lines: [`Removed the workspace "${id}".${ended}`],
     };
   },
@@ -264,10 +260,3 @@ const settingsTable = (settings: ReturnType<typeof currentSettings>): readonly O
     },
     '',
   );
-
-/** `3 locks: a (held by ci), b (held by ada) and 1 more` */
-function countAndName(locks: readonly Lock[], count: number): string {
-  const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
-  const more = count > locks.length ? ` and ${count - locks.length} more` : '';
-  return `${pluralize(count, 'lock')}: ${named}${more}`;
-}

@@ -43,24 +43,24 @@ describe('workspace add', () => {
 });
 
 describe('workspace remove', () => {
-  test('refuses while a lock is held, and names it', async () => {
+  test('refuses while a lock is held', async () => {
     await lock('Content/Held.uasset');
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The workspace "sample" was not removed: it has 1 lock: Content/Held.uasset (held by dev). Wait until they expire, release them with "workspace-service lock release", or end them with --force.',
+      'The workspace "sample" was not removed: it has 1 active lock. Wait until they expire, release them with "workspace-service lock release", or end them with --force.',
     );
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
   });
 
-  test('ends the locks with --force, and names them', async () => {
+  test('ends the locks with --force', async () => {
     await run('workspace', 'add', 'forced', '--remote', 'https://git.example.com/a.git', '--no-check');
     const json = { path: 'Content/Held.uasset', type: 'exclusive', ttl: '1h' };
     expect((await ask('POST', '/workspaces/forced/locks', { json })).status).toBe(201);
     const { code, stdout } = await run('workspace', 'remove', 'forced', '--force');
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'Removed the workspace "forced". Ended 1 lock: Content/Held.uasset (held by dev).\n',
+      stdout: 'Removed the workspace "forced". Ended 1 lock.\n',
     });
     expect((await ask('GET', '/workspaces/forced/locks')).status).toBe(404);
   });
@@ -129,20 +129,11 @@ describe('workspace update', () => {
   });
 
   test('sets how long a path stays closed after its lock has expired, or leaves that to the service', async () => {
-    await run(
-      'workspace',
-      'add',
-      'delayed',
-      '--remote',
-      'https://git.example.com/a.git',
-      '--no-check',
-      '--lock-delay',
-      '0s',
-    );
-    expect(await rowOf('delayed')).toMatchObject({ lock_delay_ms: 0 });
-    expect(await json('workspace', 'update', 'delayed', '--lock-delay', '15s')).toMatchObject({ lock_delay: '15s' });
+    await run('workspace', 'add', 'delayed', '--remote', 'https://git.example.com/a.git', '--no-check');
+    const update = (delay: string) => json('workspace', 'update', 'delayed', '--lock-delay', delay);
+    expect(await update('15s')).toMatchObject({ lock_delay: '15s' });
     expect(await rowOf('delayed')).toMatchObject({ lock_delay_ms: 15_000 });
-    expect(await json('workspace', 'update', 'delayed', '--lock-delay', 'none')).toMatchObject({ lock_delay: null });
+    expect(await update('none')).toMatchObject({ lock_delay: null });
   });
 
   test('keeps each setting whose flag is omitted, and its help says so', async () => {
