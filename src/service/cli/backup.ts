@@ -5,9 +5,9 @@ import { packageVersion } from '../../built/version.ts';
 import { CommandError, defineCommand } from '../../command/command.ts';
 import { deliberateToggle, parseFileOrPipe, required } from '../../command/flags.ts';
 import { awaitStop, exitCodeOf, type ProcessIo } from '../../command/io.ts';
-import { type CommandOutput, type OutputBlock, printOutput, quoted, textTable } from '../../command/print.ts';
+import { type CommandOutput, printOutput, quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
-import { timeCell } from '../../interface/format.ts';
+import { pluralize, timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { BackupError, type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
 import { type RowCounts, writeBackup } from '../backup/write.ts';
@@ -39,18 +39,16 @@ const backup = defineStorageCommand({
       isPiped,
       document: { taken_at, service_version: header.service, schema_version: header.schema, rows },
       lines: [
-        `Wrote the database as of ${timeCell(taken_at)} to ${where}, with schema ${header.schema}:`,
-        ...rowCounts(rows),
+        `Wrote the database as of ${timeCell(taken_at)} to ${where}: ${totalOf(rows)}, with schema ${header.schema}.`,
       ],
     };
   },
 });
 
-const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
-  textTable(
-    Object.entries(rows).filter(([, count]) => count > 0),
-    { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },
-    'Nothing is stored yet.',
+const totalOf = (rows: RowCounts): string =>
+  pluralize(
+    Object.values(rows).reduce((sum, count) => sum + count, 0),
+    'row',
   );
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
@@ -125,9 +123,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       live_locks: restored.activeLocks,
     },
     lines: [
-      `Restored the backup of ${timeCell(taken_at)}, with schema ${header.schema}:`,
-      ...rowCounts(rows),
-      '',
+      `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
       `Locks restored until they expire: ${restored.activeLocks}. List them with "lock list" when the service has started.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',

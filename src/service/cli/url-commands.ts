@@ -88,4 +88,4 @@ const signIn = defineStorageCommand({
   },
 });
 
-export const urlCommands = [signIn, workspaceLfs, workspacePushHook];
+export const urlCommands = [workspaceLfs, workspacePushHook, signIn];

@@ -88,7 +88,7 @@ const unchanged = <F extends Flags>(flags: F): F =>
 
 const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
-  summary: 'change the remote of a workspace, its settings for Git LFS, or those for outdated files',
+  summary: 'change the remote of a workspace, or its settings',
   details: [
     'Branches synced from the previous remote stay until a sync updates them.',
     'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
