@@ -14,7 +14,7 @@ import { type RowCounts, writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { printMigration, withOwnDatabase } from './open-storage.ts';
+import { databaseUrl, printMigration, withDatabase, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
 const backup = defineStorageCommand({
@@ -94,12 +94,15 @@ const restore = defineCommand({
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
-    const advice = 'Stop it, then restore again.';
-    const database = { data, environment, advice, onMigrated: printMigration(io) };
-    const restoring = withOwnDatabase(database, (storage) =>
-      restoreBackup(storage, input, { replace, actor: operatorActor() }),
-    ).finally(() => input.destroy());
-    const restored = await withFileErrors(file, restoring).catch((error: unknown) => {
+    const database = { data, environment, onMigrated: printMigration(io) };
+    const restoreIt = () =>
+      withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));
+    const isInFolder = databaseUrl(environment) === null;
+    const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
+    const restored = await withFileErrors(
+      file,
+      restoring.finally(() => input.destroy()),
+    ).catch((error: unknown) => {
       throw error instanceof BackupError ? new CommandError(error.message) : error;
     });
     printOutput(io.stdout, json, outputOf(restored));

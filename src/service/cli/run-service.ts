@@ -22,7 +22,7 @@ import { schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listTrustRules } from '../trust/rules.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
-import { downgradeAdvice, prepareDataFolder, withOwnDatabase } from './open-storage.ts';
+import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
 import {
   fixedSettings,
   listenFailure,
@@ -48,18 +48,17 @@ export async function runService(
   metrics.buildInfo.set({ version, revision: revision ?? 'unknown', node: process.versions.node }, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   await checkGit(git);
-  // On PostgreSQL, it has only the mirrors.
-  prepareDataFolder(data);
+  const advice =
+    'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.';
   const database = {
     ...{ data, environment },
-    advice: 'Stop it, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
     onCommit: (changes: number) => metrics.commits.observe(changes),
     onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
   };
-  await withOwnDatabase(database, (storage) =>
-    serveUntilStopped({ settings, storage, git, metrics, log, environment, io }),
+  await withOwnFolder(data, advice, () =>
+    withDatabase(database, (storage) => serveUntilStopped({ settings, storage, git, metrics, log, environment, io })),
   );
 }
 

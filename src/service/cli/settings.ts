@@ -6,7 +6,7 @@ import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
-import { parseLockDelay } from '../workspaces/fields.ts';
+import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags } from './storage-command.ts';
 import { parseFolder } from './values.ts';
 

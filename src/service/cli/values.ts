@@ -1,15 +1,12 @@
-import { type Flag, type FlagOptions, optional, required, textOf } from '../../command/flags.ts';
+import { optional, required, textOf } from '../../command/flags.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Field } from '../contract/field.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 
 export const parseFolder = textOf('the path of a folder');
 
-export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options?: FlagOptions): Flag<T> =>
-  required(placeholder, hint, parse, options);
-
-export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>, options?: FlagOptions) =>
-  optional(placeholder, hint, parse, otherwise, options);
+export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>) =>
+  optional(placeholder, hint, parse, otherwise);
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 

@@ -1,18 +1,15 @@
 import { CommandError } from '../../command/command.ts';
-import { deliberateToggle, type Flags, type FlagValues, optional, toggle } from '../../command/flags.ts';
+import { deliberateToggle, type Flags, type FlagValues, toggle } from '../../command/flags.ts';
 import { type OutputBlock, textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { byteSize } from '../../interface/transfer.ts';
-import type { Field } from '../contract/field.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import { commitReleasesOf } from '../locks/release.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
-import { workspaceFields } from '../workspaces/fields.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
 import {
@@ -23,40 +20,19 @@ import {
   updateWorkspaceAudited,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
-import { parseByteCount } from './settings.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { optionalField, requiredField, workspaceArgument } from './values.ts';
+import { workspaceArgument } from './values.ts';
+import { idArgument, optionalRemoteFlag, remoteFlag, settingFlags } from './workspace-flags.ts';
 
 const noCheck = toggle('store the remote without contacting it');
-
-const optionalOrNone = <T>({ hint, parse, ...field }: Field<T>, none: string) =>
-  optionalField<T | null>({
-    ...{ ...field, hint: `${hint}; none ${none}` },
-    parse: (text) => (text === 'none' ? accepted(null) : parse(text)),
-  });
-
-const settingFlags = {
-  deskTtl: optionalField(workspaceFields.desk_ttl),
-  lfsUrl: optionalOrNone(workspaceFields.lfs_url, 'for the one of the remote'),
-  lfs: optionalField(workspaceFields.lfs),
-  lfsLimit: optional(
-    'SIZE',
-    'disk limit of its LFS objects: the least recently used are removed, but none that a synced branch needs',
-    parseByteLimit,
-  ),
-  lockDelay: optionalOrNone(workspaceFields.lock_delay, 'for that of the service'),
-  latest: optionalField(workspaceFields.latest),
-  latestBranches: optionalField(workspaceFields.latest_branches),
-  pushLocks: optionalField(workspaceFields.push_locks),
-};
 
 const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
-  arguments: { id: requiredField(workspaceFields.id) },
+  arguments: { id: idArgument },
   flags: {
-    remote: requiredField(workspaceFields.remote, { secret: true }),
+    remote: remoteFlag,
     noCheck,
     ...settingFlags,
   },
@@ -95,7 +71,7 @@ const workspaceUpdate = defineStorageCommand({
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
-    remote: optionalField({ ...workspaceFields.remote, otherwise: asItIs }, { secret: true }),
+    ...unchanged({ remote: optionalRemoteFlag }),
     noCheck,
     ...unchanged(settingFlags),
   },
@@ -208,15 +184,6 @@ function remoteSummary(remote: RemoteBranches | null): string {
   return `The remote responds; it has ${pluralize(branches.size, 'branch', 'branches')}${main}.`;
 }
 
-/** Null for no limit. */
-function parseByteLimit(text: string): Parsed<number | null> {
-  if (text === 'none') return accepted(null);
-  const bytes = parseByteCount(text);
-  return bytes.ok && bytes.value > 0
-    ? bytes
-    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or none.');
-}
-
 /** Only the settings that were given. */
 function settingsOf({
   deskTtl,
@@ -228,7 +195,6 @@ function settingsOf({
     desk_ttl: deskTtl && formatDuration(deskTtl),
     lfs_url: flags.lfsUrl,
     lfs_mode: flags.lfs,
-    lfs_limit: flags.lfsLimit,
     lock_delay_ms: lockDelay && milliseconds(lockDelay),
     latest: flags.latest,
     latest_branches: latestBranches && JSON.stringify(latestBranches),
@@ -244,7 +210,6 @@ const currentSettings = (workspace: FoundWorkspace) => ({
   desk_ttl: formatDuration(lfsLockTtl(workspace)),
   lfs_url: lfsEndpoint(workspace) ?? null,
   lfs: lfsMode(workspace),
-  lfs_limit: workspace.lfs_limit,
   lock_delay: workspace.lock_delay_ms === null ? null : formatDuration({ seconds: workspace.lock_delay_ms / 1_000 }),
   latest: latestMode(workspace),
   latest_branches: patternsOf(workspace),

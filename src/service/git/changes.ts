@@ -84,23 +84,17 @@ interface DifferenceQuery {
   readonly from: string;
   readonly to: string;
   readonly limits: Limits;
-  /** Only the first ones; all by default. */
-  readonly max?: number;
 }
 
 export async function listDifferences(
   git: GitCommand,
-  { from, to, limits, max = Number.POSITIVE_INFINITY }: DifferenceQuery,
+  { from, to, limits }: DifferenceQuery,
 ): Promise<ReadonlySet<string>> {
   const paths = new Set<string>();
   await git(['diff-tree', '-r', '-z', ...rawFiles, '--end-of-options', from, to], {
     purpose: `compare ${from} with ${to}`,
     limits,
-    onOutput: eachToken(
-      eachRawFile((path) => {
-        if (paths.size < max) paths.add(path);
-      }),
-    ),
+    onOutput: eachToken(eachRawFile((path) => void paths.add(path))),
   });
   return paths;
 }

@@ -71,11 +71,7 @@ export function createMetrics() {
     freeDisk: gauge('workspace_disk_free_bytes', 'Free space on the data disk.'),
     lfsObjects: gauge('workspace_lfs_objects', 'LFS objects in the mirrors.'),
     lfsBytes: gauge('workspace_lfs_bytes', 'Size of the LFS objects in the mirrors.'),
-    lfsOverLimit: gauge(
-      'workspace_lfs_over_limit',
-      'Workspaces whose synced branches need more LFS storage than their limit.',
-    ),
-    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because of a limit.'),
+    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because nothing needed them.'),
     mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',

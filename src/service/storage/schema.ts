@@ -44,7 +44,7 @@ const tokens = (): readonly string[] => [
 const workspaces = ({ byteOrder }: Words): readonly string[] => [
   `create table workspaces (
     id text ${byteOrder} primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text,
+    lfs_url text, lfs_mode text, latest text, latest_branches text,
     push_locks text, push_secret text, lock_delay_ms bigint)`,
   'create table quotas (name text primary key, value bigint not null)',
 ];

@@ -66,8 +66,6 @@ export interface Tables extends LockTables {
     /** URL of its LFS store; null to derive it from the remote. */
     lfs_url: string | null;
     lfs_mode: string | null;
-    /** Maximum size of its LFS objects in bytes; null for no limit. */
-    lfs_limit: number | null;
     latest: string | null;
     /** JSON array of patterns; null for the default branch of the remote. */
     latest_branches: string | null;

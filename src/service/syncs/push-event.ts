@@ -32,7 +32,8 @@ export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): P
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
   if (event !== undefined && event === ignored) return { kind: 'ignored' };
-  const { data: payload } = payloadSchema.safeParse(event === push ? firstMembers(head.toString()) : {});
+  const json = event === push ? head.toString() : '';
+  const { data: payload } = payloadSchema.safeParse({ ref: firstText(json, 'ref'), after: firstText(json, 'after') });
   if (payload === undefined) {
     const reason = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body.`;
     return { kind: 'not-understood', reason: `${reason} Choose only push events in the settings of the webhook.` };
@@ -52,22 +53,10 @@ const payloadSchema = z.object({ ref: z.string(), after: z.string().regex(/^[0-9
 export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolean =>
   Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
 
-/** The members of an object that are strings, as far as the beginning of its JSON has them. */
-function firstMembers(json: string): Readonly<Record<string, unknown>> {
-  const members: Record<string, unknown> = {};
-  let [depth, name, text] = [0, '', ''];
-  // Sticky, so that it ends where the text ends within a string.
-  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/gsy)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (depth !== 1 || token.trim() === '') continue;
-    else if (token === ':') name = text;
-    else if (token === ',') name = '';
-    else if (!token.startsWith('"')) continue;
-    else if (name === '') text = token;
-    else members[String(parseJson(z.string(), name))] = parseJson(z.string(), token);
-  }
-  return members;
+/** The first text with this name: the rest of the body may be missing. Within a text, the quotes are escaped. */
+function firstText(json: string, name: string): unknown {
+  const [, text] = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`, 's').exec(json) ?? [];
+  return text && parseJson(z.string(), text);
 }
 
 /** Whether the forge signed the request with this secret: takes the pieces of the body, then compares. */

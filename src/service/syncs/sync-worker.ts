@@ -4,13 +4,24 @@ import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
+import { recordEvents } from '../outbox/outbox.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
-import { recordSync } from './record-sync.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { storeBranch } from '../workspaces/synced-branches.ts';
+import {
+  type ClaimedSync,
+  claimSync,
+  countsOf,
+  type FetchObjects,
+  finishSync,
+  maxSyncAttempts,
+  type SyncEnd,
+  toSync,
+} from './queue.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -23,7 +34,7 @@ interface SyncRunParts {
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly scheduleMaintenance: (workspace: string, end: SyncEnd) => void;
+  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
@@ -70,12 +81,12 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     const end = await fetchBranchAndObjects(parts, sync, lease.signal, (now) => {
       progress = now;
     });
-    const isRecorded = await recordSync(parts, sync, end, lease.end);
-    if (!isRecorded) return;
+    lease.end();
+    if (!(await recordSync(storage, sync, end))) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
-    scheduleMaintenance(sync.workspace, end);
+    scheduleMaintenance(sync.workspace);
   } catch (error) {
     if (!lease.signal.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);
@@ -85,6 +96,23 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     metrics.syncsRunning.dec();
   }
 }
+
+/** Finishes a sync, with its branch and its event. False if this instance no longer has the lease. */
+const recordSync = ({ commit, now }: Storage, sync: ClaimedSync, end: SyncEnd): Promise<boolean> =>
+  commit({ workspace: sync.workspace }, async (db) => {
+    const row = await finishSync(db, now, sync, end);
+    if (row === undefined) return false;
+    if (end.kind === 'succeeded') await storeBranch(db, now, row, end.head);
+    await recordEvents(db, now, [
+      {
+        type: `sync.${end.kind}`,
+        workspace: sync.workspace,
+        occurredAt: asTimestamp(row.finished_at ?? row.created_at),
+        data: { sync: toSync(row), triggered_by: row.requested_by },
+      },
+    ]);
+    return true;
+  });
 
 async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { BranchHeads, BranchName } from '../git/branch-name.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 
 export interface SyncedBranch {
   readonly head: string;
@@ -40,6 +41,26 @@ export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace:
     .execute();
   // Only a sync writes a name, after it has parsed it.
   return new Map(rows.map(({ name, ...row }) => [name as BranchName, row]));
+}
+
+/** Serves the branch as the sync has found it. */
+export async function storeBranch(
+  db: Database,
+  now: Now,
+  sync: Pick<Selectable<Tables['syncs']>, 'workspace_id' | 'branch' | 'received_objects'>,
+  head: string,
+): Promise<void> {
+  const { workspace_id, branch: name, received_objects } = sync;
+  const values = { head, synced_at: now, received_objects };
+  // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
+  const estimate = received_objects > 0 ? received_objects : sql<number>`synced_branches.received_objects`;
+  await db
+    .insertInto('synced_branches')
+    .values({ workspace_id, name, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'name']).doUpdateSet({ ...values, received_objects: estimate }),
+    )
+    .execute();
 }
 
 /** Stops serving these branches, unless one was synced again. */

@@ -71,7 +71,7 @@ describe('workspace remove', () => {
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
     const state = async () => (await ask('GET', path)).body.status;
     await expect.poll(state).toBe('succeeded');
-    const mirror = join(folder, 'mirrors', 'short%2elived.git');
+    const mirror = join(folder, 'mirrors', 'short.lived.git');
     expect(await exists(mirror)).toBe(true);
     const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
 
@@ -97,7 +97,6 @@ describe('workspace update', () => {
       desk_ttl: '14d',
       lfs_url: null,
       lfs: 'head',
-      lfs_limit: null,
     });
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, lines: stdout.split('\n') }).toEqual({
@@ -108,7 +107,6 @@ describe('workspace update', () => {
         'desk ttl         14d',
         `lfs url          ${store}`,
         'lfs              head',
-        'lfs limit        -',
         'lock delay       -',
         'latest           off',
         'latest branches  -',
@@ -138,7 +136,7 @@ describe('workspace update', () => {
 
   test('keeps each setting whose flag is omitted, and its help says so', async () => {
     const { stdout } = await run('workspace', 'update', '--help');
-    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(9);
+    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(8);
   });
 
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
@@ -158,16 +156,6 @@ describe('workspace update', () => {
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('It must be one of refuse, warn, off.');
     expect(wrong.stderr).toContain('It may have only one * between slashes.');
-  });
-
-  test('sets and removes the storage limit of the LFS objects', async () => {
-    const args = ['--remote', 'https://git.example.com/game.git', '--no-check', '--lfs-limit', '500GB'];
-    await run('workspace', 'add', 'stocked', ...args);
-    expect(await rowOf('stocked')).toMatchObject({ lfs_limit: 500e9 });
-    const { stdout } = await run('workspace', 'update', 'stocked', '--lfs-limit', '2TB');
-    expect(stdout).toMatch(/^lfs limit +2 TB$/m);
-    expect(await json('workspace', 'update', 'stocked', '--lfs-limit', 'none')).toMatchObject({ lfs_limit: null });
-    expect(await rowOf('stocked')).toMatchObject({ lfs_limit: null });
   });
 
   test('derives the LFS URL from the remote if none is set', async () => {
@@ -201,7 +189,6 @@ describe('workspace update', () => {
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
     [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],
-    [['--lfs-limit', '500'], 'It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or none.'],
   ])('refuses %o', async (args, sentence) => {
     const { code, stderr } = await run('workspace', 'update', 'sample', ...args);
     expect(code).toBe(2);
