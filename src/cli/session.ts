@@ -182,7 +182,7 @@ export function keepLocks(
   const timer = setInterval(checkLocks, checkEveryMs);
   return async () => {
     clearInterval(timer);
-    ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
+    ledger.record({ kind: 'step-ended', step, at: new Date(client.serverNow()).toISOString() });
     await renewal;
     ended.abort();
     checkLocks();

@@ -1,4 +1,4 @@
-import { type CallLimits, type Client, inParallel, type LostLock, lookUp, withRequest } from '../../client/client.ts';
+import { type CallLimits, type Client, type LostLock, lookUp, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent, LeaseIntent, LockLocation } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
@@ -41,11 +41,8 @@ export async function releaseAll(
 ): Promise<readonly CandidateResult[]> {
   const releases = releasesOf(candidates).toSorted((one, other) => (other.expiry || 0) - (one.expiry || 0));
   const byPath = Map.groupBy(releases, ({ about }) => about.path);
-  const results: CandidateResult[] = [];
-  await inParallel([...byPath.values()], async (onPath) => {
-    results.push(...(await releaseInTurn(context, onPath)));
-  });
-  return results;
+  const results = await Promise.all(Array.from(byPath.values(), (onPath) => releaseInTurn(context, onPath)));
+  return results.flat();
 }
 
 async function releaseInTurn(
