@@ -36,7 +36,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { storage, metrics, log, databaseClock, lastUse, locks, remembered, onError } = parts;
+  const { storage, metrics, log, databaseClock, lastUse, locks, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -48,7 +48,6 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
         metrics.expiredLocks.inc(expired);
       }
     }),
-    every(1_000, remembered.enforce),
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
@@ -62,7 +61,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     // It reads the folder of each object.
     every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
     every(cleanupEveryMs, async () => {
-      await removeOldResults(storage);
+      metrics.droppedResponses.inc(await removeOldResults(storage));
       await removeOldLeases(storage);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);

@@ -89,8 +89,6 @@ export const fixedSettings = {
   /** So many that only a mistake reaches them. The pages stay fast far beyond. */
   maxLocks: 200_000,
   maxLocksPerOwner: 50_000,
-  /** For stored responses to requests with an Idempotency-Key. The oldest are removed when it is full. */
-  maxRememberedBytes: 1_000_000_000,
 };
 
 export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };

@@ -80,7 +80,7 @@ export function createMetrics() {
     refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
     droppedResponses: counter(
       'workspace_remembered_answers_dropped_total',
-      'Responses to requests with an Idempotency-Key removed early because their storage was full.',
+      'Responses to requests with an Idempotency-Key removed early because there were too many.',
     ),
     tokenExchanges: counter('workspace_token_exchanges_total', 'Token exchanges, by outcome.', 'outcome'),
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { toLock } from '../../../src/service/locks/find.ts';
 import { isPresent } from '../../../src/service/locks/waits.ts';
 import { sqlite } from '../../support/databases.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
