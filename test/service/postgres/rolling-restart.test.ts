@@ -68,7 +68,7 @@ async function syncRepository({ baseUrl, token, folder }: ServiceProcess, DATABA
     branch: 'main',
     files: { '.gitattributes': '*.uasset filter=lfs diff=lfs merge=lfs -text\n', ...files },
   });
-  const args = ['--remote', remote.path, '--allow-file-remotes', '--lfs-url', store.url];
+  const args = ['--remote', remote.path, '--lfs-url', store.url];
   const added = await runCommand(['workspace', 'add', 'game', ...args], { folder, environment: { DATABASE_URL } });
   expect(added).toMatchObject({ code: 0 });
   const { body } = await ask(baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });

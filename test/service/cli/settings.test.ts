@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/command/values.ts';
+import { wholeNumber } from '../../../src/command/flags.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { originAt } from '../../../src/service/cli/settings.ts';
-import { idOf, parseByteCount, parseHost, parsePublicUrl, parseRateLimit } from '../../../src/service/cli/values.ts';
+import {
+  originAt,
+  parseByteCount,
+  parseHost,
+  parsePublicUrl,
+  parseRateLimit,
+} from '../../../src/service/cli/settings.ts';
+import { idOf } from '../../../src/service/cli/values.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
