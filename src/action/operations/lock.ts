@@ -91,7 +91,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
     const sorted = sortGrants(lockStep, round.grants);
     const ageMs = Math.max(...sorted.map(session.ageMs));
-    const grants = renewal === undefined ? sorted : await renewal.start({ step, grants: sorted, ageMs });
+    const grants = renewal === undefined ? sorted : await renewal.start(step, sorted, ageMs);
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {
       status: 'acquired',
