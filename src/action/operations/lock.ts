@@ -7,8 +7,8 @@ import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
-import { rollBackInTime } from '../../locks/path-by-path.ts';
 import type { Pool } from '../../locks/pool.ts';
+import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -61,8 +61,8 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
-    const session = createLockSession({ ...context, step, origin: runner.origin });
-    const terms = { service, workspace, type, ttl };
+    const session = createLockSession({ ...context, origin: runner.origin });
+    const terms = { service, workspace, step, type, ttl };
     let alreadyHeld: readonly AlreadyHeld[] = [];
     /** A parallel step may have locked a path meanwhile. */
     const isInVain = async (): Promise<boolean> => {
@@ -90,7 +90,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const read = pool && (await readProperties(pool, round.grants, acquire));
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
     const sorted = sortGrants(lockStep, round.grants);
-    const ageMs = Math.max(...sorted.map(session.ageMs));
+    const ageMs = clock() - round.grantedAt;
     const grants = renewal === undefined ? sorted : await renewal.start(step, sorted, ageMs);
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {

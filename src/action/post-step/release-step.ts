@@ -1,8 +1,8 @@
 import { sleep, steadyClock } from '../../client/client.ts';
-import { cleanupLimits } from '../../locks/cleanup-limits.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
+import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
@@ -71,7 +71,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
   const { results, now } = nothing
     ? { results: [], now: Date.now() }
-    : await releaseOnService(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
+    : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
@@ -84,7 +84,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
 }
 
-interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'> {
+interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
   readonly origin: string | undefined;
   readonly ledger: Ledger;
   readonly record: (entry: Entry) => void;
@@ -94,7 +94,7 @@ interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'
 /** The results, and the current time by the clock of the service. */
 async function releaseOnService(
   candidates: ReleaseCandidates,
-  { step, raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
+  { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
 ): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
   const reader = createReader(raw);
   const connection = readConnection(reader, process.env);
@@ -106,8 +106,8 @@ async function releaseOnService(
   const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
     const time = { clock: steadyClock, sleep, random: Math.random };
-    const session = createLockSession({ ...time, client, record, step, origin });
-    const context = { ...time, client, session, service: baseUrl, within: { ...within, isLastChance: true } };
+    const session = createLockSession({ ...time, client, record, origin });
+    const context = { ...time, client, record, session, service: baseUrl, within: { ...within, isLastChance: true } };
     return { results: await releaseAll(context, candidates), now: client.serverNow() };
   } finally {
     within.stop();

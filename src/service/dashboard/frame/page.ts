@@ -8,7 +8,7 @@ import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
+import type { FindInMirror } from '../../workspaces/find-in-mirror.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, readForm } from './form.ts';
@@ -19,7 +19,7 @@ import { requireSameSite, requireSession } from './session.ts';
 export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempotent' | 'locks' | 'publicUrl'> {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  readonly suggestPaths: SuggestPaths;
+  readonly findInMirror: FindInMirror;
 }
 
 /** The dashboard, to which pages are added. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { isLoopback } from '../../../interface/loopback.ts';
-import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
+import { grants } from '../../contract/scopes.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { workflowStep } from '../../tokens/first-steps.ts';

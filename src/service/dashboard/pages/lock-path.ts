@@ -17,7 +17,6 @@ import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
 import {
-  changeRow,
   durationField,
   folderOf,
   holderCell,
@@ -26,6 +25,7 @@ import {
   newLockUrl,
   noteField,
   pathUrl,
+  periodRow,
   releaseUrl,
   releaseWay,
 } from '../elements/lock.ts';
@@ -117,7 +117,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     readLockHistory(storage, { ...key, before, limit: pageSize }),
   ]);
   const lock = found?.isActive ? found : undefined;
-  const isInNoBranch = lock?.origin === null && (await site.suggestPaths.isInNoBranch(call.workspace, path));
+  const isInNoBranch = lock?.origin === null && (await site.findInMirror(call.workspace, path)) === 'missing';
   const own = locks.waitIdOf({ ...key, bearer });
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty(
@@ -133,7 +133,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <div class="heading"><h2>History</h2><div class="actions">${buttonLink(historyUrl(workspace, { prefix: folderOf(path) }), 'History of its folder')}</div></div>
     <section data-part="history">${listPage({
-      rows: history.changes.map((change) => changeRow(change, now)),
+      rows: history.periods.map((period) => periodRow(period, now)),
       isLater: before !== undefined,
       next: history.next && positionText(history.next),
       urlOf: (before) => urlWith(pathUrl(workspace, path), { before }),

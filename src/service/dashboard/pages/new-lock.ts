@@ -9,7 +9,6 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/problem.ts';
-import { jsonApiResponse } from '../../contract/response.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, choices, group, postForm, textInput } from '../elements/fields.ts';
 import { durationField, listUrl, lockFacts, noteField, pathUrl } from '../elements/lock.ts';
@@ -42,22 +41,18 @@ const unknownVersion = {
 };
 
 export function addNewLockPages(site: Site): void {
-  const { suggestPaths, locks } = site;
+  const { locks } = site;
 
-  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(site, call, emptyForm(call)));
-
-  addWorkspacePage(site, { path: '/locks/paths', access }, async (call) =>
-    jsonApiResponse(200, { paths: await suggestPaths.suggest(call.workspace, queryOf(call, 'start').start) }),
-  );
+  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(call, emptyForm(call)));
 
   addWorkspaceAction(site, { path: '/locks', access }, async (call) => {
     const workspace = call.workspace.id;
     const read = readNewLock(call.form);
-    if (!read.ok) return lockView(site, call, call.form, { errors: read.errors, status: 422 });
+    if (!read.ok) return lockView(call, call.form, { errors: read.errors, status: 422 });
     const { path, duration: ttl, note } = read.value;
     const doubt = call.form.text('literal') === 'yes' ? undefined : await doubtAbout(site, call, path);
     if (doubt !== undefined)
-      return lockView(site, call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
+      return lockView(call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
     try {
       requireFreeDisk(site);
       const acquisition = await locks.acquire(undefined, {
@@ -66,7 +61,6 @@ export function addNewLockPages(site: Site): void {
         type: 'exclusive',
         ttl,
         note,
-        untilMerged: true,
         compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
         bearer: call.bearer,
         // The Referer would be a page of this dashboard, not a run.
@@ -76,7 +70,7 @@ export function addNewLockPages(site: Site): void {
       return { to: pathUrl(workspace, path), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return lockView(site, call, call.form, rejectionOf(call, path, error));
+      return lockView(call, call.form, rejectionOf(call, path, error));
     }
   });
 }
@@ -90,31 +84,27 @@ const readNewLock = (form: Form) =>
 
 /** Why the path is probably not meant as written, as `lock take` says it. */
 async function doubtAbout(
-  { suggestPaths }: Site,
+  { findInMirror }: Site,
   { workspace }: WorkspaceCall,
   path: LockPath,
 ): Promise<string | undefined> {
-  const entry = await suggestPaths.find(workspace, path);
-  if (entry?.kind === 'file') return undefined;
-  if (entry?.kind === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
+  const found = await findInMirror(workspace, path);
+  if (found === 'file') return undefined;
+  if (found === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
   if (/[*?[]/.test(path)) return 'Patterns are not expanded. A lock on a pattern covers no files: name the file.';
-  return entry && `This file is not in the mirror.${entry.meant === undefined ? '' : ` Did you mean ${entry.meant}?`}`;
+  return found && 'This file is in no synced branch. Case counts.';
 }
 
 /** The form to lock a file. */
-async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
-  const { suggestPaths } = site;
-  const { workspace } = call;
+function lockView({ workspace }: WorkspaceCall, values: Form, rejection: Rejection = {}): View {
   const { errors = {}, isDoubtful = false, refusal = '', status = 200 } = rejection;
-  const isMirrored = await suggestPaths.isMirrored(workspace);
-  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace.id}/locks/paths"` : '';
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
     values,
     fields: [
       textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,
-        attributes: html` required autofocus${completion}`,
+        attributes: html` required autofocus`,
       }),
       ...(isDoubtful || values.text('literal') !== '' ? [literalField] : []),
       durationField('For how long'),
@@ -125,8 +115,7 @@ async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection
     button: 'Lock',
     cancel: buttonLink(listUrl(workspace.id), 'Cancel'),
   });
-  const main = html`${refusal}${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
-  return { title: 'Lock a file', main, status };
+  return { title: 'Lock a file', main: html`${refusal}${form}`, status };
 }
 
 /** Why a file was not locked, with the conflicting lock. */
