@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
+import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
@@ -12,7 +12,6 @@ import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
@@ -77,9 +76,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
       return alreadyHeldOutcome(lockStep, alreadyHeld);
     if (round.kind !== 'acquired') {
-      const outcome = notAcquiredOutcome(lockStep, round, result, end.failure());
-      const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
-      return { ...outcome, annotations: outdatedAnnotations(context, outdated, false) };
+      return notAcquiredOutcome(lockStep, round, result, end.failure());
     }
     record({ kind: 'acquired', service, workspace, step, at: new Date(client.serverNow()).toISOString() });
     end.look();
@@ -145,10 +142,6 @@ async function readProperties(
     return { kind: 'failed', error, rollback } as const;
   }
 }
-
-/** Whether the service refused a lock because another branch has a newer version of the file. */
-const isOutdated = (round: AcquireAllResult['round']): boolean =>
-  round.kind === 'failed' && round.error.failure.kind === 'refused' && round.error.failure.outdated !== undefined;
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
   paths.filter((path) => !own.some((held) => held.path === path));
