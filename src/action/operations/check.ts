@@ -14,10 +14,10 @@ import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces } from './job-locks.ts';
 
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
