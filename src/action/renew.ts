@@ -12,7 +12,7 @@ import { createLifetimes } from '../locks/renewal/lifetimes.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunToCancel } from './renewal/cancel-run.ts';
-import { watchProcess } from './renewal/processes.ts';
+import { isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
 import { errorText } from './report/error-text.ts';
 import { createSecretRedactor } from './report/redact.ts';
@@ -65,7 +65,7 @@ async function renew({
       if (entry.kind === 'lost' && cancels !== undefined) cancelling ??= cancel(cancels);
     },
     follow: followLedger(ledgerFile),
-    isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
+    isWorkerGone: () => worker !== undefined && isGone(worker),
     onStart: reportStart,
     watch: (onChange: () => void) => watchLedger(ledgerFile, onChange),
   };

@@ -55,8 +55,6 @@ type AcquireLockResult =
   | {
       readonly kind: 'acquired';
       readonly lock: AcquiredLock;
-      /** The service compares the file with its versions on other branches. */
-      readonly isCompared: boolean;
     }
   /**
    * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
@@ -116,7 +114,7 @@ export const createAcquireLock = (context: AcquireContext) => {
       return held(answered, request.path, lock, false);
     const comparison = comparisonIn(response);
     if (comparison !== undefined) onCompared?.(comparison);
-    return { kind: 'acquired', lock, isCompared: lock.raw['outdated'] !== undefined };
+    return { kind: 'acquired', lock };
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
@@ -152,7 +150,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
     const refusal = result.refusal();
-    const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
+    const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated?.length;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
       return held(result, path, holderOf(response, path) ?? listed, mayBeDone);

@@ -46,7 +46,6 @@ export type PutLeaseResult =
       readonly locks: readonly AcquiredLock[];
       /** The locks that have ended since: the response to the first request was lost. */
       readonly lost: readonly LostLock[];
-      readonly isCompared: boolean;
     }
   /** `mayBeDone`: an earlier request without a response may still arrive, and be granted. */
   | {
@@ -103,7 +102,7 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
         onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
       }
       const locks = locksIn(response, request, serverNow());
-      return { kind: 'held', locks, lost: lostAmong(response), isCompared: body['outdated'] !== undefined };
+      return { kind: 'held', locks, lost: lostAmong(response) };
     }
     const error = result.refusal();
     if (isUnknownRoute(response, error)) return { kind: 'unsupported' };

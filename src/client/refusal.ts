@@ -38,7 +38,7 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     missingScope: missingScopeOf(response),
     retryAfterMs: retryAfterHeader(response, serverNow),
     // A lease names all of its outdated files, and a lock its own.
-    outdated: readOutdated(isArray(outdated) ? outdated[0] : outdated, sanitizer),
+    outdated: (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []),
   };
 }
 

@@ -24,8 +24,8 @@ export interface Refused {
   /** From a 403 that names it (RFC 6750). */
   readonly missingScope: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Why the service refused a lock: a newer version of the file. */
-  readonly outdated?: Outdated | undefined;
+  /** Why the service refused locks: files with a newer version. */
+  readonly outdated?: readonly Outdated[];
 }
 
 /** Redirects are never followed, because the token would be sent along. */

@@ -65,8 +65,8 @@ export function acquireLease(context: LockContext & { readonly terms: LockTerms 
     return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, rollback: nothing };
   }
 
-  function grantsOf({ locks, isCompared }: HeldLease): readonly Grant[] {
-    const common = { waitedMs: Math.round(clock() - startedAt), at: now(), isCompared: isCompared || undefined };
+  function grantsOf({ locks }: HeldLease): readonly Grant[] {
+    const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
     return locks.map((lock) => {
       const { path } = lock;
       return { kind: 'granted', ...job, path, key: `${step}/${path}`, lock: grantedLock(lock), ...common };

@@ -101,9 +101,8 @@ export function createLockSession(context: SessionContext) {
       switch (acquisition.kind) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
-          const isCompared = acquisition.isCompared || undefined;
           const waitedMs = Math.round(clock() - startedAt);
-          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
+          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
           record(grant);
           const waits = line !== undefined && line.seconds > 0;
           return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };

@@ -129,7 +129,7 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
     const another = grantOf('b');
     expect(await problemsOf(operation, [inGame], { locks: handoff(inGame, another) })).toEqual([
       'Input `base-url` is missing. Not all locks that the step names belong to this job, so it must also name their service, such as https://workspaces.example.com/v1.',
-      'Input `workspace` is missing. Not all locks that the step names belong to this job, so it must also name their workspace.',
+      'Input `workspace` is missing. Not all locks that the step names belong to this job, so it must also name their workspace. `operation: list-workspaces` lists the workspaces.',
     ]);
   });
 

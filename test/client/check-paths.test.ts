@@ -26,7 +26,7 @@ test('a request for a lock names the branch, byte by byte', async () => {
 test('a lock that is refused for a newer version is not one that others hold', async () => {
   const { client } = await clientOf(problem(409, { detail: 'Merge release/1.4 first.', outdated }));
   const result = await client.acquireLock(request, client.within());
-  expect(result).toMatchObject({ kind: 'failed', error: { failure: { outdated: read } } });
+  expect(result).toMatchObject({ kind: 'failed', error: { failure: { outdated: [read] } } });
 });
 
 test('a lock that is granted on an outdated file is reported', async () => {

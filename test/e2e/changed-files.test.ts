@@ -201,20 +201,14 @@ describe('GitHub', () => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: insteadOf(`${elsewhere.origin}/x`) });
     const result = await run();
     expect(result.conclusion).toBe('failure');
-    expect(result.log).toMatch(/another server.*and the token must not be sent there/);
+    expect(result.log).toMatch(/another server.*the token must not be sent there|would expose the token/);
     expect(elsewhere.requests).toEqual([]);
   });
 });
 
-test('follows a renamed repository to its new URL, also on GitHub Enterprise Server', async () => {
+test('reads all pages from GitHub Enterprise Server', async () => {
   const { api, run } = await guard(
-    {
-      ...ofPull(...numbered(150)),
-      base: '/api/v3',
-      repository: 'octo-games/phoenix',
-      instead: ({ url }) =>
-        url.includes('/dragon/') ? nothing(301, { location: url.replace('/dragon/', '/phoenix/') }) : undefined,
-    },
+    { ...ofPull(...numbered(150)), base: '/api/v3' },
     { locked: ['Content/Maps/149.umap'] },
   );
   expect(pathsIn(await run())).toEqual(['Content/Maps/149.umap']);

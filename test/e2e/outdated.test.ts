@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../support/git-repository.ts';
-import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { pullRequestEvent, tagEvent } from '../support/runner/github-context.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
@@ -61,21 +61,6 @@ test('a lock step gets its locks with a warning for each outdated file, if the w
     ['warning', 'c', 'Outdated'],
   ]);
   expect(result.annotations[0]?.message).toContain('release/1.4 has a newer version');
-});
-
-test('a check repeats the question, and does not fail', async () => {
-  const { repository, job } = await setUp('refuse');
-  const { run } = await job(pushEvent('release/1.4'));
-  expect((await run(lock('a'))).annotations).toEqual([]);
-  repository.commit({ branch: 'main', files: { a: '2' } });
-  // By itself, the service asks the remote at most once a minute, unless something is outdated.
-  const { conclusion } = await run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
-  expect(conclusion).toBe('success');
-  const checked = await run({ with: { operation: 'check' } });
-  expect(checked).toMatchObject({
-    conclusion: 'success',
-    annotations: [{ level: 'warning', file: 'a', title: 'Outdated' }],
-  });
 });
 
 test('the run of a tag is not compared', async () => {

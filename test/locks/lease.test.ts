@@ -83,7 +83,7 @@ test('a service that answers at once while it stops is asked again within 300 ms
 
 test('the locks of a lease are as old as its response', async () => {
   const locks = paths.map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
-  const { result } = await requesting(() => ({ kind: 'held', locks, lost: [], isCompared: false }), 0);
+  const { result } = await requesting(() => ({ kind: 'held', locks, lost: [] }), 0);
   expect(result.round).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
 });
 

@@ -87,7 +87,7 @@ test('counts the age of a lock from its first request, which may have been grant
     serverNow: () => now,
     async acquireLock() {
       now += 90_000;
-      return { kind: 'acquired', lock, isCompared: false };
+      return { kind: 'acquired', lock };
     },
   };
   const session = openSession(client, () => now);
@@ -105,7 +105,7 @@ test.each([
   const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
     serverNow: () => now,
     async acquireLock() {
-      if (now > start) return { kind: 'acquired', lock, isCompared: false };
+      if (now > start) return { kind: 'acquired', lock };
       return { kind: mayBeDone ? 'unanswered' : 'failed', error };
     },
   };

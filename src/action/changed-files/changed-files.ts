@@ -5,9 +5,8 @@ import { isFault } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
 import type { GitHubContext } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
-import { filesBetween, filesSince } from './compared-files.ts';
 import { type GitHub, openGitHub } from './github.ts';
-import { type ListedFile, pullRequestFiles } from './listed-files.ts';
+import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 /**
  * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
@@ -33,9 +32,7 @@ export async function lookUpChangedFiles(
   } catch (error) {
     if (isFault(error)) throw error;
     const what = `Could not look up the files of ${change.name} of ${repository.owner}/${repository.repo}.`;
-    if (!(error instanceof ServiceError)) {
-      throw new Error(`${what} ${errorMessage(error)}`);
-    }
+    if (!(error instanceof ServiceError)) throw new Error(`${what} ${errorMessage(error)}`);
     throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
   } finally {
     github.close();

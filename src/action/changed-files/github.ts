@@ -1,7 +1,7 @@
 import { getOctokit } from '@actions/github';
 import type { Json } from '../../client/json.ts';
-import { notUnderstood, unusable } from '../../client/refusal.ts';
-import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
+import { unusable } from '../../client/refusal.ts';
+import type { Call, CallLimits } from '../../client/request.ts';
 import { headerOf, isSuccess, parseLinks } from '../../client/response.ts';
 import { actionVersion } from '../step/connect.ts';
 import { apiHeaders, type GitHubContext, openGitHubCall } from '../step/github.ts';
@@ -61,37 +61,22 @@ export function openGitHub({ apiUrl, repository, token }: ChangeSource, context:
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
-/** A renamed repository redirects to its new URL. Such chains are short. */
-const maxRedirects = 5;
-
 /**
  * A `fetch` for octokit over the client's own transport. It only reads, retries by itself, and throws unless the
  * response is a success with JSON. It sends requests only to the server of the API: octokit adds the token to every
- * request, even if a link or a redirect leads elsewhere.
+ * request, even if a link leads elsewhere.
  */
-function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
-  async function read(target: URL, headers: RequestHeaders): Promise<AnsweredCall> {
-    const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
-    if (outcome.kind === 'given-up') throw outcome.error;
-    return outcome;
-  }
-
-  return async (url: string, { headers }: { readonly headers: RequestHeaders }): Promise<Response> => {
-    let target = new URL(url);
-    if (target.origin !== apiUrl.origin) {
+const createGitHubFetch =
+  (call: Call, apiUrl: URL, within: CallLimits) =>
+  async (url: string, { headers }: { readonly headers: RequestHeaders }): Promise<Response> => {
+    const { origin, pathname, search } = new URL(url);
+    if (origin !== apiUrl.origin) {
       throw new Error(
-        `GitHub linked to another server, ${target.origin}, and the token must not be sent there. ${retryAdvice}`,
+        `GitHub linked to another server, ${origin}, and the token must not be sent there. ${retryAdvice}`,
       );
     }
-    let outcome = await read(target, headers);
-    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.response); redirects += 1) {
-      const location = headerOf(outcome.response, 'location');
-      const { status } = outcome.response;
-      if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
-      target = new URL(location, target);
-      if (target.origin !== apiUrl.origin) throw foreignRedirectError(outcome, target);
-      outcome = await read(target, headers);
-    }
+    const outcome = await call({ method: 'GET', target: pathname + search, headers }, within);
+    if (outcome.kind === 'given-up') throw outcome.error;
     const { response } = outcome;
     if (!isSuccess(response)) throw outcome.refusal();
     const problem = unusable(response);
@@ -103,13 +88,6 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
       headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
     });
   };
-}
-
-function foreignRedirectError({ response, fail }: AnsweredCall, target: URL): Error {
-  const where = response.sanitizer.line(target.origin, 200);
-  const reason = `it leads to another server, ${where}, and the token must not be sent there`;
-  return fail(notUnderstood(response, reason));
-}
 
 /** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */
 const unwrapError = (error: unknown): unknown =>

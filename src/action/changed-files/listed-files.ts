@@ -1,3 +1,4 @@
+import { inParallel } from '../../client/client.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import { formatNumber, pluralize } from '../../interface/format.ts';
 import { retryAdvice } from './change.ts';
@@ -53,18 +54,107 @@ async function readState(github: GitHub, number: number) {
   const base = nameIn(asObject(pull['base'])['sha']);
   const changedFiles = pull['changed_files'];
   if (head === undefined || base === undefined || typeof changedFiles !== 'number') {
-    throw new Error(
-      `GitHub did not return the commits and the number of changed files of the pull request. ${retryAdvice}`,
-    );
+    throw missing('the commits and the number of changed files of the pull request');
   }
   return { commits: `${base}...${head}`, changedFiles };
 }
 
+/** All files that differ between two commits, even after a force push. */
+export async function filesBetween(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
+  const { files, isAhead } = await compare(github, base, head);
+  return isAhead && files !== undefined ? files : treeDifference(github, base, head);
+}
+
+/** All files that the head has changed since the merge base. */
+export async function filesSince(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
+  const { files, mergeBase } = await compare(github, base, head);
+  return files ?? treeDifference(github, mergeBase, head);
+}
+
+/** The maximum number of files in a comparison, all on its first page: docs.github.com, "Compare two commits". */
+const maxComparedFiles = 300;
+
+/**
+ * Compares the head with its merge base. `files` is undefined if GitHub may not have listed all of them. `isAhead`: the
+ * head contains all commits of the base.
+ */
+async function compare(github: GitHub, base: string, head: string) {
+  const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
+  const mergeBase = nameIn(asObject(compared['merge_base_commit'])['sha']);
+  if (mergeBase === undefined) throw missing('the merge base of the two commits');
+  const files = readFiles(compared['files']);
+  return {
+    files: files.length < maxComparedFiles ? files : undefined,
+    isAhead: compared['status'] === 'ahead' || compared['status'] === 'identical',
+    mergeBase,
+  };
+}
+
+/**
+ * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
+ * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
+ */
+async function treeDifference(
+  github: GitHub,
+  before: string | undefined,
+  after: string | undefined,
+  folder = '',
+): Promise<readonly ListedFile[]> {
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
+  const isTruncated = all.some((tree) => tree.isTruncated);
+  const [from, to] = isTruncated ? await read({}) : all;
+  if (isTruncated && (from.isTruncated || to.isTruncated)) {
+    throw new Error(
+      `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
+    );
+  }
+  const files: ListedFile[] = [];
+  const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
+    (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
+  );
+  await inParallel(changed, async (path) => {
+    const [old, now] = [from.entries.get(path), to.entries.get(path)];
+    const name = folder + path;
+    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
+    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+  });
+  return files;
+}
+
+interface Tree {
+  /** By path relative to the tree. `version` changes with the content and the mode. */
+  readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
+  readonly isTruncated: boolean;
+}
+
+/** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
+  if (tree === undefined) return { entries: new Map(), isTruncated: false };
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
+  return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
+}
+
+function readEntries(list: Json | undefined): Tree['entries'] {
+  const entries = isArray(list) ? list.map(asObject) : [{}];
+  return new Map(
+    entries.map((entry) => {
+      const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
+      if (path === undefined || sha === undefined || type === undefined) {
+        throw unreadable();
+      }
+      return [path, { isFile: type !== 'tree', sha, version: `${mode} ${sha}` }];
+    }),
+  );
+}
+
 /** Fails on an unreadable entry: no file must be overlooked. */
-export function readFiles(list: Json | undefined): readonly ListedFile[] {
+function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
-  if (!files.every((file) => file !== undefined))
-    throw new Error(`GitHub sent a list of files that cannot be read. ${retryAdvice}`);
+  if (!files.every((file) => file !== undefined)) throw unreadable();
   return files;
 }
 
@@ -75,3 +165,7 @@ function readFile(entry: Json): ListedFile | undefined {
   const before = status === 'copied' ? undefined : nameIn(previous_filename);
   return name === undefined ? undefined : { name, before };
 }
+
+const unreadable = (): Error => new Error(`GitHub sent a list of files that cannot be read. ${retryAdvice}`);
+
+const missing = (what: string): Error => new Error(`GitHub did not return ${what}. ${retryAdvice}`);

@@ -31,16 +31,15 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 const example = 'such as https://workspaces.example.com/v1';
-const listAdvice = '`operation: list-workspaces` lists the workspaces.';
-
 function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing'] {
-  if (isHandoff) {
-    const reason = 'Not all locks that the step names belong to this job, so it must also name';
-    return { 'base-url': `${reason} their service, ${example}.`, workspace: `${reason} their workspace.` };
-  }
   const scope = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';
-  const reason = `No step of this job has locked anything${scope}, so the step must name`;
-  return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listAdvice}` };
+  const reason = isHandoff
+    ? 'Not all locks that the step names belong to this job, so it must also name their'
+    : `No step of this job has locked anything${scope}, so the step must name the`;
+  return {
+    'base-url': `${reason} service, ${example}.`,
+    workspace: `${reason} workspace. \`operation: list-workspaces\` lists the workspaces.`,
+  };
 }
 
 function severalTexts(refs: readonly WorkspaceRef[]): FromLedger['missing'] {

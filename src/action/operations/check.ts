@@ -14,11 +14,10 @@ import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces } from './job-locks.ts';
 
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
@@ -48,14 +47,11 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const { lines, ...report } = reportResults(results, about, now);
   const sentence = gap === undefined ? report.sentence : `${report.sentence} ${gap}`;
   log.group(sentence, lines);
-  const compared = locks.flatMap(({ path, isCompared }) => (isCompared ? path : []));
-  const outdated = await findOutdated(context, workspace, compared);
   return {
     ...report,
     sentence,
     outputs: outputsOf(results, gap, redact),
     failures: [...failuresOf(results), ...(gap === undefined ? [] : [gap])],
-    annotations: outdatedAnnotations(context, outdated, true),
   };
 }
 
@@ -83,7 +79,6 @@ async function findLocks(context: Context, workspace: WorkspaceId, locks: readon
 export interface LockToCheck {
   readonly path: LockPath;
   readonly lock: OwnLock;
-  readonly isCompared?: boolean | undefined;
   readonly loss?: Loss | undefined;
 }
 
@@ -176,7 +171,7 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   const unreleased = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
     locks: unreleased.map(([path, { grant, loss }]): LockToCheck => {
-      return { path, lock: ownLockOf(grant), isCompared: grant.isCompared, loss };
+      return { path, lock: ownLockOf(grant), loss };
     }),
     gap: damaged ? gapText(ledger, 'checked', '`locks` or `locks-file`') : undefined,
   };

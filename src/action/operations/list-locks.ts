@@ -5,12 +5,12 @@ import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { jobLocksIn } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { holderTable, locksOutput, locksPage } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+import { jobLocksIn } from './job-locks.ts';
 
 interface Found {
   readonly locks: readonly KnownLock[];

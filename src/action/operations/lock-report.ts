@@ -9,6 +9,8 @@ import {
   timeCell,
 } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
+import type { Outdated } from '../../interface/resources.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
@@ -16,8 +18,7 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
 import type { RollbackResult } from '../../locks/rollback.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
-import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
 
@@ -100,7 +101,8 @@ export function acquiredOutcome(
   }
   const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
   const rest = locksPage(connection.baseUrl, task.workspace);
-  warnOfAge(context, compared);
+  const old = compared.find(({ as_of }) => as_of !== undefined);
+  if (old?.as_of !== undefined) log.warn(mirrorAgeText(old.as_of));
   const outdated = compared.flatMap((comparison) => comparison.outdated ?? []);
   const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
   return {
@@ -149,10 +151,26 @@ export function notAcquiredOutcome(
         `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
-    case 'failed':
-      return failed(outputs, round.error.message);
+    case 'failed': {
+      const { failure, message } = round.error;
+      const outdated = failure.kind === 'refused' ? (failure.outdated ?? []) : [];
+      return { ...failed(outputs, message), annotations: outdatedAnnotations(context, outdated, false) };
+    }
   }
 }
+
+/** Annotations on files with a newer version on another branch than that of the run. */
+const outdatedAnnotations = (
+  { runner }: Context,
+  files: readonly Outdated[],
+  isWarning: boolean,
+): readonly FileAnnotation[] =>
+  [...new Map(files.map((outdated) => [outdated.path, outdated])).values()].map((outdated) => ({
+    file: outdated.path,
+    title: 'Outdated',
+    text: outdatedText(outdated, runner.branch),
+    isWarning,
+  }));
 
 const ledgerText = (reason: string, all: boolean): string =>
   `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${all ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;

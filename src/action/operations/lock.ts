@@ -2,26 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
+import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
-import type { Pool } from '../../locks/pool.ts';
+import { fetchPool, type Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
-import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
 import { type EndOfStep, watchEndOfStep } from '../renewal/end-of-step.ts';
 import { identifyProcess } from '../renewal/processes.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { randomUuid } from '../step/uuid.ts';
+import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from './job-locks.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
@@ -77,9 +75,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
       return alreadyHeldOutcome(lockStep, alreadyHeld);
     if (round.kind !== 'acquired') {
-      const outcome = notAcquiredOutcome(lockStep, round, result, end.failure());
-      const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
-      return { ...outcome, annotations: outdatedAnnotations(context, outdated, false) };
+      return notAcquiredOutcome(lockStep, round, result, end.failure());
     }
     record({ kind: 'acquired', service, workspace, step, at: new Date(client.serverNow()).toISOString() });
     end.look();
@@ -91,7 +87,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
     const sorted = sortGrants(lockStep, round.grants);
     const ageMs = clock() - round.grantedAt;
-    const grants = renewal === undefined ? sorted : await renewal.start({ step, grants: sorted, ageMs });
+    const grants = renewal === undefined ? sorted : await renewal.start(step, sorted, ageMs);
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {
       status: 'acquired',
@@ -120,7 +116,15 @@ interface Goal {
 
 async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks): Promise<Goal> {
   if (task.from.kind === 'pool') {
-    const pool = await fetchPoolOfStep(context, task, task.from);
+    const pool = await fetchPool(
+      {
+        ...context,
+        optionName: (option, place) => `${place === undefined ? '' : 'Input '}\`${option}\``,
+        toError: (reason) => new InputError([reason]),
+      },
+      { workspace: task.workspace, any: task.any, selection: task.from },
+      defaultLimits(context),
+    );
     return { paths: pool.paths, wanted: wantedOf(task.any, pool.paths), pool };
   }
   const isLocked = (path: LockPath): boolean => held.has(path);
@@ -131,24 +135,30 @@ async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks
   return { paths, wanted };
 }
 
-/** Rolls back on an error. An item without its properties is of no use: the job may need its serial number or host. */
+/**
+ * Masks those that are secret, and rolls back on an error: an item without its properties is of no use, because the job may need its
+ * serial number or host.
+ */
 async function readProperties(
   pool: Pool,
   grants: readonly Grant[],
   context: Parameters<typeof rollBackInTime>[0] & Pick<Context, 'mask'>,
 ) {
   try {
-    return { kind: 'read', properties: maskedProperties(await pool.itemsOf(grants), context.mask) } as const;
+    const items = await pool.itemsOf(grants);
+    for (const { properties, secret } of items) {
+      for (const value of secret.flatMap((each) => properties[each] ?? [])) {
+        // As it is, and as it is in the output, which is JSON.
+        for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) context.mask(text);
+      }
+    }
+    return { kind: 'read', properties: Object.fromEntries(items.map((item) => [item.path, item.properties])) } as const;
   } catch (error) {
     const rollback = await rollBackInTime(context, { acquired: grants, unanswered: [] });
     if (!(error instanceof ServiceError)) throw error;
     return { kind: 'failed', error, rollback } as const;
   }
 }
-
-/** Whether the service refused a lock because another branch has a newer version of the file. */
-const isOutdated = (round: AcquireAllResult['round']): boolean =>
-  round.kind === 'failed' && round.error.failure.kind === 'refused' && round.error.failure.outdated !== undefined;
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
   paths.filter((path) => !own.some((held) => held.path === path));

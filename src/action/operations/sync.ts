@@ -11,7 +11,7 @@ import {
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
-import { byteSize, createPace } from '../../interface/transfer.ts';
+import { byteSize } from '../../interface/transfer.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -32,58 +32,44 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
     : succeeded(outputsOf(task, started), sentence, table(task, started));
 }
 
-type Followed =
-  | { readonly kind: 'ended'; readonly last: SyncReport }
-  /** `lastError` is the error of the last status request, if it failed. */
-  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly lastError: ServiceError | undefined }
-  | { readonly kind: 'cancelled'; readonly last: SyncReport };
-
 async function waitForEnd(
   context: Context,
   task: TaskOf<'sync'>,
   started: StartedSync,
   elapsedMs: number,
 ): Promise<Outcome> {
+  const { clock, signal } = context;
   const { branch, wait } = task;
   const { progress } = started;
-  const startedAt = context.clock();
-  const within = { deadline: startedAt + milliseconds(wait), signal: context.signal };
+  const startedAt = clock();
   if (progress.kind === 'none' && started.state === 'running') {
     const reason = `The sync of ${branch} was started, but this step cannot wait for it. ${progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`;
     return failedOutcome(task, started, reason);
   }
-  const followed: Followed =
-    progress.kind === 'none'
-      ? { kind: 'ended', last: started }
-      : await follow(context, started, progress.target, within, elapsedMs);
+  const within = { deadline: startedAt + milliseconds(wait), signal };
+  const { last: shown, lastError }: Followed =
+    progress.kind === 'none' ? { last: started } : await follow(context, started, progress.target, within, elapsedMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
-    ...followed.last,
-    sync_id: followed.last.sync_id ?? started.sync_id,
-    estimated_objects: started.estimated_objects ?? followed.last.estimated_objects,
-    clone_url: started.clone_url ?? followed.last.clone_url,
+    ...shown,
+    sync_id: shown.sync_id ?? started.sync_id,
+    estimated_objects: started.estimated_objects ?? shown.estimated_objects,
+    clone_url: started.clone_url ?? shown.clone_url,
   };
-  switch (followed.kind) {
-    case 'cancelled':
-      return failedOutcome(
-        task,
-        last,
-        `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`,
-      );
-    case 'out-of-time': {
-      const { lastError } = followed;
-      const problem =
-        lastError === undefined
-          ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
-      const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-      return failedOutcome(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
-    }
-    case 'ended':
-      return last.state === 'failed'
-        ? failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`)
-        : syncedOutcome(context, task, last, context.clock() - startedAt);
+  if (last.state === 'succeeded') return syncedOutcome(context, task, last, clock() - startedAt);
+  if (last.state === 'failed') {
+    return failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
   }
+  if (signal.aborted) {
+    const reason = `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`;
+    return failedOutcome(task, last, reason);
+  }
+  const problem =
+    lastError === undefined
+      ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
+      : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
+  const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
+  return failedOutcome(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
 }
 
 function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
@@ -128,6 +114,12 @@ const firstPauseMs = 500;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
+/** `lastError` is the error of the last status request, if it failed. */
+interface Followed {
+  readonly last: SyncReport;
+  readonly lastError?: ServiceError | undefined;
+}
+
 /**
  * Polls the status until the sync has ended, and logs only changes. The wait ends with a last request shortly before
  * the deadline, even if the service asked for a longer pause.
@@ -141,7 +133,6 @@ async function follow(
 ): Promise<Followed> {
   const { client, clock, sleep, signal, log } = context;
   let last = started;
-  const paceOf = createPace();
   let logged = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   let retryAfterMs = started.retryAfterMs;
@@ -149,11 +140,10 @@ async function follow(
   let lastError: ServiceError | undefined;
   let isLastPoll = false;
   for (;;) {
-    if (last.state !== 'running') return { kind: 'ended', last };
-    if (signal.aborted) return { kind: 'cancelled', last };
     const remainingMs = within.deadline - clock();
     const reservedMs = lastAttemptMs(previousElapsedMs);
-    if (remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs)) return { kind: 'out-of-time', last, lastError };
+    const isOver = remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs);
+    if (last.state !== 'running' || signal.aborted || isOver) return { last, lastError };
 
     const msUntilLastPoll = Math.max(0, remainingMs - reservedMs);
     const pauseMs = Math.min(msUntilLastPoll, Math.max(pause, retryAfterMs ?? 0));
@@ -169,16 +159,10 @@ async function follow(
       .syncStatus(target, { ...within, deadline }, { throttled: !isLastPoll })
       .catch(transientError);
     previousElapsedMs = clock() - pollStartedAt;
-    if (polled instanceof ServiceError) {
-      lastError = polled;
-      retryAfterMs = retryAfterOfError(polled);
-    } else {
-      lastError = undefined;
-      last = polled;
-      retryAfterMs = polled.retryAfterMs;
-    }
-    const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
-    const text = lastError === undefined ? `The sync is ${progressText(last, pace)}.` : lastError.message;
+    lastError = polled instanceof ServiceError ? polled : undefined;
+    last = polled instanceof ServiceError ? last : polled;
+    retryAfterMs = polled instanceof ServiceError ? retryAfterOfError(polled) : polled.retryAfterMs;
+    const text = lastError === undefined ? `The sync is ${progressText(last)}.` : lastError.message;
     // The caller reports the end of the sync and the result of the last request.
     if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);
     logged = text;
@@ -191,19 +175,17 @@ function transientError(error: unknown): ServiceError {
   throw error;
 }
 
-/** `pace` is the speed, if known. */
-function progressText(sync: SyncReport, pace = ''): string {
+function progressText(sync: SyncReport): string {
   const { status, received_objects, estimated_objects, received_bytes = 0, total_bytes = 0 } = sync;
   if (received_objects === undefined) return status;
   // An estimate of 0 means that the number is unknown, or that the sync is almost done.
-  const of =
-    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${formatNumber(estimated_objects)}`;
+  const of = estimated_objects ? ` of about ${formatNumber(estimated_objects)}` : '';
   const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
-  return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}${pace === '' ? '' : ` (${pace})`}`;
+  return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}`;
 }
 
 const bytesText = ({ received_bytes }: SyncReport): string =>
-  received_bytes === undefined || received_bytes === 0 ? '' : ` (${byteSize(received_bytes)} of LFS objects)`;
+  received_bytes ? ` (${byteSize(received_bytes)} of LFS objects)` : '';
 
 const missingText = (branch: string, missing: number): string =>
   `The mirror lacks ${pluralize(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;

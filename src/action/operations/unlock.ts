@@ -12,15 +12,15 @@ import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
-import { hasIdentity, type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
+import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { briefLimits, gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from './job-locks.ts';
 
 /** What an unlock did to one path. */
 interface UnlockResult extends PathResult {
@@ -89,15 +89,9 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly UnlockResult[]> {
-  const { client, clock, log, connection, runner } = context;
+  const { client, log, connection, runner } = context;
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
-  // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
-    release(path, { kind: 'own', lock, mayBeReleased }, via),
-  );
-  await Promise.all([releaseFound(), lookUpOthers()]);
-  return results.sort(byPath);
 
   async function release(path: LockPath, target: ReleaseTarget, via: ResolvedPath['kind']): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
@@ -110,31 +104,27 @@ async function releaseTargets(
     results.push(unlockResult(result, path, target, { force, via, now: client.serverNow() }));
   }
 
-  async function releaseFound(): Promise<void> {
-    const paths = ofKind(targets, 'path').map(({ path }) => path);
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
-    await inParallel(paths, async (path) => {
-      const found = lookup(path);
-      const now = client.serverNow();
-      if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
-        results.push(heldResult(path, found.lock, 'named', now));
-      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
+  // The job's own locks come first: a slow list must not use up their time.
+  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
+    release(path, { kind: 'own', lock, mayBeReleased }, via),
+  );
+  const others = targets.filter(({ kind }) => kind !== 'lock');
+  const paths = others.map(({ path }) => path);
+  const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
+  await inParallel(others, async ({ path, kind }) => {
+    const found = lookup(path);
+    const now = client.serverNow();
+    const isForeign = found.kind === 'locked' && !force && isOfAnotherRun(found.lock, runner.origin);
+    if (kind === 'path' && !isForeign) {
+      if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
       else await release(path, { kind: 'found', found }, 'named');
-    });
-  }
-
-  /** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
-  async function lookUpOthers(): Promise<void> {
-    const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
-    const paths = others.map(({ path }) => path);
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefLimits(within, clock)));
-    for (const { path, kind } of others) {
-      const found = lookup(path);
-      const via = kind === 'matched' ? 'matched' : 'named';
-      if (found.kind === 'locked') results.push(heldResult(path, found.lock, via, client.serverNow()));
-      else if (via === 'named') results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
+    } else if (found.kind === 'locked') {
+      results.push(heldResult(path, found.lock, kind === 'matched' ? 'matched' : 'named', now));
+    } else if (kind === 'not-ours') {
+      results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
     }
-  }
+  });
+  return results.sort(byPath);
 }
 
 /** Another attempt of the same run is not another run. */
@@ -242,10 +232,8 @@ export function unlockResult(
       return { path, result: 'may still be locked', failure };
     }
     case 'failed': {
-      if (target.kind === 'own') return failedResult(path, result.error, { force, now });
-      const holder = target.found.kind === 'locked' ? target.found.lock : undefined;
-      const isSentOnce = holder === undefined || !hasIdentity(holder);
-      return failedResult(path, result.error, { force, now, holder, isSentOnce });
+      const holder = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
+      return failedResult(path, result.error, { force, now }, holder);
     }
   }
 }
@@ -267,28 +255,15 @@ const notOurs = (path: LockPath): UnlockResult => ({
 
 function failedResult(
   path: LockPath,
-  error: ServiceError,
-  {
-    force,
-    now,
-    holder,
-    isSentOnce,
-  }: {
-    readonly force: boolean;
-    readonly now: number;
-    readonly holder?: KnownLock | undefined;
-    readonly isSentOnce?: boolean;
-  },
+  { reason, advice, request, failure }: ServiceError,
+  { force, now }: { readonly force: boolean; readonly now: number },
+  holder?: KnownLock,
 ): UnlockResult {
-  const { reason, advice, request, failure } = error;
   // A 403 without a missing scope is about the lock: someone else holds it.
   if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
     return { path, result: 'not released', ...heldBy(holder), failure: withRequest(refusal, request) };
   }
-  const sentOnceText = isSentOnce
-    ? ' It was sent only once, because the service gave no id or ETag to identify the lock.'
-    : '';
-  const text = `The lock on ${path} was not released. ${withRequest(reason + sentOnceText + advice, request)}`;
+  const text = `The lock on ${path} was not released. ${withRequest(reason + advice, request)}`;
   return { path, result: 'not released', failure: text };
 }

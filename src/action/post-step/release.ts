@@ -19,8 +19,6 @@ export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'recor
 /** A lock, a lease or an unanswered request that must be settled at the end of the step. */
 interface Release {
   readonly about: LockLocation;
-  /** When the last of its locks expires. */
-  readonly expiry: number;
   readonly release: (context: ReleaseContext) => Promise<readonly CandidateResult[]>;
   readonly failed: (error: Failure) => readonly CandidateResult[];
 }
@@ -32,15 +30,14 @@ interface Failure {
 }
 
 /**
- * Releases what is provably ours, first what would block others longest. Paths do not wait for each other. An unanswered
- * request waits for the release of the same path, or it would only find our own lock.
+ * Releases what is provably ours. Paths do not wait for each other. An unanswered request waits for the release of the
+ * same path, or it would only find our own lock.
  */
 export async function releaseAll(
   context: ReleaseContext,
   candidates: ReleaseCandidates,
 ): Promise<readonly CandidateResult[]> {
-  const releases = releasesOf(candidates).toSorted((one, other) => (other.expiry || 0) - (one.expiry || 0));
-  const byPath = Map.groupBy(releases, ({ about }) => about.path);
+  const byPath = Map.groupBy(releasesOf(candidates), ({ about }) => about.path);
   const results = await Promise.all(Array.from(byPath.values(), (onPath) => releaseInTurn(context, onPath)));
   return results.flat();
 }
@@ -70,7 +67,8 @@ function releasesOf({ held, unanswered, lease, ledgerError, renewalError }: Rele
   const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) => (grant.lock.lease ? 'leased' : 'single'));
   return [
     ...(lease ? [leaseRelease(lease, leased, { isDamaged, renewalError })] : []),
-    ...single.map((candidate) => lockRelease(candidate, { isDamaged, renewalError })),
+    // The newest first: while it is held, an older one on the same path would only find it.
+    ...single.toReversed().map((candidate) => lockRelease(candidate, { isDamaged, renewalError })),
     ...unanswered.map((intent) => intentRelease(intent, isDamaged)),
   ];
 }
@@ -86,7 +84,6 @@ function lockRelease(candidate: ReleaseCandidate, records: Records): Release {
   const failed = (error: Failure) => [failedResult(candidate, error)];
   return {
     about: grant,
-    expiry: Date.parse(grant.lock.expires_at),
     failed,
     async release({ session, client, within }) {
       const released = await session.release(grant, within, { mayBeReleased: mayBeReleased || grantedAgain });
@@ -114,8 +111,6 @@ function lockRelease(candidate: ReleaseCandidate, records: Records): Release {
 /** Repeats the request of an intent until it is answered, and then releases its lock. */
 const intentRelease = (intent: Intent, isDamaged: boolean): Release => ({
   about: intent,
-  // After the locks that this step holds.
-  expiry: Number.NEGATIVE_INFINITY,
   failed: (error) => [unansweredResult(intent, error)],
   async release(context) {
     const acquired = await context.session.acquire(intent, context.within);
@@ -139,7 +134,6 @@ function leaseRelease(intent: LeaseIntent, held: readonly ReleaseCandidate[], re
     held.length > 0 ? held.map((candidate) => failedResult(candidate, error)) : [unansweredResult(intent, error)];
   return {
     about: intent,
-    expiry: Math.max(...held.map(({ grant }) => Date.parse(grant.lock.expires_at))),
     failed,
     async release(context) {
       const { client, clock, sleep, within } = context;

@@ -9,18 +9,6 @@ import { hasNoProcess } from '../step/runner.ts';
 export const identifyProcess = (pid: number): RecordedProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
-/** On macOS, reading the start time of a process runs `ps`. */
-const defaultChecksPerStart = process.platform === 'darwin' ? 30 : 1;
-
-/** Returns a check for frequent use: only one in `checksPerStart` calls compares the start time. */
-export function watchProcess(known: RecordedProcess, checksPerStart = defaultChecksPerStart): () => boolean {
-  let checks = 0;
-  return () => {
-    checks += 1;
-    return checks % checksPerStart === 0 ? isGone(known) : hasNoProcess(known.pid);
-  };
-}
-
 /** Both processes wait for pending requests, but not as long as this. */
 const maxWaitMs = 5_000;
 const maxKillMs = 1_000;
@@ -88,39 +76,15 @@ export function isGone({ pid, startedAt }: RecordedProcess): boolean {
   return start === zombieMark || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
-/** Undefined if the start time is unavailable, maybe only for now. */
-function startOf(pid: number): string | undefined {
-  switch (process.platform) {
-    case 'linux':
-      return startOnLinux(pid);
-    case 'darwin':
-      return startOnMac(pid);
-    default:
-      return undefined;
-  }
-}
-
 /**
  * proc_pid_stat(5): after the name, which may contain spaces, the state is the first field and the start time the 20th.
+ * Undefined on other systems, or if the start time is unavailable for now.
  */
-function startOnLinux(pid: number): string | undefined {
+function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? zombieMark : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
-function startOnMac(pid: number): string | undefined {
-  try {
-    // Loaded on demand: it takes a while, and no other system needs it.
-    const { execFileSync } = process.getBuiltinModule('node:child_process');
-    // The format depends on the locale and time zone of the caller, which differ between a step and its child
-    // processes.
-    const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
   } catch {
     return undefined;
   }

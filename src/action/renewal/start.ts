@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { type CallLimits, type ServiceError, withRequest } from '../../client/client.ts';
+import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
@@ -11,12 +11,9 @@ import { hasIdentity } from '../../locks/release.ts';
 import { lossOf } from '../../locks/renewal/renew-locks.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
-import { isWorkerGone } from '../step/runner.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
 import { environmentOfRenewal, identifyProcess, proxiesIn } from './processes.ts';
-
-type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;
@@ -32,14 +29,36 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
     onLost.kind === 'cancel'
       ? findRun(runner.event, { token: onLost.githubToken, allowHttp: connection.allowHttp })
       : undefined;
-  let renewer: Promise<RenewalProcess> | undefined;
+  let renewer: ReturnType<typeof startProcess> | undefined;
   let handedOver = false;
 
-  function startOnce(): Promise<RenewalProcess> {
+  function startOnce(): ReturnType<typeof startProcess> {
     renewer ??= startProcess();
     // A failure is reported only if there are locks to renew.
     renewer.catch(() => undefined);
     return renewer;
+  }
+
+  /** Returns why nothing renews the locks; undefined if the process does. */
+  async function handOver(given: StepToRenew): Promise<string | undefined> {
+    try {
+      const { child, response } = await startOnce();
+      handedOver = true;
+      // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
+      saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
+      // A process that has ended does not respond either, and its end is more informative.
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(JSON.stringify(createRenewalTask(context, task, cancels, given)));
+      const failure = await unlessAborted(response, AbortSignal.timeout(maxResponseMs)).catch(
+        () => `it did not answer within ${maxResponseMs / 1_000} s`,
+      );
+      // From now on it continues alone, even after the step.
+      child.stdout.destroy();
+      child.unref();
+      return failure;
+    } catch (error) {
+      return errorMessage(error);
+    }
   }
 
   return {
@@ -48,47 +67,27 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       if (task.wait.seconds === 0) startOnce();
     },
     /** Starts the renewal, or warns that nothing renews the locks. Returns the grants after their first renewal. */
-    async start({ step, grants, ageMs }: StepToRenew): Promise<readonly Grant[]> {
+    async start(step: string, grants: readonly Grant[], ageMs: number): Promise<readonly Grant[]> {
       const startedAt = clock();
-      // The new parent of an orphan may live for years, and nothing is left to release the locks.
-      const isOrphan = (): boolean => isWorkerGone(runner.worker);
-      if (isOrphan()) {
-        log.warn(notStartedText(context, orphaned, grants));
-        return grants;
-      }
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
       startOnce();
       const { renewed, losses = [], reason, request } = await renewFirst(context, task, grants);
+      const end = formatTime(soonestExpiry(renewed.map(({ lock }) => lock)), client.serverNow());
+      const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
       if (reason !== undefined) {
-        const text = `This service cannot renew locks: ${reason.replace(/\.$/, '')}. They ${expiryText(context, renewed)}`;
+        const text = `This service cannot renew locks: ${reason.replace(/\.$/, '')}. ${until}`;
         log.warn(withRequest(text, request));
         return renewed;
       }
       record(...losses);
       for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
-      try {
-        const prepared = await startOnce();
-        handedOver = true;
-        handOver(
-          prepared,
-          context,
-          createRenewalTask(
-            context,
-            task,
-            { step, grants: renewed, hasLost: losses.length > 0, ageMs: ageMs + clock() - startedAt },
-            cancels,
-          ),
-        );
-        const response = await firstResponse(prepared);
-        // Otherwise the process only cancels the run.
-        if (losses.length === grants.length) return renewed;
-        if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
-        else if (response.kind === 'silent') log.warn(silentText(context, renewed));
-        else log.warn(notStartedText(context, isOrphan() ? orphaned : response.reason, renewed));
-      } catch (error) {
-        log.warn(notStartedText(context, errorMessage(error), renewed));
-      }
+      const hasLost = losses.length > 0;
+      const failure = await handOver({ step, grants: renewed, hasLost, ageMs: ageMs + clock() - startedAt });
+      // Otherwise the process only cancels the run.
+      if (losses.length === grants.length) return renewed;
+      if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
+      else log.warn(`Could not start the process that renews the locks (${failure}). ${until}`);
       return renewed;
     },
     /** Stops the prepared process if it was not needed. */
@@ -96,19 +95,6 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       if (!handedOver) renewer?.then(({ child }) => child.kill()).catch(() => undefined);
     },
   };
-}
-
-const orphaned = 'the process that runs the steps of the job is gone';
-
-const notStartedText = (context: Context, reason: string, grants: readonly Grant[]): string =>
-  `Could not start the process that renews the locks (${reason}). They ${expiryText(context, grants)}`;
-
-const silentText = (context: Context, grants: readonly Grant[]): string =>
-  `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s. Unless it still starts, they ${expiryText(context, grants)}`;
-
-function expiryText({ client }: Context, grants: readonly Grant[]): string {
-  const end = soonestExpiry(grants.map(({ lock }) => lock));
-  return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
 }
 
 /** The service may take a while, but the locks are held and the job waits. */
@@ -124,73 +110,73 @@ interface FirstRenewal {
   readonly request?: string | undefined;
 }
 
-/** Shows whether the service supports renewal, while the step can still warn about it. */
-async function renewFirst(context: Context, task: TaskOf<'lock'>, grants: readonly Grant[]): Promise<FirstRenewal> {
-  const { client, clock, signal } = context;
-  const { workspace, ttl } = task;
+/** Shows whether the service supports renewal, while the step can still warn about it. Renews a lease, or one lock. */
+async function renewFirst(
+  { client, clock, signal, record }: Context,
+  { workspace, ttl }: TaskOf<'lock'>,
+  grants: readonly Grant[],
+): Promise<FirstRenewal> {
   const limits = { deadline: clock() + maxFirstRenewalMs, signal };
   const [first, ...others] = grants;
-  const { lease } = first?.lock ?? {};
-  if (lease === undefined)
-    return first === undefined ? { renewed: grants } : renewOne(context, task, [first, ...others], limits);
-  const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
-  // A failed request does not show whether the service supports renewal.
-  if (renewal.kind === 'failed') return { renewed: grants };
-  if (renewal.kind === 'refused') return { renewed: grants, ...refusalOf(renewal.error) };
-  const holders = new Map(renewal.lost.map(({ path, holder }) => [path, holder]));
-  const isLost = ({ path }: Grant): boolean => renewal.kind === 'ended' || holders.has(path);
-  const losses = grants.filter(isLost).map((grant) => lossOf(grant, holders.get(grant.path), client.serverNow()));
-  if (renewal.kind === 'ended') return { renewed: grants, losses };
-  const { expiresAt: expires_at } = renewal;
-  const renewed = grants.map((grant) => (isLost(grant) ? grant : { ...grant, lock: { ...grant.lock, expires_at } }));
-  return { renewed, losses };
-}
-
-/** Renews the first of the locks. */
-async function renewOne(
-  { client, record }: Context,
-  { ttl }: TaskOf<'lock'>,
-  grants: readonly [Grant, ...Grant[]],
-  limits: CallLimits,
-): Promise<FirstRenewal> {
-  const [grant, ...others] = grants;
-  const { path, workspace, lock } = grant;
+  if (first === undefined) return { renewed: grants };
+  const { path, lock } = first;
+  if (lock.lease !== undefined) {
+    const renewal = await client.renewLease({ workspace, lease: lock.lease }, ttl, limits);
+    if (renewal.kind === 'failed' || renewal.kind === 'refused') return unrenewed(grants, renewal);
+    const holders = new Map(renewal.lost.map((one) => [one.path, one.holder]));
+    const isLost = (grant: Grant): boolean => renewal.kind === 'ended' || holders.has(grant.path);
+    const losses = grants.filter(isLost).map((grant) => lossOf(grant, holders.get(grant.path), client.serverNow()));
+    if (renewal.kind === 'ended') return { renewed: grants, losses };
+    const { expiresAt: expires_at } = renewal;
+    const renewed = grants.map((grant) => (isLost(grant) ? grant : { ...grant, lock: { ...grant.lock, expires_at } }));
+    return { renewed, losses };
+  }
   if (!hasIdentity(lock)) return { renewed: grants, reason: 'its locks have neither ids nor ETags' };
-  const idempotencyKey = randomUuid();
-  const renewal = await client.renewLock(
-    { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock },
-    limits,
-  );
+  const request = { workspace, path, type: lock.type, ttl, idempotencyKey: randomUuid(), proof: lock };
+  const renewal = await client.renewLock(request, limits);
   switch (renewal.kind) {
     case 'renewed':
     case 'replaced': {
       const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
-      const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
+      const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
       record({ ...now, at: new Date(client.serverNow()).toISOString() });
       const reason = renewal.kind === 'replaced' && { reason: 'it grants another lock instead' };
       return { renewed: [now, ...others], ...reason };
     }
-    case 'failed':
-      return { renewed: grants };
     case 'lost':
-    case 'refused':
       // A service that answers 412 to a lost lock supports renewal.
-      return renewal.kind === 'lost' && renewal.error.status === 412
-        ? { renewed: grants, losses: [lossOf(grant, renewal.holder, client.serverNow())] }
-        : { renewed: grants, ...refusalOf(renewal.error) };
+      if (renewal.error.status !== 412) return unrenewed(grants, { ...renewal, kind: 'refused' });
+      return { renewed: grants, losses: [lossOf(first, renewal.holder, client.serverNow())] };
+    case 'failed':
+    case 'refused':
+      return unrenewed(grants, renewal);
   }
 }
 
-const refusalOf = ({ reason, request }: ServiceError) => ({ reason, request });
+/** A failed request does not show whether the service supports renewal. */
+const unrenewed = (
+  grants: readonly Grant[],
+  { kind, error }: { readonly kind: 'failed' | 'refused'; readonly error: ServiceError },
+): FirstRenewal => ({ renewed: grants, ...(kind === 'refused' && { reason: error.reason, request: error.request }) });
 
 /** Little memory, and no optimizing compiler: the process works for moments, next to a job that may need the rest. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '--lite-mode'];
 
-/** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
+/**
+ * Starts the process. It does nothing until it receives its task, and ends if it receives none. `response` is undefined
+ * once it renews the locks, or the reason why it does not: it may end at any time.
+ */
 async function startProcess() {
   const child = spawnProcess();
   await once(child, 'spawn');
-  return { child, response: responseOf(child) };
+  const response = Promise.race([
+    once(child.stdout, 'data').then(() => undefined),
+    once(child, 'close').then(([code, killedBy]) =>
+      code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
+    ),
+    // An error of a stream is no reason to end the step.
+  ]).catch(errorMessage);
+  return { child, response };
 }
 
 function spawnProcess() {
@@ -206,47 +192,15 @@ function spawnProcess() {
   });
 }
 
-type FirstResponse =
-  | { readonly kind: 'renewing' }
-  | { readonly kind: 'silent' }
-  | { readonly kind: 'ended'; readonly reason: string };
-
-/** Listens from the start: the process may end during the first renewal. */
-const responseOf = (child: ReturnType<typeof spawnProcess>): Promise<FirstResponse> =>
-  Promise.race<FirstResponse>([
-    once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
-    once(child, 'close').then(([code, killedBy]) => ({
-      kind: 'ended',
-      reason: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
-    })),
-  ]);
-
-function handOver({ child }: RenewalProcess, context: Context, task: RenewalTask): void {
-  // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
-  context.saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
-  // A process that has ended does not respond either, and its end is more informative.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(JSON.stringify(task));
-}
-
-/** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstResponse({ child, response }: RenewalProcess): Promise<FirstResponse> {
-  try {
-    return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
-  } catch {
-    return { kind: 'silent' };
-  } finally {
-    child.stdout.destroy();
-    child.unref();
-  }
-}
-
 /** The task of the renewing process. */
 export type RenewalTask = ReturnType<typeof createRenewalTask>;
 
 interface StepToRenew {
   readonly step: string;
+  /** The ledger may be gone while the locks are still held. */
   readonly grants: readonly Grant[];
+  /** Whether the first renewal has lost one of them. */
+  readonly hasLost: boolean;
   /** Time since the locks were granted. */
   readonly ageMs: number;
 }
@@ -255,20 +209,15 @@ interface StepToRenew {
 const createRenewalTask = (
   { client, clock, connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
-  { step, grants, hasLost, ageMs }: StepToRenew & { readonly hasLost: boolean },
   cancels: RunToCancel | undefined,
+  given: StepToRenew,
 ) => ({
+  ...given,
   connection,
   origin: runner.origin,
   ledgerFile: ledger.file,
-  step,
   workspace,
   ttl: formatDuration(ttl),
-  /** The ledger may be gone while the locks are still held. */
-  grants,
-  /** Whether the first renewal has lost one of them. */
-  hasLost,
-  ageMs,
   /** The run to cancel if a lock is lost. */
   cancels,
   /** The clock of the service minus that of this machine. */

@@ -50,8 +50,7 @@ export function cancellation(worker?: number): AbortSignal {
 }
 
 /** On Windows, an orphan keeps the id of its parent. An invisible parent, as in a container, has the id 0. */
-export const isWorkerGone = (worker: number): boolean =>
-  process.ppid !== worker || (worker > 0 && hasNoProcess(worker));
+const isWorkerGone = (worker: number): boolean => process.ppid !== worker || (worker > 0 && hasNoProcess(worker));
 
 export function hasNoProcess(pid: number): boolean {
   try {

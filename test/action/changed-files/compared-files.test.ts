@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { filesBetween, filesSince } from '../../../src/action/changed-files/compared-files.ts';
 import type { GitHub } from '../../../src/action/changed-files/github.ts';
-import type { ListedFile } from '../../../src/action/changed-files/listed-files.ts';
+import { filesBetween, filesSince, type ListedFile } from '../../../src/action/changed-files/listed-files.ts';
 import { asObject, isObject, type Json } from '../../../src/client/json.ts';
 import { changedPaths, createHistory, type History, type Tree } from '../../support/other-servers/github-history.ts';
 import { runs } from '../../support/runs.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { endMain, identifyProcess, isGone, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
+import { endMain, identifyProcess, isGone, stopRenewal } from '../../../src/action/renewal/processes.ts';
 import { sleep, steadyClock } from '../../../src/client/client.ts';
 import type { RecordedProcess } from '../../../src/locks/ledger/entry.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
@@ -69,19 +69,6 @@ describe('a process', () => {
     expect(process.kill(pid, 0)).toBe(true);
   });
 
-  test('is watched for its end on every check, and for its start time on some', async () => {
-    const { child, known } = await startProcess();
-    const another = { ...known, startedAt: '1' };
-    const [often, rarely] = [watchProcess(another, 1), watchProcess(another, 30)];
-    expect(often()).toBe(true);
-    const looks = Array.from({ length: 60 }, rarely);
-    expect(looks.flatMap((gone, index) => (gone ? [index + 1] : []))).toEqual([30, 60]);
-    const isOver = watchProcess(known, 30);
-    expect(isOver()).toBe(false);
-    await end(child);
-    expect(isOver()).toBe(true);
-  });
-
   test.each([0, -1])('cannot be looked up by the invalid id %i', (pid) => {
     expect(identifyProcess(pid)).toBeUndefined();
   });
@@ -104,13 +91,6 @@ function openContext(onPause: (pauses: number) => void = () => undefined) {
     },
     kinds: () => ledger.read().entries.map(({ kind }) => kind),
   };
-}
-
-/** Start times are unknown, as on Windows. */
-function hideStartTimes(): void {
-  const { platform } = process;
-  Object.defineProperty(process, 'platform', { value: 'win32' });
-  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
 }
 
 describe('the process of a step that is still running', () => {
@@ -142,10 +122,9 @@ describe('the process of a step that is still running', () => {
     await expectUnsignaled(child);
   });
 
-  test.each(['saved', 'current'])('is only marked in the ledger if its %s start time is unknown', async (start) => {
+  test('is only marked in the ledger if its start time is unknown, as on Windows and macOS', async () => {
     const { child, known } = await startProcess();
-    if (start === 'current') hideStartTimes();
-    const { waitedMs, kinds } = await ending(start === 'saved' ? { ...known, startedAt: undefined } : known);
+    const { waitedMs, kinds } = await ending({ ...known, startedAt: undefined });
     expect(kinds).toEqual(['step-ended']);
     expect(waitedMs).toBeGreaterThanOrEqual(5_000);
     await expectUnsignaled(child);

@@ -182,6 +182,36 @@ test('a lock that is lost before its first renewal is in the ledger even if the 
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
 });
 
+/** The output of each process that is started breaks as soon as it is read. */
+const withBrokenPipe = preload(`
+  import { syncBuiltinESMExports } from 'node:module';
+  import children from 'node:child_process';
+  const { spawn } = children;
+  children.spawn = (...given) => {
+    const child = spawn(...given);
+    child.once('spawn', () => setImmediate(() => child.stdout.emit('error', new Error('read EIO'))));
+    return child;
+  };
+  syncBuiltinESMExports();
+`);
+
+test('a step keeps its lock if the output of the renewal process breaks during the first renewal', async ({
+  expect,
+  stage,
+}) => {
+  const job = await stage.job();
+  const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS: withBrokenPipe } });
+  expect(step, step.log).toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'acquired' },
+    annotations: [
+      { level: 'warning', message: expect.stringContaining('that renews the locks (read EIO). They last') },
+    ],
+  });
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
+});
+
 /** Copies the bundle, and replaces its renewal program. */
 async function bundleWithRenewer(job: Job, program: string): Promise<string> {
   const { main } = await readActionFile();
@@ -196,7 +226,7 @@ for (const [name, program, warning] of [
   [
     'hangs',
     'setInterval(() => {}, 1_000);',
-    /^The process .* did not answer within 2 s\. Unless it still starts, they last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
+    /^Could not start .* \(it did not answer within 2 s\)\. They last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
   ],
 ] as const) {
   test(`a step warns that its locks are not renewed if the renewal process ${name}`, async ({ expect, stage }) => {

@@ -1,4 +1,4 @@
-import { type CallLimits, type Clock, listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
+import { listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
 import { joinFirst } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
@@ -12,6 +12,8 @@ export const jobLocksIn = (
   { ledger, connection }: Pick<Context, 'ledger' | 'connection'>,
   workspace: WorkspaceId,
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
+
+const maxLookupMs = 10_000;
 
 /**
  * The locks that other steps of this job hold on the paths. The ledger lists them, and the service confirms that they
@@ -27,7 +29,8 @@ export async function findAlreadyHeld(
   const { client, clock } = context;
   const candidates = paths.flatMap((path) => held.get(path) ?? []).filter(({ grant }) => grant.step !== step);
   if (candidates.length === 0) return [];
-  const within = briefLimits(defaultLimits(context), clock);
+  // The step can do without the answer.
+  const within = { ...defaultLimits(context), deadline: clock() + maxLookupMs };
   const heldPaths = candidates.map(({ grant }) => grant.path);
   const find = await lookupIn(listOnPaths(client, workspace, heldPaths, within));
   return candidates.flatMap(({ grant, releaseStarted }) => {
@@ -51,12 +54,6 @@ export function warnOfLostLocks({ client, log }: Context, { lost, cancellations 
   for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
   for (const cancelled of cancellations) log.warn(cancelledText(cancelled));
 }
-
-/** The limits of a lookup that the step can do without. */
-export const briefLimits = (within: CallLimits, clock: Clock): CallLimits => ({
-  ...within,
-  deadline: Math.min(within.deadline, clock() + 10_000),
-});
 
 /** Says that a step for all locks of the job leaves those in other workspaces alone. */
 export function logOtherWorkspaces(log: Context['log'], workspaces: readonly string[], state: string): void {
