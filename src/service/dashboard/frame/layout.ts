@@ -10,8 +10,24 @@ import type { Bearer } from '../../tokens/tokens.ts';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { assetPath } from './assets.ts';
-import type { PageCall, View } from './page.ts';
-import { pageHeaders } from './response.ts';
+
+export interface PageCall {
+  readonly c: Context<Environment>;
+  readonly bearer: Bearer;
+  /** Time of the database in milliseconds. */
+  readonly now: number;
+}
+
+export interface View {
+  /** The heading, and part of the window's title. */
+  readonly title: string;
+  /** Shown next to the heading. */
+  readonly actions?: Markup | string;
+  /** The result of an action; by default the one in the URL. */
+  readonly notice?: Markup | string | undefined;
+  readonly main: Markup;
+  readonly status?: number;
+}
 
 /** Error page: the message, and the request id to find it in the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
@@ -117,3 +133,40 @@ const signOutForm = ({ name }: Bearer): Markup => html`<div class="who">
     <span><span class="as">Signed in as </span>${userText(name)}</span>
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
   </div>`;
+
+/** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "img-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // With `no-referrer`, browsers would send forms with the Origin "null". Other sites get no referrer.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Response to a form: the browser continues with GET, so that a reload does not send the form again. */
+export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
+  status: 303,
+  headers: { ...headers, location },
+  body: '',
+});
+
+const apiPaths = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
+
+/** Whether the request is from a browser that shows a page, not from a program. */
+export const wantsPage = (c: Context<Environment>): boolean =>
+  !apiPaths.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');

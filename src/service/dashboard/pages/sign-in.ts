@@ -16,12 +16,11 @@ import {
 } from '../../sessions/sessions.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
-import { field, postForm } from '../elements/fields.ts';
+import { postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { readForm } from '../frame/form.ts';
-import { noticeText } from '../frame/notices.ts';
-import { addAction, queryOf, type Site, type View } from '../frame/page.ts';
-import { seeOther } from '../frame/response.ts';
+import { readForm, textIn } from '../frame/form.ts';
+import { seeOther, showPage, type View } from '../frame/layout.ts';
+import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';
 import { refuseOtherSites } from '../frame/session.ts';
 
 /** Limit per address. People do not mistype a token ten times a minute. */
@@ -36,7 +35,7 @@ const endedLink =
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
 export function addSignInPages(site: Site): void {
-  const { app, storage, showPage } = site;
+  const { app, storage } = site;
   const { now } = storage;
   const refusedAttempts = limitRate(attempts, () => performance.now());
   const { charge: chargeSignIn } = limitRate(signInsOfToken, () => performance.now());
@@ -57,16 +56,16 @@ export function addSignInPages(site: Site): void {
   }
 
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
-    const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
+    const { link, to } = queryOf({ c }, 'link', 'to');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(site, c)) return seeOther(localPath(to));
-    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice, '') });
+    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeOf({ c }, '') });
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, refuse } = await readSignIn(c);
-    const to = localPath(form.text('to'));
-    const authentication = await authenticateToken(site, form.text('token').trim());
+    const to = localPath(textIn(form, 'to'));
+    const authentication = await authenticateToken(site, textIn(form, 'token'));
     if (authentication.kind === 'refused') return refuse(tokenForm(to, authentication.reason));
     const { bearer } = authentication;
     if (bearer.run !== undefined) return refuse(tokenForm(to, tokenOfRun));
@@ -79,7 +78,7 @@ export function addSignInPages(site: Site): void {
 
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, refuse } = await readSignIn(c);
-    const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
+    const secret = await storage.commit('global', (db) => useSignInLink(db, now, textIn(form, 'link'), address));
     if (secret === undefined) return refuse(tokenForm('/', endedLink));
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
@@ -88,7 +87,7 @@ export function addSignInPages(site: Site): void {
   app.post('/sign-in', async (c) => send(c, await signInWithToken(c)));
   app.post('/sign-in/link', async (c) => send(c, await signInWithLink(c)));
 
-  addAction(site, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
+  addAction(site, '/sign-out', 'any-token', async ({ c }) => {
     const { secret } = c.get('session');
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
@@ -125,15 +124,7 @@ const tokenForm = (to: string, problem?: string): View =>
     ${postForm({
       action: '/sign-in',
       hidden: { to },
-      fields: [
-        field({
-          id: 'token',
-          title: 'API token',
-          hint,
-          control: (aria) =>
-            html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
-        }),
-      ],
+      fields: [textInput('token', 'API token', { hint, type: 'password', attributes: html` required autofocus` })],
       errors: { token: problem },
       button: 'Sign in',
     })}`,

@@ -166,7 +166,7 @@ describe('the locks page', () => {
     await path.press('Enter');
     await page.getByText('Did you mean Content/Hero.uasset?').waitFor();
     await expectProblem(page, /status of 422/);
-    expect(await page.getByLabel('Lock it anyway').isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Lock it anyway' }).waitFor();
     await expectAccessible(page);
     await path.fill('Content/Hero.uasset');
     await path.press('Enter');
