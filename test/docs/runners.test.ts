@@ -33,7 +33,6 @@ const paths = async (): Promise<readonly string[]> =>
 const others = section(page, 'GitLab, Jenkins, Buildkite and others');
 const [gitlab = '', buildkite = '', container = ''] = snippets(others, 'yaml');
 const [jenkins = ''] = snippets(others, 'groovy');
-const [cron = ''] = snippets(others, 'text');
 
 const gitlabCi = join(root, 'node_modules/gitlab-ci-local/dist/index.js');
 
@@ -45,8 +44,6 @@ const jobs: readonly (readonly [system: string, words: readonly string[]])[] = [
   // https://buildkite.com/docs/agent/v3/configuration#shell
   ['Buildkite', ['/bin/bash', '-e', '-c', parse(buildkite).steps[0].command]],
   ['Tekton or Argo', parse(container).command],
-  // crontab(5): the rest of the line, in sh. Files of the machine are not here.
-  ['cron', ['/bin/sh', '-c', cron.trim().replace('0 3 * * * . /etc/workspace.env; cd /srv/game && ', '')]],
 ];
 
 /** Makes the folder one that gitlab-ci-local accepts, with our recipe for the service of this test. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +56,15 @@ test('the map of src/ has a sentence for each folder, and no other folders', asy
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
 });
 
+test('CONTRIBUTING names only files and folders that exist', async () => {
+  const named = codeIn((await readPage('CONTRIBUTING.md')).text).filter((code) =>
+    /^(src|test|scripts|bench|deploy|docs|\.ci|\.github)\/[\w./-]+$/.test(code),
+  );
+  expect(named).toContain('src/service/webhooks/formats.ts');
+  const missing = named.filter((path) => !existsSync(new URL(`../${path}`, docs)));
+  expect(missing).toEqual([]);
+});
+
 /** Whether the source declares a function or a method with this name. */
 const declares = (source: string, name: string): boolean =>
   new RegExp(`\\b(function\\*?|const) ${name}\\b|^ +(async )?${name}\\(.*\\{$`, 'm').test(source);
@@ -74,6 +84,12 @@ test('"Where things happen" names only functions that exist, in at most three st
     const steps = [...answer.matchAll(/^(\d)\. /gm)].map(([, number]) => number);
     expect([['1'], ['1', '2'], ['1', '2', '3']]).toContainEqual(steps);
   }
+});
+
+test('each dependency has its reason in the decisions', async () => {
+  const { devDependencies } = JSON.parse(await readFile(new URL('../package.json', docs), 'utf8'));
+  const named = codeIn(section(await readPage('docs/decisions.md'), 'Dependencies').text);
+  expect(Object.keys(devDependencies).filter((name) => !named.includes(name))).toEqual([]);
 });
 
 test('the changelog has only section titles that a release can find', async () => {

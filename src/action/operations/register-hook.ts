@@ -1,3 +1,4 @@
+import { hookFormats } from '../../interface/resources.ts';
 import { receiverOf } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
@@ -35,10 +36,9 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** Formats whose receivers authenticate by a token in the headers or the URL, and ignore signatures. */
-const withoutVerification: readonly unknown[] = ['github', 'slack', 'discord', 'teams'];
-
-const verifiesSignatures = (format: unknown): boolean => !withoutVerification.includes(format);
+/** Receivers of other known formats authenticate by a token in the headers or the URL, and ignore signatures. */
+const verifiesSignatures = (format: unknown): boolean =>
+  format === 'standard' || !hookFormats.some((known) => known === format);
 
 /** Members of `hook-options` that a separate input overrides. */
 function replacedOptions({ options, events, secret }: TaskOf<'register-hook'>): readonly string[] {
