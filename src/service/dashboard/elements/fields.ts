@@ -21,7 +21,7 @@ export function postForm({ action, values, hidden = {}, fields = [], errors = {}
   return html`<form method="post" action="${action}" class="narrow">
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
     ${fields.map((field) => field(values ?? new URLSearchParams(), errors))}
-    <div class="actions"><button class="${kind}">${button}</button> ${more}</div>
+    <div class="row"><button class="${kind}">${button}</button> ${more}</div>
   </form>`;
 }
 
@@ -34,7 +34,7 @@ interface FilterForm {
 
 /** A form that selects the rows of a list. */
 export const filterForm = ({ action, values, fields, isFiltered }: FilterForm): Markup =>
-  html`<form method="get" action="${action}" class="filters" role="search">
+  html`<form method="get" action="${action}" class="row filters" role="search">
     ${fields.map((field) => field(new URLSearchParams(values), {}))}
     <button>Show</button>
     ${isFiltered ? html`<a href="${action}">Show all</a>` : ''}

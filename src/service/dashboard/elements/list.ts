@@ -13,7 +13,7 @@ export type Row = readonly (Cell | '')[];
 /** A table with at least one row. On narrow screens, its rows are cards. */
 export function htmlTable(rows: readonly Row[]): Markup {
   const headings = cellsOf(rows[0] ?? []);
-  return html`<table class="cards">
+  return html`<table>
     <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>
   </table>`;
@@ -48,7 +48,7 @@ export const link = (href: string, text: string): Markup => html`<a href="${href
 export const pageLinks = (first: string | undefined, next: string | undefined): Markup | string =>
   first === undefined && next === undefined
     ? ''
-    : html`<nav class="pages" aria-label="Pages">${first === undefined ? '' : link(first, 'First page')}${
+    : html`<nav class="row" aria-label="Pages">${first === undefined ? '' : link(first, 'First page')}${
         next === undefined ? '' : html`<a href="${next}" rel="next">Next page</a>`
       }</nav>`;
 

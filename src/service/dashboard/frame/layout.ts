@@ -65,14 +65,14 @@ export async function showPage(
   <script type="module" src="${assetPath('page.js')}"></script>
 </head>
 <body>
-  <a class="skip" href="#main">Skip to the content</a>
-  <header class="top">
-    <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
+  <a class="visually-hidden" href="#main">Skip to the content</a>
+  <header class="row bar">
+    <a href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20"><strong>Workspace service</strong></a>
     ${call === undefined ? '' : [html`<nav aria-label="Main">${linksTo(sections, '/', section, call.bearer)}</nav>`, signOutForm(call.bearer)]}
   </header>
   ${call === undefined || workspace === undefined ? '' : workspaceNavigation(workspace, tab, call.bearer)}
   <main id="main" tabindex="-1">
-    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
+    <div class="row heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="row">${actions}</div>`}</div>
     ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
     ${main}
   </main>
@@ -116,8 +116,8 @@ function locationOf({ c }: PageCall): PageLocation {
 }
 
 const workspaceNavigation = (workspace: string, current: Entry | undefined, bearer: Bearer): Markup =>
-  html`<nav class="tabs" aria-label="Workspace ${workspace}">
-    <p class="tabs-title">${userText(workspace)}</p>
+  html`<nav class="row bar" aria-label="Workspace ${workspace}">
+    <strong>${userText(workspace)}</strong>
     ${linksTo(tabs, `/workspaces/${workspace}/`, current, bearer)}
   </nav>`;
 
@@ -129,10 +129,10 @@ const linksTo = (entries: readonly Entry[], base: string, current: Entry | undef
       .map((entry) => ({ href: base + entry.path, text: entry.text, current: entry === current })),
   );
 
-const signOutForm = ({ name }: Bearer): Markup => html`<div class="who">
-    <span><span class="as">Signed in as </span>${userText(name)}</span>
-    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
-  </div>`;
+const signOutForm = ({ name }: Bearer): Markup =>
+  html`<form class="row who" method="post" action="/sign-out">
+    <span>Signed in as ${userText(name)}</span><button class="quiet">Sign out</button>
+  </form>`;
 
 /** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */
 const contentSecurityPolicy = [

@@ -130,7 +130,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}${isInNoBranch ? notInBranches : ''}</section>
     <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
-    <div class="heading"><h2>History</h2>${buttonLink(historyUrl(workspace, { prefix: path }), 'All history')}</div>
+    <div class="row heading"><h2>History</h2>${buttonLink(historyUrl(workspace, { prefix: path }), 'All history')}</div>
     <section data-part="history">${
       changes.length === 0
         ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`

@@ -40,7 +40,7 @@ export function addLockListPage(site: Site): void {
     const query = queryOf(call, 'search', 'sort', 'after');
     const list = await readList(site, workspace, query);
     const main = html`${filters(workspace, query)}
-      <div class="lock-state">
+      <div class="row">
         <p data-part="count">${countText(list.locks.length, list.all)}</p>
         <div data-part="selection">${list.locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
         ${liveState(call.now, notifyButton)}

@@ -92,7 +92,7 @@ function tokenForm(values: URLSearchParams, preset: string, errors: FieldErrors 
 }
 
 const presetLinks = (current: string): Markup =>
-  html`<nav class="presets" aria-label="Presets">Preset: ${navigationLinks(
+  html`<nav class="row" aria-label="Presets">Preset: ${navigationLinks(
     Object.entries(tokenPresets).map(([name, { title }]) => ({
       href: `/tokens/new?preset=${name}`,
       text: title,
