@@ -24,6 +24,7 @@ async function writeEvidence(folder: string): Promise<void> {
     vitest(...drills, '--maxWorkers=2'),
     vitest(histories),
     run(['bench/main.ts', 'peers', '--out', folder], {}),
+    run(['scripts/mutants.ts', '--evidence'], {}),
   ].every(Boolean);
   const results = await readResults(join(folder, 'results.json'));
   if (typeof results === 'string') throw new Error(results);
@@ -76,7 +77,7 @@ function deathsText(figures: readonly Measured[]): string {
   });
   const head = ['After', 'ttl 30 s', 'ttl 5 min'];
   const intro =
-    'Seconds, of twenty times each: the median, the worst and its limit. The dead job had `renew: true`, and the next one was waiting. Each link leads to the test.';
+    'Seconds: the median and the worst of twenty, and its limit. The dead job had `renew: true`, and the next one was waiting.';
   return `${intro}\n\n${markdownTable(head, rows, (column) => column > 0)}`;
 }
 
@@ -106,8 +107,7 @@ function peersText(results: Results): string {
   });
   const leftOut = results.benchmarks.flatMap((each) => (each.kind === 'measured' ? (each.leftOut ?? []) : []));
   const head = ['', 'Clients', 'Pairs/s', 'p50 ms', 'p99 ms', 'Relative to etcd'];
-  const intro =
-    'A pair is a lock and its release, both on disk, and in etcd with a lease for each lock. `npm run bench -- peers` measures them in turns.';
+  const intro = 'A pair is a lock and its release, both on disk. In etcd, each lock has a lease.';
   const table = markdownTable(head, rows, (column) => column > 0);
   return [intro, table, ...leftOut.map(({ name, reason }) => plain(`Left out: ${name}. ${reason}`))].join('\n\n');
 }

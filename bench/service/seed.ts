@@ -123,8 +123,6 @@ const lockRow = (index: number): LockRow => ({
   folded_path: null,
   from_lfs: 0,
   branch: null,
-  until_merged: 0,
-  merge_base: null,
   delay_ms: 0,
   lease_id: null,
 });

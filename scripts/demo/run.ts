@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { scopes } from '../../src/interface/scopes.ts';
 import type { Ending } from './ending.ts';
 import { createSampleAssets } from './sample-assets.ts';
 import { startDemoService } from './service.ts';
@@ -40,7 +39,7 @@ async function play(
   write(`${service.signInLink}\n`);
   const picture = await playStory({ service, folder, screen, ending, quick, atEnd });
   if (keep) {
-    const token = await service.token('you', scopes);
+    const token = await service.token('you', ['admin']);
     screen.part('Your turn', `The service runs until you press Ctrl-C. Its data is in ${service.dataFolder}.`);
     write(tryIt(service.baseUrl, token).replace(/^\n/, ''));
     onKept();

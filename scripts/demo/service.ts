@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Scope } from '../../src/interface/scopes.ts';
 import { compiledService } from './compiled-service.ts';
 import { DemoFailure, type Ending } from './ending.ts';
 
@@ -18,7 +17,7 @@ export interface DemoService {
   /** Runs a command over HTTP with this token, and returns its output. */
   run(args: readonly string[], token: string): Promise<string>;
   /** Creates a token, and returns its secret. Its name is the owner of its locks. */
-  token(name: string, scopes: readonly Scope[]): Promise<string>;
+  token(name: string, scopes: readonly string[]): Promise<string>;
   /** Stops the service gracefully, and kills it after a timeout. */
   stop(): Promise<void>;
   /** Kills the service at once. */

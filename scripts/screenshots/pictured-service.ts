@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { Page } from 'playwright-core';
-import type { Scope } from '../../src/interface/scopes.ts';
+import type { Scope } from '../../src/service/contract/scopes.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import { createTargetCheck } from '../../src/service/outbound/target.ts';

@@ -10,9 +10,9 @@ import type { LockPath } from '../interface/lock-path.ts';
 import { errorCode, fileErrorText } from '../interface/system-errors.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
-import { rollBackMs } from '../locks/path-by-path.ts';
 import { fetchPool, type PoolSelection } from '../locks/pool.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
+import { rollBackMs } from '../locks/rollback.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -139,11 +139,11 @@ async function acquireGoal({ request, remote, session, retryReport }: RunContext
   const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
   retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
-  const { grants } = acquired.round;
+  const { grants, grantedAt } = acquired.round;
   const items = await pool?.itemsOf(grants);
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
-  return { grants, items };
+  return { grants, grantedAt, items };
 }
 
 /** Renews the locks while the command runs, and then releases them. */
@@ -155,12 +155,16 @@ async function runWithLocks(
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, remainingMs) => {
-    const stopsCommand = request.onLost === 'stop';
-    report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
-    child?.closePipe();
-    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
-  });
+  const stopKeeping = keepLocks(
+    session,
+    { marginMs, requestTimeoutMs, grantedAt: acquired.grantedAt },
+    (reason, remainingMs) => {
+      const stopsCommand = request.onLost === 'stop';
+      report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+      child?.closePipe();
+      if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
+    },
+  );
   let folder: string | undefined;
   let code: number;
   try {

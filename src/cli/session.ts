@@ -3,13 +3,12 @@ import { type Duration, formatDuration, milliseconds } from '../interface/durati
 import { clockTime, formatTime } from '../interface/format.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { AcquireAllResult } from '../locks/acquire.ts';
-import { cleanupLimits } from '../locks/cleanup-limits.ts';
 import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
 import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
-import { remainingRollback, rollBack } from '../locks/path-by-path.ts';
 import { createLifetimes } from '../locks/renewal/lifetimes.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
+import { cleanupLimits, endLease, remainingRollback, rollBack } from '../locks/rollback.ts';
 import { createLockSession } from '../locks/session.ts';
 import type { RemoteService } from './remote-command.ts';
 
@@ -23,8 +22,9 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = createLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
-  const terms = { service, workspace, type: 'exclusive', ttl };
+  const session = createLockSession({ ...time, client, record: ledger.record, origin: undefined });
+  const terms = { service, workspace, step, type: 'exclusive', ttl };
+  const settling = { client, record: ledger.record, session };
 
   /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
   async function release(maxMs: number): Promise<number> {
@@ -34,7 +34,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const rollback = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.stop);
+    const rollback = await rollBack(settling, { acquired, unanswered: [] }, limits).finally(limits.stop);
     const left = remainingRollback(rollback);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
@@ -51,7 +51,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     try {
       let left = 0;
       for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
-        const end = await session.endLease(intent, limits);
+        const end = await endLease(settling, intent, limits);
         if (end.kind === 'ended') continue;
         left += 1;
         report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
@@ -65,7 +65,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   return {
     step,
     ledger,
-    context: { ...time, client, session, terms, signal: interrupted, log: { line: report } },
+    context: { ...time, ...settling, terms, signal: interrupted, log: { line: report } },
     release,
     /** Also reports locks that unanswered requests may have left, and includes them in the number. */
     async releaseAfterFailure(maxMs: number): Promise<number> {
@@ -126,6 +126,8 @@ interface KeepTimes {
   readonly requestTimeoutMs: number;
   /** A lock that was not renewed counts as lost before it expires: the command gets this time to stop, if possible. */
   readonly marginMs: number;
+  /** When the first lock was granted, by the clock of this machine. */
+  readonly grantedAt: number;
 }
 
 /**
@@ -133,8 +135,8 @@ interface KeepTimes {
  * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
  */
 export function keepLocks(
-  { context: { client, clock, random, sleep, session, terms }, ledger, step }: CommandSession,
-  { requestTimeoutMs, marginMs }: KeepTimes,
+  { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
+  { requestTimeoutMs, marginMs, grantedAt }: KeepTimes,
   onLost: (reason: string, remainingMs: number) => void,
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
@@ -149,7 +151,7 @@ export function keepLocks(
   };
   let renewalError: unknown;
   const grants = ledger.held();
-  const lifetimes = createLifetimes(context, ttl, Math.max(0, ...grants.map(session.ageMs)));
+  const lifetimes = createLifetimes(context, ttl, clock() - grantedAt);
   const job = { service, workspace, step, ttl, requestTimeoutMs };
   const renewal = renewLocks(context, { ...job, grants, lifetimes }).catch((error: unknown) => {
     renewalError = error;

@@ -14,7 +14,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import { outdatedText } from '../interface/outdated.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
-import { rollBackMs } from '../locks/path-by-path.ts';
+import { rollBackMs } from '../locks/rollback.ts';
 import { checkLocks } from './check.ts';
 import { checkedOutVersions, headBranch, pathProblems } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';
@@ -122,7 +122,7 @@ async function refuseOutdated(
 function createPersonClient(client: Client, note: string | undefined) {
   const acquired = new Map<LockPath, AcquiredLock>();
   const acquireLock: Client['acquireLock'] = async (request, within) => {
-    const result = await client.acquireLock({ ...request, note, untilMerged: true }, within);
+    const result = await client.acquireLock({ ...request, note }, within);
     if (result.kind === 'acquired') acquired.set(request.path, result.lock);
     return result;
   };

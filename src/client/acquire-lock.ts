@@ -21,8 +21,6 @@ export interface AcquireLockRequest {
   readonly ttl: Ttl;
   /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
   readonly note?: string | undefined;
-  /** The service may release the lock when the file is merged. Sent only if true. */
-  readonly untilMerged?: boolean;
   readonly idempotencyKey: string;
   /**
    * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
@@ -122,7 +120,7 @@ export const createAcquireLock = (context: AcquireContext) => {
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
-    const { workspace, path, type, ttl, note, untilMerged, idempotencyKey, firstSentAt, line } = request;
+    const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt, line } = request;
     const waits = line !== undefined && line.seconds > 0;
     const result = await call(
       {
@@ -132,7 +130,6 @@ export const createAcquireLock = (context: AcquireContext) => {
         body: {
           ...{ path, type, ttl: formatDuration(ttl) },
           ...(note !== undefined && { note }),
-          ...(untilMerged && { until_merged: true }),
         },
         keySentBefore: firstSentAt !== undefined,
         ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),

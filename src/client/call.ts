@@ -1,27 +1,22 @@
 import { unlessAborted } from '../interface/timers.ts';
+import {
+  type AttemptResult,
+  classifyResponse,
+  createMarks,
+  type FailedAttempt,
+  type MarksStore,
+  noMarks,
+  rejectsSlashes,
+} from './classify.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
-import { createMarks, type MarksStore, rejectsSlashes } from './recognize.ts';
-import { retryAfterHeader } from './refusal.ts';
-import {
-  type Call,
-  type CallLimits,
-  type CallResult,
-  type CallState,
-  createAuthorization,
-  createCallResults,
-  type Progress,
-  type Request,
-  type Retry,
-  sentRequest,
-  type TokenSource,
-  unsendableHeader,
-} from './request.ts';
-import { type ClientResponse, isSuccess, parseResponse } from './response.ts';
-import { type AttemptResult, classifyResponse, type FailedAttempt, nextStep, progressAfter } from './retry.ts';
+import { refusalOf, retryAfterHeader } from './refusal.ts';
+import type { AnsweredCall, Call, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
+import { sentRequest, unsendableHeader } from './request.ts';
+import { type ClientResponse, parseResponse } from './response.ts';
+import { createThrottle, nextStep, type Throttle } from './retry.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
-import { type Refused, type RequestFailure, withRequest } from './service-error.ts';
-import { type Admission, createAdmission, createThrottle, type Throttle } from './throttle.ts';
+import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
@@ -33,8 +28,6 @@ export interface CallOptions {
   readonly timeoutMs: number;
   /** Attempts after the first. */
   readonly retries: number;
-  /** Further requests wait until one of these is done. */
-  readonly maxConnections: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   /** Opens, with the first request, the source of a token for each. Without it, requests have only the headers. */
@@ -58,9 +51,8 @@ export interface CallOptions {
  * response.
  */
 export function createCall(options: CallOptions): Call {
-  const { server, clock, random } = options;
+  const { clock, random } = options;
   const throttle = createThrottle(random);
-  const admit = createAdmission({ ...options, throttle });
   const attempt = createAttempt(options, throttle);
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
@@ -70,88 +62,85 @@ export function createCall(options: CallOptions): Call {
   return async function call(request: Request, within: CallLimits): Promise<CallResult> {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
-    const { method, secrets = [] } = request;
+    const { secrets = [] } = request;
     const once = request.attempts === 'once';
     // A release never waits for requests that acquire more.
-    const throttled = request.throttled ?? method !== 'DELETE';
-    const authorization = createAuthorization(openTokens);
-    let sent = sentRequest(request, options.headers);
-    let sanitizer = sanitizerFor(secrets, undefined);
-    let firstSentAt: number | undefined;
-    let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
-    let last: RequestFailure | undefined;
-    const state = (): CallState => ({ method, target: sent.target, firstSentAt, progress });
-    const { answered, giveUp, refusal, fail } = createCallResults(options, state);
+    const throttled = request.throttled ?? request.method !== 'DELETE';
+    const state: CallState = {
+      ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
+      ...{ attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true },
+      ...{ firstSentAt: undefined, last: undefined },
+    };
+    let isTokenReplaced = false;
 
     try {
-      const unsendable = unsendableHeader(sent.headers);
+      const unsendable = unsendableHeader(state.sent.headers);
       if (unsendable !== undefined) {
         return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} contains invalid characters` });
       }
       for (;;) {
         if (isInterrupted()) return giveUpInterrupted();
-        const issued = await authorization.token(within, limit.signal);
+        tokens ??= options.openTokens?.();
+        const source = await tokens;
+        const issued = await source?.get(within, limit.signal);
         if (issued?.kind === 'failed') return giveUp(issued.failure);
-        if (issued?.kind === 'interrupted') return giveUpInterrupted();
-        if (issued !== undefined) useToken(issued.token);
-        const connection = await admitted();
-        if (connection.kind !== 'admitted') return connection;
+        if (issued?.kind === 'token') useToken(issued.token);
+        if (throttled && (await limitsBeyondDeadline())) {
+          const retryAfterMs = limitedBy?.retryAfterMs && throttle.refusedUntil() - clock();
+          return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
+        }
+        if (isInterrupted()) return giveUpInterrupted();
 
-        firstSentAt ??= clock();
-        progress = { ...progress, attempts: progress.attempts + 1 };
-        const context = { request, throttled, sanitizer, keyMayHaveArrived: progress.mayBeDone, signal: limit.signal };
-        const attempted = await attempt({ ...sent, target: request.target }, context).finally(connection.release);
-        sent = attempted.sent;
-        const { result } = attempted;
+        state.firstSentAt ??= clock();
+        state.attempts += 1;
+        const result = await attempt(state, { request, throttled, signal: limit.signal });
         if (result?.kind === 'answered') {
           const { response } = result;
-          if (issued === undefined || response.status !== 401) return answered(response);
-          if (await authorization.replaceToken()) continue;
+          if (issued?.kind !== 'token' || response.status !== 401) return answered(options, state, response);
+          isTokenReplaced = !isTokenReplaced && source?.invalidate(issued.token) === true;
+          if (isTokenReplaced) continue;
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-          return giveUp({ kind: 'no-token', reason, request: refusal(response).request, transient: false });
+          const { request: refused } = refusal(options, state, response);
+          return giveUp({ kind: 'no-token', reason, request: refused, transient: false });
         }
-        // Only now is the connection free for the request that confirms.
         const { unrecognized } = result ?? {};
         const found = unrecognized && (await request.confirm?.(unrecognized, within));
-        if (found) return { ...answered(unrecognized), found };
-        progress = progressAfter(progress, result);
+        if (found) return { ...answered(options, state, unrecognized), found };
+        state.mayBeDone ||= result === undefined || result.mayBeDone;
         if (result === undefined) return giveUpInterrupted();
-        const ended = await pauseAfter(result);
-        if (ended !== undefined) return ended;
+        const failure = await pauseAfter(result);
+        if (failure !== undefined) return giveUp(failure);
       }
     } finally {
       limit.stop();
     }
 
     function useToken(token: string): void {
-      sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
-      sanitizer = sanitizerFor(secrets, token);
+      const { sent } = state;
+      state.sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
+      state.sanitizer = sanitizerFor(secrets, token);
     }
 
-    /** Waits for the rate limit and for a connection, which must then be released. */
-    async function admitted(): Promise<Extract<Admission, { kind: 'admitted' }> | CallResult> {
-      const admission = await admit({ throttled, deadline, signal: limit.signal });
-      if (admission.kind === 'too-late') {
-        const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
-        return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
+    /** Waits while the rate limit is reached, unless it lasts longer than there is time. */
+    async function limitsBeyondDeadline(): Promise<boolean> {
+      for (;;) {
+        const delayMs = throttle.refusedUntil() - clock();
+        if (delayMs <= 0 || limit.signal.aborted) return false;
+        if (clock() + delayMs >= deadline) return true;
+        await options.sleep(delayMs, limit.signal);
       }
-      if (admission.kind === 'aborted') {
-        return giveUpInterrupted();
-      }
-      // Time may have run out while waiting for the connection.
-      if (!isInterrupted()) return admission;
-      admission.release();
-      return giveUpInterrupted();
     }
 
-    /** Waits before the next attempt. Returns the result of the call if another one would not help. */
-    async function pauseAfter(failed: FailedAttempt): Promise<CallResult | undefined> {
+    /** Waits before the next attempt. Returns the reason if another one would not help. */
+    async function pauseAfter(failed: FailedAttempt): Promise<RequestFailure | undefined> {
       const { failure, retry } = failed;
-      last = failure;
-      // Requests that were refused because of the rate limit wait for it together, at admission.
+      state.last = failure;
+      state.failures += 1;
+      if (retry === 'failed') state.counted += 1;
+      // Requests that were refused because of the rate limit wait for it together, before they are sent.
       const waitsTogether = throttled && retry === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const next = nextStep(failed, progress, {
+      const next = nextStep(failed, state, {
         retries: once ? 0 : options.retries,
         once,
         timeLeftMs: deadline - clock(),
@@ -160,10 +149,10 @@ export function createCall(options: CallOptions): Call {
         isLastChance: within.isLastChance,
         random,
       });
-      if (next.kind === 'give-up') return giveUp(next.failure);
+      if (next.kind === 'give-up') return next.failure;
       // Without the advice of the error: a retry needs none.
-      const { reason, request: sentBefore } = fail(failure);
-      const named = server === undefined ? reason : `${server}: ${reason}`;
+      const { reason, request: sentBefore } = errorOf(options, state, failure);
+      const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
       options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
       if (!waitsTogether) await options.sleep(next.retry.delayMs, limit.signal);
       return undefined;
@@ -175,80 +164,107 @@ export function createCall(options: CallOptions): Call {
 
     function giveUpInterrupted(): CallResult {
       const isCancelled = limit.signal.aborted && !limit.isOver();
-      return giveUp(isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last, retryAfterMs: undefined });
+      return giveUp(
+        isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last: state.last, retryAfterMs: undefined },
+      );
+    }
+
+    function giveUp(failure: RequestFailure): CallResult {
+      return { kind: 'given-up', error: errorOf(options, state, failure), mayBeDone: state.mayBeDone };
     }
   };
+}
 
-  function openTokens(): Promise<TokenSource> | undefined {
-    tokens ??= options.openTokens?.();
-    return tokens;
-  }
+interface CallState {
+  /** The request as it was last sent. */
+  sent: SentRequest;
+  sanitizer: Sanitizer;
+  attempts: number;
+  failures: number;
+  /** Failures that count as one of the `retries`. */
+  counted: number;
+  /** The request may have taken effect. */
+  mayBeDone: boolean;
+  firstSentAt: number | undefined;
+  last: RequestFailure | undefined;
+}
+
+function answered(options: CallOptions, state: CallState, response: ClientResponse): AnsweredCall {
+  const { sent, firstSentAt, mayBeDone } = state;
+  const now = options.clock();
+  return {
+    ...{ kind: 'answered', response, mayBeDone, target: sent.target },
+    sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
+    fail: (failure) => errorOf(options, state, failure),
+    refusal: () => refusal(options, state, response),
+  };
+}
+
+function refusal(options: CallOptions, state: CallState, response: ClientResponse): ServiceError {
+  const { baseUrl, serverClock } = options;
+  return errorOf(options, state, refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
+}
+
+function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure: RequestFailure): ServiceError {
+  const path = sent.target.replace(/\?.*$/s, '');
+  return new ServiceError({ method: sent.method, path, attempts, server }, failure);
 }
 
 interface AttemptContext {
   readonly request: Request;
   readonly throttled: boolean;
-  readonly sanitizer: Sanitizer;
-  readonly keyMayHaveArrived: boolean;
   /** Aborted when the complete call is interrupted. */
   readonly signal: AbortSignal;
 }
 
-interface Attempt {
-  /** As it was last sent. */
-  readonly sent: SentRequest;
-  /** Undefined if the complete call was interrupted first. */
-  readonly result: AttemptResult | undefined;
-}
+type Attempted = AttemptResult | undefined;
 
 function createAttempt(options: CallOptions, throttle: Throttle) {
-  const marks = createMarks(options.marks);
   const { baseUrl, server, send, timeoutMs, clock, serverClock, startTimer, onResponse } = options;
+  const marks = server === undefined ? createMarks(options.marks) : noMarks;
 
   /**
    * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
-   * request again with raw ones.
+   * request again with raw ones. Undefined if the complete call was interrupted first.
    */
-  return async function attempt(sent: SentRequest, context: AttemptContext): Promise<Attempt> {
-    const { request, throttled } = context;
-    const { target, otherTarget } = request;
-    const sentAt = clock();
-    const received = await receive(sent, context);
-    if (received?.kind !== 'received') return { sent, result: received };
-    const { response } = received;
-    observe(response, sentAt, throttled);
-    const first: Attempt = { sent, result: classify(response, context) };
-    if (sent.target !== target || otherTarget === undefined || !rejectsSlashes(response)) return first;
-    const second = await attempt({ ...sent, target: otherTarget }, context);
-    return isBetter(first.result, second.result) ? first : second;
+  return async function attempt(state: CallState, context: AttemptContext): Promise<Attempted> {
+    const { target, otherTarget } = context.request;
+    const encoded = await sendOnce(state, target, context);
+    if (otherTarget === undefined || encoded.response === undefined || !rejectsSlashes(encoded.response)) {
+      return encoded.result;
+    }
+    const raw = await sendOnce(state, otherTarget, context);
+    if (!isBetter(encoded.result, raw.result)) return raw.result;
+    state.sent = { ...state.sent, target };
+    return encoded.result;
   };
 
-  function classify(response: ClientResponse, { request, keyMayHaveArrived }: AttemptContext): AttemptResult {
-    return classifyResponse(response, {
-      ...{ baseUrl, serverNow: serverClock.now(), keyMayHaveArrived },
-      ...{ expect: request.expect, anySuccess: request.anySuccess },
-      isUnknownRoute: (each) => request.isOptional === true && marks.isUnknownRoute(each),
-      // Only the service has marks. The refusals of other servers are their own, and their successes must be complete.
-      isFromService: server === undefined ? marks.isFromService : (each) => !isSuccess(each),
-    });
-  }
-
-  async function receive(
-    sent: SentRequest,
-    { request, sanitizer, signal }: AttemptContext,
-  ): Promise<{ readonly kind: 'received'; readonly response: ClientResponse } | FailedAttempt | undefined> {
+  async function sendOnce(
+    state: CallState,
+    target: string,
+    context: AttemptContext,
+  ): Promise<{ readonly response?: ClientResponse; readonly result: Attempted }> {
+    const { request, throttled, signal } = context;
+    state.sent = { ...state.sent, target };
+    const sentAt = clock();
     const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
     const limit = startTimeLimit(limitMs, [signal], startTimer);
     try {
-      const received = await unlessAborted(send(sent, limit.signal), limit.signal);
-      return { kind: 'received', response: parseResponse(received, sanitizer) };
+      const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
+      const response = parseResponse(received, state.sanitizer);
+      observe(response, sentAt, throttled);
+      const serverNow = serverClock.now();
+      const classified = { baseUrl, serverNow, request, keyMayHaveArrived: state.mayBeDone, marks };
+      return { response, result: classifyResponse(response, classified) };
     } catch (error) {
-      if (!limit.isOver() && signal.aborted) return undefined;
-      const failure = limit.isOver() ? ({ kind: 'timeout', limitMs } as const) : connectionFailure(error, sanitizer);
+      if (!limit.isOver() && signal.aborted) return { result: undefined };
+      const failure = limit.isOver()
+        ? ({ kind: 'timeout', limitMs } as const)
+        : connectionFailure(error, state.sanitizer);
       if (failure === undefined) throw error;
       const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
       const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
-      return { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined };
+      return { result: { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined } };
     } finally {
       limit.stop();
     }
@@ -258,7 +274,7 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
   function observe(response: ClientResponse, sentAt: number, throttled: boolean): void {
     serverClock.observe(response.headers);
     onResponse?.(response);
-    if (server === undefined) marks.observe(response);
+    marks.observe(response);
     if (!throttled) return;
     if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
     else throttle.onUnlimited();
@@ -266,7 +282,7 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
 }
 
 /** Whether a 404 for encoded slashes says more than the response for raw ones: their route may not exist. */
-const isBetter = (encoded: AttemptResult | undefined, raw: AttemptResult | undefined): boolean =>
+const isBetter = (encoded: Attempted, raw: Attempted): boolean =>
   encoded?.kind === 'answered' &&
   raw !== undefined &&
   (raw.kind !== 'answered' || (encoded.response.status === 404 && rejectsSlashes(raw.response)));

@@ -3,7 +3,7 @@ import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
 import { createServerClock, steadyClock } from './clock.ts';
-import { maxConnections, openConnection } from './connection.ts';
+import { openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { createLeases } from './leases.ts';
@@ -21,6 +21,7 @@ export { parseWorkspaceId, type WorkspaceId } from './access.ts';
 export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
+export type { MarksStore } from './classify.ts';
 export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
 export { isSameLock, type KnownLock } from './known-lock.ts';
@@ -30,7 +31,6 @@ export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
-export type { MarksStore } from './recognize.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { backoff, isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
@@ -77,7 +77,6 @@ export function createClient(options: ClientOptions) {
     serverClock,
     send: connection.send,
     timeoutMs: requestTimeoutMs,
-    maxConnections,
     retries: options.retries ?? 4,
     secrets: [],
     headers: {

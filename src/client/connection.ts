@@ -5,7 +5,7 @@ import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.t
 import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 
-/** More connections would only wait for each other in the service. */
+/** More connections would only wait for each other in the service. Callers send no more requests at once. */
 export const maxConnections = 16;
 
 export interface SentRequest {
@@ -19,7 +19,7 @@ export interface SentRequest {
 export type Connection = ReturnType<typeof openConnection>;
 
 /** Opens keep-alive connections to one server, through the proxy of `https_proxy`, `http_proxy` and `no_proxy`. */
-export function openConnection(baseUrl: URL) {
+export function openConnection(baseUrl: URL, maxSockets = maxConnections) {
   const isHttps = baseUrl.protocol === 'https:';
   // An import of node:http would load Node's web client, which takes half as long as starting Node itself.
   const { Agent, request } = process.getBuiltinModule(isHttps ? 'node:https' : 'node:http');
@@ -28,7 +28,7 @@ export function openConnection(baseUrl: URL) {
   // An IPv6 address has brackets only in URLs.
   const host = throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
   const closing = new AbortController();
-  const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
+  const direct = new Agent({ keepAlive: true, maxSockets });
   let tunnels: Promise<http.Agent> | undefined;
 
   async function agentToUse(): Promise<http.Agent> {

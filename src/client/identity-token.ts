@@ -34,7 +34,6 @@ export function openIssuer(
     server,
     serverClock: createServerClock(exchange.clock),
     send: connection.send,
-    maxConnections: 1,
     headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
     secrets: [requestToken],
     // The headers of this server say nothing about the service.

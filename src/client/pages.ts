@@ -1,5 +1,5 @@
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
-import { isArray, isObject, type Json, nameIn } from './json.ts';
+import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
@@ -83,6 +83,7 @@ export async function readPages<Item>(
     }
 
     if (next.kind === 'none') return list(undefined);
+    if (next.kind === 'unnamed') return list('the service has more pages, but does not name the next one');
     if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
       throw answered.fail(notUnderstood(response, reason));
@@ -102,12 +103,15 @@ function expectEntries(response: ClientResponse, name: string): Unusable | undef
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
+type NextPage =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unnamed' }
+  | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
 
 /** The page after this response. A link to another server is never a target. */
 export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(response);
-  if (hint === undefined) return { kind: 'none' };
+  if (hint.kind === 'none' || hint.kind === 'unnamed') return hint;
   const followed = hint.kind === 'url' ? resolveLink(hint.text, target, baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-a-url'
     ? { kind: 'target', target: withCursor(target, hint.text) }
@@ -124,17 +128,27 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
-type Hint = { readonly kind: 'url' | 'cursor'; readonly text: string };
+type Hint =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unnamed' }
+  | { readonly kind: 'url' | 'cursor'; readonly text: string };
 
-function hintOf(response: ClientResponse): Hint | undefined {
+/** Members that some services put around what belongs to the pages. */
+const wrappers = ['pagination', 'meta', 'links', '_links'];
+
+function hintOf(response: ClientResponse): Hint {
   const linked = parseLinks(headerOf(response, 'link')).get('next');
   if (linked !== undefined) return { kind: 'url', text: linked };
-  const { next_cursor, next } = objectIn(response);
-  const cursor = nameIn(next_cursor);
-  if (cursor !== undefined) return { kind: 'cursor', text: cursor };
-  // In some services, `next` is a URL; in others, a cursor.
-  const text = nameIn(next);
-  return text === undefined ? undefined : { kind: looksLikeUrl(text) ? 'url' : 'cursor', text };
+  const body = objectIn(response);
+  const places = [body, ...wrappers.map((name) => asObject(body[name]))];
+  for (const { next_cursor, next } of places) {
+    const cursor = nameIn(next_cursor);
+    if (cursor !== undefined) return { kind: 'cursor', text: cursor };
+    // In some services, `next` is a URL; in others, a cursor.
+    const text = nameIn(next) ?? nameIn(asObject(next)['href']);
+    if (text !== undefined) return { kind: looksLikeUrl(text) ? 'url' : 'cursor', text };
+  }
+  return { kind: places.some(({ has_more }) => has_more === true) ? 'unnamed' : 'none' };
 }
 
 const looksLikeUrl = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);

@@ -1,7 +1,7 @@
+import { problemTypePrefix } from '../interface/problem.ts';
 import { parseRetryAfter } from '../interface/retry-after.ts';
 import { asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
 import { readOutdated } from './outdated.ts';
-import { isOwnProblem } from './recognize.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Redirected, type Refused, type RefusedField, type Unusable } from './service-error.ts';
@@ -41,6 +41,10 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     outdated: readOutdated(isArray(outdated) ? outdated[0] : outdated, sanitizer),
   };
 }
+
+/** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
+export const isOwnProblem = (response: ClientResponse): boolean =>
+  nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
 
 /** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =

@@ -12,8 +12,7 @@ import {
   namesLock,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lookup.ts';
-import { isOwnProblem } from './recognize.ts';
-import { expectResource } from './refusal.ts';
+import { expectResource, isOwnProblem } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';

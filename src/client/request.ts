@@ -1,11 +1,10 @@
-import type { Clock, ServerClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { JsonObject } from './json.ts';
 import type { FoundLock } from './known-lock.ts';
-import { refusalOf } from './refusal.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
-import { type NoToken, type RequestFailure, ServiceError, type Unusable } from './service-error.ts';
+import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 
 /** The limits of one operation, for its calls, retries and sleeps together. */
 export interface CallLimits {
@@ -127,83 +126,11 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 export const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
 
-/** The token of a call. It is replaced once if the service rejects it. */
-export function createAuthorization(openTokens: () => Promise<TokenSource> | undefined) {
-  let current: string | undefined;
-  let isReplaced = false;
-  return {
-    /** Undefined if requests need no token. */
-    async token(within: CallLimits, signal: AbortSignal): Promise<TokenResult | undefined> {
-      const issued = await (await openTokens())?.get(within, signal);
-      if (issued?.kind === 'token') current = issued.token;
-      return issued;
-    },
-    /**
-     * After a 401: the token was revoked, or has expired by the clock of the service. The request had no effect. Returns
-     * whether another token may be accepted.
-     */
-    async replaceToken(): Promise<boolean> {
-      if (isReplaced || current === undefined) return false;
-      isReplaced = (await openTokens())?.invalidate(current) === true;
-      return isReplaced;
-    },
-  };
-}
-
+/** The failures of a request so far. */
 export interface Progress {
-  readonly attempts: number;
   readonly failures: number;
   /** Failures that count as one of the `retries`. */
   readonly counted: number;
   /** The request may have taken effect. */
   readonly mayBeDone: boolean;
-}
-
-interface CallServer {
-  readonly baseUrl: URL;
-  /** The name of the server in errors, if it is not the service. */
-  readonly server?: string | undefined;
-  readonly clock: Clock;
-  readonly serverClock: ServerClock;
-}
-
-export interface CallState extends Pick<Request, 'method'> {
-  /** As it was last sent. */
-  readonly target: string;
-  readonly firstSentAt: number | undefined;
-  readonly progress: Progress;
-}
-
-/** The results and errors of a call, each for its state at that time. */
-export function createCallResults({ baseUrl, server, clock, serverClock }: CallServer, state: () => CallState) {
-  function answered(response: ClientResponse): AnsweredCall {
-    const { target, firstSentAt, progress } = state();
-    const now = clock();
-    return {
-      kind: 'answered',
-      response,
-      mayBeDone: progress.mayBeDone,
-      sentAt: serverClock.now() - (now - (firstSentAt ?? now)),
-      target,
-      fail,
-      refusal: () => refusal(response),
-    };
-  }
-
-  const giveUp = (failure: RequestFailure): CallResult => ({
-    kind: 'given-up',
-    error: fail(failure),
-    mayBeDone: state().progress.mayBeDone,
-  });
-
-  const refusal = (response: ClientResponse): ServiceError =>
-    fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
-
-  function fail(failure: RequestFailure): ServiceError {
-    const { method, target, progress } = state();
-    const path = target.replace(/\?.*$/s, '');
-    return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
-  }
-
-  return { answered, giveUp, refusal, fail };
 }

@@ -1,79 +1,6 @@
-import { problemTypePrefix } from '../interface/problem.ts';
-import { nameIn } from './json.ts';
-import { namesHolder } from './known-lock.ts';
-import { isDisputed, isOwnProblem } from './recognize.ts';
-import { type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
-import type { Progress, Request, Retry, RetryKind } from './request.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
+import { type FailedAttempt, isTransientStatus } from './classify.ts';
+import type { Progress, Retry } from './request.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
-
-export type AttemptResult =
-  /** A response that another attempt would not change. */
-  | { readonly kind: 'answered'; readonly response: ClientResponse }
-  | {
-      readonly kind: 'failed';
-      readonly failure: RequestFailure;
-      /** The request may have taken effect. */
-      readonly mayBeDone: boolean;
-      /** Undefined if another attempt would not help. */
-      readonly retry: RetryKind | undefined;
-      readonly retryAfterMs: number | undefined;
-      /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
-      readonly unrecognized?: ClientResponse | undefined;
-    };
-
-export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
-
-interface ResponseContext extends RefusalContext {
-  readonly keyMayHaveArrived: boolean;
-  readonly expect: Request['expect'];
-  readonly anySuccess: Request['anySuccess'];
-  /** Whether a response without marks counts as the service's own. */
-  readonly isFromService: (response: ClientResponse) => boolean;
-  /** Whether the server does not know the route, which another attempt would not change. */
-  readonly isUnknownRoute: (response: ClientResponse) => boolean;
-}
-
-export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
-  const { status } = response;
-  if (isSuccess(response)) {
-    const failure = context.expect?.(response);
-    if (failure === undefined) return { kind: 'answered', response };
-    if (!context.isFromService(response)) return unrecognized(response, failure);
-    // The service would send the same again.
-    return context.anySuccess
-      ? { kind: 'answered', response }
-      : { ...unrecognized(response, failure), retry: undefined };
-  }
-  if (context.isUnknownRoute(response)) return { kind: 'answered', response };
-  const stillRunning = isStillRunning(response, context.keyMayHaveArrived);
-  const isTransientResponse = stillRunning || isTransientStatus(status);
-  if (!isTransientResponse && isDisputed(status) && !isOwnProblem(response) && !context.isFromService(response)) {
-    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
-  }
-  if (!isTransientResponse) return { kind: 'answered', response };
-  const failure = refusalOf(response, context);
-  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-  return {
-    kind: 'failed',
-    failure,
-    // A proxy may send the same after the service has done the work.
-    mayBeDone: stillRunning || status >= 500,
-    retry: retryKindOf(status, stillRunning, retryAfterMs),
-    retryAfterMs,
-  };
-}
-
-/** `failed` is undefined if the attempt was interrupted. */
-export function progressAfter(progress: Progress, failed: FailedAttempt | undefined): Progress {
-  if (failed === undefined) return { ...progress, mayBeDone: true };
-  return {
-    ...progress,
-    failures: progress.failures + 1,
-    counted: progress.counted + (failed.retry === 'failed' ? 1 : 0),
-    mayBeDone: progress.mayBeDone || failed.mayBeDone,
-  };
-}
 
 interface RetryLimits {
   readonly retries: number;
@@ -161,37 +88,32 @@ const maxLastAttemptMs = 5_000;
 export const lastAttemptMs = (previousElapsedMs: number): number =>
   Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousElapsedMs));
 
-/**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
- * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
- */
-export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
-  if (response.status !== 409) return false;
-  const body = objectIn(response);
-  const type = nameIn(body['type']) ?? '';
-  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
-  if (namesHolder(response)) return false;
-  const message = `${type} ${rawMessageOf(body) ?? ''}`;
-  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
-  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+export type Throttle = ReturnType<typeof createThrottle>;
+
+/** Holds back all requests of a client after one was refused with 429: the limit applies to its token. */
+export function createThrottle(random: () => number) {
+  let refusedUntil = Number.NEGATIVE_INFINITY;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  /** Requests refused together count as one refusal and share one random delay. */
+  let sharedJitter = 0;
+  let refusals = 0;
+
+  return {
+    /** The end of the pause after a refusal; in the past if there is none. */
+    refusedUntil: (): number => refusedUntil,
+
+    onRefusal(sentAt: number, retryAfterMs: number | undefined, now: number): void {
+      if (sentAt >= refusedAt) {
+        refusedAt = now;
+        refusals += 1;
+        sharedJitter = random();
+      }
+      refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => sharedJitter));
+    },
+
+    /** Records any other response. */
+    onUnlimited(): void {
+      refusals = 0;
+    },
+  };
 }
-
-const isTransientStatus = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
-
-function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
-  if (stillRunning) return 'still-running';
-  if (status === 429) return 'limited';
-  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
-}
-
-/** An unrecognized response proves nothing, not even that the request had no effect. */
-const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({
-  kind: 'failed',
-  failure,
-  mayBeDone: true,
-  // The same oversized response would be received again.
-  retry: failure.kind === 'too-large' ? undefined : 'failed',
-  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
-  unrecognized: response,
-});

@@ -1,32 +1,22 @@
 import {
   type CallLimits,
   isTransient,
-  type LeaseRequest,
   lastAttemptMs,
-  type QueueWait,
   retryAfterOfError,
   type ServiceError,
   type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { maxLeasePaths } from '../interface/lock-path.ts';
-import { cleanupLimits } from './cleanup-limits.ts';
+import { acquireLease, type LeaseGoal } from './lease.ts';
 import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import {
-  type AttemptContext,
-  type AttemptResult,
-  acquirePathByPath,
-  nothing,
-  type PathGoal,
-  type RollbackResult,
-  rollBackMs,
-} from './path-by-path.ts';
+import { type AttemptContext, type AttemptResult, acquirePathByPath, type PathGoal } from './path-by-path.ts';
+import { nothing, rollBackMs } from './rollback.ts';
 
 interface AcquireGoal extends PathGoal {
   /** How to acquire several as one lease. Without it, they are acquired path by path. */
   readonly lease?: {
-    readonly from: LeaseRequest['from'];
+    readonly from: LeaseGoal['from'];
     /** Whether the service has no leases, according to the ledger. */
     readonly knowsOnlyInterface: () => boolean;
   };
@@ -60,6 +50,9 @@ const quickMs = 1_000;
 /** A service, or its gateway, may not let requests wait, although it says so. */
 const maxVainWaits = 3;
 
+/** So many quick responses in a row have a pause as short as after a lost connection. Later ones are polls. */
+const maxQuickResponses = 10;
+
 /** Lets a step notice within 300 ms that the service is back. */
 const minReconnectMs = 100;
 const maxReconnectMs = 200;
@@ -77,7 +70,7 @@ export async function acquireLocks(
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
   const pathByPath = acquirePathByPath(context, goal);
-  const lease = acquireLease(context, goal);
+  const lease = goal.lease && acquireLease(context, { ...goal, from: goal.lease.from });
   const pauses = createPauses(context, deadline);
   const hasLeases = (): boolean => goal.lease?.knowsOnlyInterface() === false;
   let way = lease !== undefined && hasLeases() ? lease : pathByPath;
@@ -147,6 +140,7 @@ interface Elapsed {
 function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
   let hasLine = false;
   let vainWaits = 0;
+  let quickResponses = 0;
   let polls = 0;
 
   function waitSeconds(): number {
@@ -173,65 +167,14 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
       // A service that is stopping answers all waiting requests, with their places.
       if (isQuick && queue === undefined) vainWaits += 1;
       else if (seconds > 0 && !isQuick) vainWaits = 0;
+      quickResponses = isQuick ? quickResponses + 1 : 0;
       hasLine = hasWaited;
-      if (waitSeconds() > 0) return isQuick ? reconnect(reservedMs) : undefined;
+      if (waitSeconds() > 0 && !isQuick) return;
+      if (waitSeconds() > 0 && quickResponses <= maxQuickResponses) return reconnect(reservedMs);
       polls += 1;
       await pause(pauseMs(polls, soonestRetryMs(blocked), random), reservedMs);
     },
   };
-}
-
-/** Acquires several locks as one lease; undefined for a single lock, and for more than a lease can have. */
-function acquireLease(context: AcquireContext, { paths, count, lease }: AcquireGoal) {
-  const { client, session, terms, clock, signal, log } = context;
-  const [first, ...more] = paths;
-  const isSet = more.length > 0 || lease?.from.kind === 'pool';
-  if (lease === undefined || first === undefined || !isSet || paths.length > maxLeasePaths) return undefined;
-  const { from } = lease;
-  const path = first;
-  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
-  let state: 'refused' | 'open' | 'over' = 'refused';
-
-  /** Also ends what a late request would be granted. If that fails, the end of the job does it. */
-  async function end(): Promise<RollbackResult> {
-    if (state === 'refused') session.recordRefusedLease(terms);
-    if (state === 'open') {
-      const limits = cleanupLimits(clock, rollBackMs, signal);
-      const ended = await session.endLease(terms, limits).finally(limits.stop);
-      if (ended.kind !== 'ended') {
-        log.line(`The locks may have been granted, and could not be given back yet: ${ended.error.message}`);
-      }
-    }
-    state = 'over';
-    return nothing;
-  }
-
-  async function attempt(
-    line: QueueWait | undefined,
-    within: CallLimits,
-  ): Promise<AttemptResult | { readonly kind: 'unsupported' }> {
-    const put = await session.acquireLease({ from, path, count, wait: line }, terms, within);
-    if (put.kind === 'unsupported') return put;
-    if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && line !== undefined)) state = 'open';
-    if (signal.aborted) {
-      await end();
-      return { kind: 'cancelled', rollback: nothing };
-    }
-    if (put.kind === 'failed') return { ...put, rollback: nothing };
-    if (put.kind === 'blocked') {
-      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of: paths.length }, rollback: nothing };
-    }
-    const [lost] = put.lost;
-    if (lost === undefined) {
-      state = 'over';
-      return { kind: 'acquired', grants: put.grants, rollback: nothing };
-    }
-    await end();
-    const expires_at = new Date(client.serverNow()).toISOString();
-    return { kind: 'too-short', expired: { path: lost.path, expires_at }, rollback: nothing };
-  }
-
-  return { attempt, end };
 }
 
 const firstPauseMs = 1_000;

@@ -1,4 +1,5 @@
-import type { Client, Clock } from '../client/client.ts';
+import type { Client, Clock, WorkspaceId } from '../client/client.ts';
+import type { Ttl } from '../interface/ttl.ts';
 import type { Recorder } from './ledger/ledger.ts';
 
 /** What acquiring, renewing and releasing locks needs: a step of a job has it, and so has a command. */
@@ -15,4 +16,14 @@ export interface LockContext {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** At least 0 and less than 1. */
   readonly random: () => number;
+}
+
+/** What a step acquires, and where. */
+export interface LockTerms {
+  readonly service: string;
+  readonly workspace: WorkspaceId;
+  /** The id of the step in the ledger. */
+  readonly step: string;
+  readonly type: string;
+  readonly ttl: Ttl;
 }

@@ -23,8 +23,7 @@ export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'no
 
 export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({
   ...lock,
-  // The saved state of a step has no keys.
-  ...(key !== '' && { key }),
+  key,
   grantedAt: at,
 });
 

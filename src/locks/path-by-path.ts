@@ -1,13 +1,12 @@
 import { type CallLimits, type Conflict, inParallel, type QueueWait, type ServiceError } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { cleanupLimits } from './cleanup-limits.ts';
-import type { LockContext } from './context.ts';
+import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import type { ReleaseResult } from './release.ts';
-import type { LockSession, LockTerms } from './session.ts';
+import { nothing, type RollbackResult, remainingRollback, rollBackInTime } from './rollback.ts';
+import type { LockSession } from './session.ts';
 
-export interface AttemptContext extends Omit<LockContext, 'record'> {
+export interface AttemptContext extends LockContext {
   readonly session: LockSession;
   readonly terms: LockTerms;
 }
@@ -19,8 +18,10 @@ export interface PathGoal {
 }
 
 /** All locks, or none. */
-export type AttemptResult = { readonly rollback: RollbackResult } & (
-  | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
+export type AttemptResult = {
+  readonly rollback: RollbackResult;
+} /** `grantedAt`: the earliest time, by the clock of this machine, at which the first of them was granted. */ & (
+  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly grantedAt: number }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
@@ -33,7 +34,7 @@ export type AttemptResult = { readonly rollback: RollbackResult } & (
  * waits for one of several holds none of them.
  */
 export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
-  const { session, terms, signal, random } = context;
+  const { session, terms, signal, clock, random } = context;
   const { count } = goal;
   const spare = goal.paths.length - count;
   const isAlone = goal.paths.length === 1;
@@ -63,6 +64,7 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
     if (stuck !== undefined)
       return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, rollback: before };
     const acquired: Grant[] = [];
+    const grantedAt = new Map<Grant, number>();
     const conflicts: Conflict[] = [];
     let error: ServiceError | undefined;
     let inFlight = 0;
@@ -76,8 +78,10 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
       const result = await session.acquire(intent, within, isAlone ? line : undefined);
       inFlight -= 1;
       pending.delete(path);
-      if (result.kind === 'acquired') acquired.push(result.grant);
-      else if (result.kind === 'held') conflicts.push(result);
+      if (result.kind === 'acquired') {
+        acquired.push(result.grant);
+        grantedAt.set(result.grant, result.grantedAt);
+      } else if (result.kind === 'held') conflicts.push(result);
       else if (result.kind === 'failed') error ??= result.error;
       else {
         if (result.conflict === undefined) error ??= result.error;
@@ -89,12 +93,13 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
     }
 
     for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);
-    const expired = acquired.find((grant) => session.ageMs(grant) >= lifetimeMs(grant, terms.ttl));
+    const ageMs = (grant: Grant): number => clock() - (grantedAt.get(grant) ?? clock());
+    const expired = acquired.find((grant) => ageMs(grant) >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
     // An unanswered request may have been granted more than the step wants, which is not in its outputs.
     const excess = isEnough && pending.size > 0 ? await giveBack([]) : nothing;
     if (isEnough && remainingRollback(excess).length === 0 && !signal.aborted) {
-      return { kind: 'acquired', grants: acquired, rollback: excess };
+      return { kind: 'acquired', grants: acquired, grantedAt: Math.min(...grantedAt.values()), rollback: excess };
     }
     // A single lock that was granted without a response is kept by the next attempt.
     const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(acquired) : nothing;
@@ -148,72 +153,3 @@ function inParts(paths: readonly LockPath[], pending: readonly LockPath[], block
   const first = new Set([...pending, ...held]);
   return [[...first], paths.filter((path) => !first.has(path))];
 }
-
-export interface RollbackResult {
-  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
-  /** Possibly granted; such locks stay until their ttl expires. `isAnswered`: repeating the request would not help. */
-  readonly unanswered: readonly { readonly intent: Intent; readonly isAnswered: boolean }[];
-}
-
-export const nothing: RollbackResult = { releases: [], unanswered: [] };
-
-/** Locks to release, and unanswered requests to repeat. */
-interface UnsettledLocks {
-  readonly acquired: readonly Grant[];
-  readonly unanswered: readonly Intent[];
-}
-
-/** Time limit of a rollback. The post-step releases the rest. */
-export const rollBackMs = 10_000;
-
-export async function rollBackInTime(
-  { clock, session, signal }: Pick<AttemptContext, 'clock' | 'signal' | 'session'>,
-  taken: UnsettledLocks,
-): Promise<RollbackResult> {
-  const limits = cleanupLimits(clock, rollBackMs, signal);
-  return rollBack(session, taken, limits).finally(limits.stop);
-}
-
-/** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
-export async function rollBack(
-  session: LockSession,
-  { acquired, unanswered }: UnsettledLocks,
-  within: CallLimits,
-): Promise<RollbackResult> {
-  const releases: { grant: Grant; result: ReleaseResult }[] = [];
-  const stillUnanswered: RollbackResult['unanswered'][number][] = [];
-
-  async function release(grant: Grant): Promise<void> {
-    releases.push({ grant, result: await session.release(grant, within) });
-  }
-
-  async function settle(intent: Intent): Promise<void> {
-    const result = await session.acquire(intent, within);
-    if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unanswered') {
-      stillUnanswered.push({ intent, isAnswered: result.conflict !== undefined });
-    }
-  }
-
-  const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);
-  for (const [lease, grants] of byLease) {
-    const [first] = grants;
-    if (lease === undefined || first === undefined) continue;
-    const { service, workspace } = first;
-    const end = await session.endLease({ service, workspace, lease }, within);
-    const result: ReleaseResult =
-      end.kind === 'ended' ? { kind: 'released' } : { kind: 'failed', error: end.error, mayBeDone: true };
-    releases.push(...grants.map((grant) => ({ grant, result })));
-  }
-  await inParallel(byLease.get(undefined) ?? [], release);
-  await inParallel(unanswered, settle);
-  return { releases, unanswered: stillUnanswered };
-}
-
-/** Locks that may still exist, to be released later. */
-export const remainingRollback = ({
-  releases,
-}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
-  releases.flatMap(({ grant, result }) =>
-    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
-  );

@@ -2,24 +2,21 @@ import {
   type CallLimits,
   type Conflict,
   clockSlackMs,
-  type EndLeaseResult,
   isTransient,
   type KnownLock,
-  type LeaseRequest,
-  type PutLeaseResult,
   type QueueWait,
   type ServiceError,
-  type WorkspaceId,
 } from '../client/client.ts';
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, type GrantedLock, grantedLock, type Intent, type LeaseIntent, parsedTtl } from './ledger/entry.ts';
+import type { LockTerms } from './context.ts';
+import { type Grant, type GrantedLock, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
 export type SessionAcquireResult =
-  | { readonly kind: 'acquired'; readonly grant: Grant }
+  /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
+  | { readonly kind: 'acquired'; readonly grant: Grant; readonly grantedAt: number }
   | ({ readonly kind: 'held' } & Conflict)
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
@@ -30,42 +27,25 @@ export type SessionAcquireResult =
       readonly conflict: Conflict | undefined;
     };
 
-type SessionLeaseResult =
-  | (Omit<Extract<PutLeaseResult, { kind: 'held' }>, 'locks' | 'isCompared'> & { readonly grants: readonly Grant[] })
-  | Exclude<PutLeaseResult, { kind: 'held' }>;
-
-export interface LockTerms {
-  readonly service: string;
-  readonly workspace: WorkspaceId;
-  readonly type: string;
-  readonly ttl: Ttl;
-}
-
 interface SessionContext extends ReleaseContext {
-  readonly clock: () => number;
-  /** The id of the step in the ledger. */
-  readonly step: string;
   /** The run URL; undefined outside a workflow. */
   readonly origin: string | undefined;
 }
 
 export type LockSession = ReturnType<typeof createLockSession>;
 
-/** Acquires and releases locks. Records each intent in the ledger before its request, and then the result. */
+/** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
 export function createLockSession(context: SessionContext) {
-  const { client, clock, record, step, origin } = context;
-  /** Times at which this process first requested a path or the lease, first used a key, and was granted a key. */
-  const requestedAt = new Map<string, number>();
+  const { client, clock, record, origin } = context;
+  const startedAt = clock();
+  /** The time at which this process first used a key. */
   const keyUsedAt = new Map<string, number>();
-  const grantedAt = new Map<string, number>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
   const maybeReleased = new Set<string>();
   const unsent = new Set<Intent>();
   let intents = 0;
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
-
-  const waitedMs = (what: string): number => Math.round(clock() - (requestedAt.get(what) ?? clock()));
 
   /** Time of the first request, by the clock of the service; NaN if unknown. */
   function firstSentAt({ key, at, byService }: Intent): number {
@@ -89,15 +69,14 @@ export function createLockSession(context: SessionContext) {
   }
 
   return {
-    /** The longest time for which the lock may have been held. */
-    ageMs: ({ key }: Grant): number => clock() - (grantedAt.get(key) ?? clock()),
-
-    intend(path: LockPath, { service, workspace, type, ttl }: LockTerms): Intent {
+    intend(path: LockPath, { service, workspace, step, type, ttl }: LockTerms): Intent {
       intents += 1;
       // The part before the slash names the place in line.
       const key = `${step}/${intents}`;
-      const terms = { type, ttl: formatDuration(ttl) };
-      const intent: Intent = { kind: 'intent', service, workspace, path, step, key, ...terms, at: now(), byService };
+      const intent: Intent = {
+        ...{ kind: 'intent', service, workspace, path, step, key, type },
+        ...{ ttl: formatDuration(ttl), at: now(), byService },
+      };
       unsent.add(intent);
       record(intent);
       return intent;
@@ -105,11 +84,10 @@ export function createLockSession(context: SessionContext) {
 
     /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
-      const { service, workspace, path, key, type } = intent;
+      const { service, workspace, path, step, key, type } = intent;
       // Another process may have sent the key of an intent in the ledger before.
       const isRepeated = !unsent.delete(intent);
       if (!isRepeated) keyUsedAt.set(key, clock());
-      if (!requestedAt.has(path)) requestedAt.set(path, clock());
       const acquisition = await client.acquireLock(
         {
           ...{ workspace, path, type, ttl: parsedTtl(intent), idempotencyKey: key, line },
@@ -123,11 +101,11 @@ export function createLockSession(context: SessionContext) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
           const isCompared = acquisition.isCompared || undefined;
-          const grant: Grant = { kind: 'granted', ...entry, waitedMs: waitedMs(path), lock, isCompared, at: now() };
-          const waits = line !== undefined && line.seconds > 0;
-          grantedAt.set(key, waits ? clock() : earliestGrant(key, lock));
+          const waitedMs = Math.round(clock() - startedAt);
+          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
           record(grant);
-          return { kind: 'acquired', grant };
+          const waits = line !== undefined && line.seconds > 0;
+          return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
         }
         case 'held': {
           const { mayBeOurs, ...conflict } = acquisition;
@@ -150,45 +128,6 @@ export function createLockSession(context: SessionContext) {
           record({ kind: 'denied', ...entry, at: now() });
           return acquisition;
       }
-    },
-
-    /** Requests the lease of the step. It has the id of the step, which its post-step knows without a ledger, too. */
-    async acquireLease(
-      { path, from, count, wait }: Pick<LeaseRequest, 'path' | 'from' | 'count' | 'wait'>,
-      { service, workspace, type, ttl }: LockTerms,
-      within: CallLimits,
-    ): Promise<SessionLeaseResult> {
-      const job = { service, workspace, step };
-      if (!requestedAt.has(step)) {
-        requestedAt.set(step, clock());
-        record({ kind: 'lease', ...job, lease: step, path, type, ttl: formatDuration(ttl), at: now() });
-      }
-      const put = await client.putLease({ workspace, lease: step, from, path, count, type, ttl, wait }, within);
-      if (put.kind === 'unsupported') record({ kind: 'no-leases', service, at: now() });
-      if (put.kind !== 'held') return put;
-      const common = { waitedMs: waitedMs(step), isCompared: put.isCompared || undefined, at: now() };
-      const grants = put.locks.map((lock): Grant => {
-        const key = `${step}/${lock.path}`;
-        grantedAt.set(key, clock());
-        return { kind: 'granted', ...job, path: lock.path, key, lock: grantedLock(lock), ...common };
-      });
-      record(...grants);
-      return { kind: 'held', grants, lost: put.lost };
-    },
-
-    /** The service has refused the lease: there is nothing to end. */
-    recordRefusedLease({ service, workspace }: LockTerms): void {
-      record({ kind: 'lease-ended', service, workspace, step, lease: step, at: now() });
-    },
-
-    /** Ends a lease, also one that would be granted later. May be repeated. */
-    async endLease(
-      { service, workspace, lease = step }: Pick<LeaseIntent, 'service' | 'workspace'> & { readonly lease?: string },
-      within: CallLimits,
-    ): Promise<EndLeaseResult> {
-      const end = await client.endLease({ workspace, lease }, within);
-      if (end.kind === 'ended') record({ kind: 'lease-ended', service, workspace, step, lease, at: now() });
-      return end;
     },
 
     async release(

@@ -1,9 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
-import { removeOldAudit } from './audit/read-audit.ts';
+import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
-import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldLeases } from './locks/lease-store.ts';
@@ -29,7 +28,6 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
   const syncs = startSyncs({
     ...parts,
     pollMs,
-    releaseMerged: createReleaseMerged(parts),
     scheduleMaintenance(workspace, end) {
       mirrorMaintenance.schedule(workspace);
       // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
@@ -63,8 +61,6 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
-    // A merge within this time after a lock does not end it.
-    every(2_000, () => queueSyncsForBases(storage)),
     every(5_000, createBacklogWatch(storage, metrics, log)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),

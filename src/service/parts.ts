@@ -6,7 +6,6 @@ import { createClientAddress } from './http/client-address.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency, createRememberedLimit } from './idempotency/idempotency.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
-import { type LfsUsage, remainingBytes } from './lfs/object-maintenance.ts';
 import { createObjectStore } from './lfs/object-store.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
@@ -77,11 +76,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const idempotency = createIdempotency(storage, remembered.add);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
-  const lfsUsage: LfsUsage = new Map();
-  const fetchObjects = createFetchObjects({
-    ...options,
-    remainingBytes: (workspace) => remainingBytes(storage, lfsUsage, workspace),
-  });
+  const fetchObjects = createFetchObjects(options);
   return {
     ...options,
     databaseClock,
@@ -100,7 +95,6 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     remotes,
     mirrorMaintenance,
     fetchObjects,
-    lfsUsage,
     pullThrough: createPullThrough({
       ...{ ...options, fetchObjects, stopping },
       scheduleMaintenance: mirrorMaintenance.schedule,

@@ -21,7 +21,7 @@ import { removeWorkspaceFiles } from './startup-cleanup.ts';
 import { openDatabaseClock } from './storage/database-clock.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createExchangeToken } from './trust/exchange.ts';
-import { createSuggestPaths } from './workspaces/suggest-paths.ts';
+import { createFindInMirror } from './workspaces/find-in-mirror.ts';
 
 export interface Service {
   readonly port: number;
@@ -88,7 +88,7 @@ async function createServiceApp(
     noteUse: shared.lastUse.note,
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),
-    suggestPaths: createSuggestPaths(shared),
+    findInMirror: createFindInMirror(shared),
     removeFiles: (workspace: string) => removeWorkspaceFiles(git, dataFolder, workspace).catch(() => undefined),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), shared.databaseClock.now),

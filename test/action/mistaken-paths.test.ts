@@ -2,8 +2,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/action/inputs/table.ts';
-import { openCheckout } from '../../src/action/paths/checkout.ts';
 import {
+  openCheckout,
   type ResolveOptions,
   resolvePaths,
   suggestionFor,
@@ -110,8 +110,7 @@ describe('a folder of the checkout', () => {
 
   test.each([
     ['Content/Maps', 'Content/Maps/**'],
-    ['Content/Maps/', 'Content/Maps/**'],
-    ['.\\Content\\Maps\\', 'Content/Maps/**'],
+    ['.\\Content\\Maps', 'Content/Maps/**'],
     ['Content/Linked', 'Content/Linked/**'],
     ['Content/Old[1]', 'Content/Old?1?/**'],
   ])('is an error that suggests a pattern: %s', async (line, pattern) => {
@@ -120,32 +119,11 @@ describe('a folder of the checkout', () => {
   });
 
   test('is a path with glob: false', async () => {
-    expect(await resolve('Content/Maps', {}, false)).toMatchObject({ paths: [{ path: 'Content/Maps' }], folders: [] });
+    expect(await resolve('Content/Maps', {}, false)).toMatchObject({ paths: [{ path: 'Content/Maps' }] });
   });
 
   test('is a path if the job has a lock on it', async () => {
     expect(await pathsOf('Content/Maps', { isLocked: () => true })).toEqual(['Content/Maps']);
-  });
-
-  test('stands for everything below it if folders are accepted, except what later lines exclude', async () => {
-    const { paths, folders, warning } = await resolve(
-      '!Content/Maps/**\nContent/Maps/\nContent/Old[1]\n!**/Deep/*\n!Content/Old[[]1]',
-      { acceptFolders: true },
-    );
-    expect({ paths, warning }).toEqual({ paths: [], warning: undefined });
-    expect(folders.map(({ path }) => path)).toEqual(['Content/Maps']);
-    const [maps] = folders;
-    expect(maps?.excludes('Content/Maps/Gone.umap')).toBe(false);
-    expect(maps?.excludes('Content/Maps/Deep/Cave.umap')).toBe(true);
-  });
-
-  test('is an error if it does not exist and the line ends with a slash', async () => {
-    for (const acceptFolders of [false, true]) {
-      expect(await problemsOf('Content/Nothing/', { acceptFolders })).toEqual([
-        'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path names a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
-      ]);
-    }
-    expect(await problemsOf('Content/Hero.uasset/')).toHaveLength(1);
   });
 });
 

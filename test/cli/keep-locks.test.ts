@@ -38,7 +38,7 @@ async function keeping(renewalMs: number, lastsMs: number, dateAheadMs = 0): Pro
   // The latest time of a renewal.
   const context = { ...session.context, clock: Date.now, random: () => 0, sleep };
   const left: number[] = [];
-  const times = { requestTimeoutMs: 1_000, marginMs: ttlMs / 4 };
+  const times = { requestTimeoutMs: 1_000, marginMs: ttlMs / 4, grantedAt: Date.now() };
   const stop = keepLocks({ ...session, context }, times, (_, msLeft) => left.push(msLeft));
   await vi.advanceTimersByTimeAsync(lastsMs);
   void stop();

@@ -10,7 +10,7 @@ import type { RemoteService } from '../../src/cli/remote-command.ts';
 import { takeLocks } from '../../src/cli/take.ts';
 import { type Client, createClient, ServiceError, steadyClock } from '../../src/client/client.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import { readAudit } from '../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../src/service/audit/audit.ts';
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';
 import { readPage, snippetWith } from '../docs/pages.ts';

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createMarks, isStillRunning } from '../../src/client/classify.ts';
 import { ServiceError, steadyClock } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
-import { createMarks } from '../../src/client/recognize.ts';
 import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
-import { isStillRunning } from '../../src/client/retry.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { runs } from '../support/runs.ts';

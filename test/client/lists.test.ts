@@ -94,6 +94,10 @@ describe('the pages of a list', () => {
     ['next with a path', json(200, { items: ['a'], next: `${locks}?p=2` }), '?p=2'],
     ['next with a query', json(200, { items: ['a'], next: '?p=2' }), '?p=2'],
     ['next with an absolute URL', ofTheSameServer, '?p=2'],
+    ['a cursor in pagination', json(200, { locks: ['a'], pagination: { next_cursor: 'b' } }), '?limit=1000&cursor=b'],
+    ['a cursor in meta', json(200, { data: ['a'], meta: { next: 'b' } }), '?limit=1000&cursor=b'],
+    ['a link in links', json(200, { data: ['a'], links: { next: '?p=2' } }), '?p=2'],
+    ['a link in _links', json(200, { items: ['a'], _links: { next: { href: '?p=2' } } }), '?p=2'],
   ])('are found by %s', async (_, page1, query) => {
     const urls = ['?limit=1000', query].map((each) => locks + each);
     expect(await follow(page1, last)).toEqual({ urls, paths: ['a', 'b'], incomplete: undefined });
@@ -105,6 +109,12 @@ describe('the pages of a list', () => {
     ['false', { locks: ['a'], next: false }],
   ])('end with %s', async (_, body) => {
     expect((await follow(json(200, body), last)).urls).toHaveLength(1);
+  });
+
+  test('that the service does not name make the list incomplete', async () => {
+    const { paths, incomplete } = await follow(json(200, { locks: ['a'], meta: { has_more: true } }));
+    expect(paths).toEqual(['a']);
+    expect(incomplete).toContain('the service has more pages, but does not name the next one.');
   });
 
   test('are not fetched from another server, and an error is reported', async () => {

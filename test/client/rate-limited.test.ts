@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sleep, steadyClock } from '../../src/client/client.ts';
-import { createThrottle } from '../../src/client/throttle.ts';
+import { createThrottle } from '../../src/client/retry.ts';
 import { createRateLimiter } from '../../src/service/access/access.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AcquireLockRequest } from '../../src/client/acquire-lock.ts';
 import type { ClientOptions, WorkspaceId } from '../../src/client/client.ts';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
-import type { Scope } from '../../src/interface/scopes.ts';
+import type { Scope } from '../../src/service/contract/scopes.ts';
 import { type Fault, isLocking, isReleasing, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';

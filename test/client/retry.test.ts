@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { classifyResponse, type FailedAttempt, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff, classifyResponse, type FailedAttempt, nextStep, progressAfter } from '../../src/client/retry.ts';
+import { backoff, nextStep } from '../../src/client/retry.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
@@ -9,17 +10,9 @@ const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
 const sanitizer = createSanitizer([]);
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
-  const isOwn = (): boolean => true;
   return classifyResponse(
     { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
-    {
-      ...context,
-      keyMayHaveArrived: sent,
-      expect: undefined,
-      anySuccess: false,
-      isFromService: isOwn,
-      isUnknownRoute: () => false,
-    },
+    { ...context, request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
   );
 }
 
@@ -103,32 +96,26 @@ describe('the step after a failed attempt', () => {
     retry: 'failed',
     retryAfterMs: undefined,
   };
-  const start = { attempts: 1, failures: 0, counted: 0, mayBeDone: false };
+  const first = { failures: 1, counted: 1, mayBeDone: true };
   const limits = {
     ...{ retries: 1, once: false, timeLeftMs: 60_000, limitedForMs: undefined, maxBackoffMs: undefined },
     random: () => 0,
   };
-  const first = progressAfter(start, timeout);
 
   test('is a retry until no retries are left', () => {
     expect(nextStep(timeout, first, limits)).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-    const second = progressAfter(first, timeout);
-    expect(nextStep(timeout, second, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
+    expect(nextStep(timeout, { ...first, counted: 2 }, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
   });
 
   test('is a retry however often the service is unavailable, as that does not count', () => {
     const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
-    const often = Array.from({ length: 50 }).reduce<typeof start>(
-      (before) => progressAfter(before, unavailable),
-      start,
-    );
+    const often = { failures: 50, counted: 0, mayBeDone: true };
     expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
   });
 
   test('gives up if the request may have taken effect and must not be sent twice', () => {
     expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
-    const undone = { ...timeout, mayBeDone: false };
-    expect(nextStep(undone, progressAfter(start, undone), { ...limits, once: true }).kind).toBe('retry');
+    expect(nextStep(timeout, { ...first, mayBeDone: false }, { ...limits, once: true }).kind).toBe('retry');
   });
 
   test('gives up if another attempt would not help', () => {
@@ -157,9 +144,5 @@ describe('the step after a failed attempt', () => {
       kind: 'retry',
       retry: { kind: 'limited', delayMs: 7_000 },
     });
-  });
-
-  test('assumes that an interrupted attempt may have taken effect', () => {
-    expect(progressAfter(start, undefined)).toEqual({ ...start, mayBeDone: true });
   });
 });

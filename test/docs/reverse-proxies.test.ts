@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
-import { readAudit } from '../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../src/service/audit/audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';

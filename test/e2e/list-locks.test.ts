@@ -121,7 +121,7 @@ test('a thousand locks produce a short log, ten annotations, and an empty output
   expect(result.log.split('\n').length).toBeLessThan(230);
   expect(result.summary).toMatch(summaryShape);
   const all = new URL('/workspaces/game/locks', server.baseUrl).href;
-  expect(result.summary).toContain(`<p>And 500 more: <a href="${all}">all locks of game</a>.</p>`);
+  expect(result.summary).toContain(`<p>And 950 more: <a href="${all}">all locks of game</a>.</p>`);
   // This service has that page, behind its sign-in.
   const page = await scene.service.ask('GET', '/workspaces/game/locks');
   expect(page.status).not.toBe(404);

@@ -179,8 +179,7 @@ test('hundreds of paths produce a short log, a table and a file of locks', async
   ]);
   expect(locking.log.split('\n').length).toBeLessThan(120);
   expect(locking.summary).toMatch(summaryShape);
-  const [open = '', folded = ''] = locking.summary.split('<details>');
-  expect([open, folded].map((part) => part.split('<tr><td>').length - 1)).toEqual([50, Math.min(many, 500) - 50]);
+  expect(locking.summary.split('<tr><td>').length - 1).toBe(50);
   const file = locking.outputs['locks_file'] ?? '';
   const locks: readonly { readonly path: string }[] = JSON.parse(await readFile(file, 'utf8'));
   expect(locks.map(({ path }) => path)).toEqual(paths);

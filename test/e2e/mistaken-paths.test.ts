@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
-import { stable } from './stable.ts';
 
 const scene = openScene();
 
@@ -17,9 +16,6 @@ async function jobWithCheckout() {
 
 const locking = (job: SceneJob, path: string, more: Readonly<Record<string, string>> = {}) =>
   job.run({ with: { operation: 'lock', path, ...more } });
-
-const pathsIn = (locks: string | undefined): readonly string[] =>
-  JSON.parse(locks ?? '').map(({ path }: { readonly path: string }) => path);
 
 const mistakes = [`- ${hero}`, `"${hero}"`, '# a comment', `$GITHUB_WORKSPACE/${hero}`, '~/x'].join('\n');
 
@@ -57,24 +53,6 @@ describe('lock', () => {
 });
 
 describe('list-locks', () => {
-  test('lists all locks below a folder of the checkout, even on paths that the checkout lacks', async () => {
-    const { workspace, job } = await jobWithCheckout();
-    const deep = 'Content/Maps/Deep/Cave.umap';
-    for (const path of [hero, arena, deep, 'Content/Mapsets/x', 'Content/Maps.txt']) await scene.lock(workspace, path);
-    const list = (path: string, more = {}) => job.run({ with: { operation: 'list-locks', path, ...more } });
-    const result = await list('Content/Maps');
-    expect(result).toMatchObject({ conclusion: 'success', annotations: [], outputs: { status: 'locked', count: '2' } });
-    expect(pathsIn(result.outputs['locks'])).toEqual([arena, deep]);
-    expect(stable(result.log)).toContain('2 locks in <workspace>, below Content/Maps.');
-    const several = await list(`Content/Maps/\n!**/Deep/**\n${arena}\n${hero}`);
-    expect(pathsIn(several.outputs['locks'])).toEqual([hero, arena]);
-    expect(stable(several.log)).toContain('2 locks in <workspace>, among 2 paths and below Content/Maps.');
-    const nested = await list('Content\nContent/Maps');
-    expect(pathsIn(nested.outputs['locks'])).toHaveLength(5);
-    await expect(list('Content/Maps', { 'fail-if-locked': 'true' })).resolves.toMatchObject({ conclusion: 'failure' });
-    await expect(list('Content/Props')).resolves.toMatchObject({ outputs: { status: 'free', count: '0' } });
-  });
-
   test('warns about a path that is not a file of the checkout', async () => {
     const { workspace, job } = await jobWithCheckout();
     await scene.lock(workspace, hero);

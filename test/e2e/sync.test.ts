@@ -38,16 +38,6 @@ describe('a sync', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(
       `"The sync of main in <workspace> is queued, about 100 objects to receive."`,
     );
-    expect(stable(result.summary)).toMatchInlineSnapshot(`
-      "<h3>Workspace: sync</h3>
-      <p>The sync of main in <workspace> is queued, about 100 objects to receive.</p>
-      <table>
-      <tr><th>Workspace</th><th>Branch</th><th>Status</th><th>Objects</th><th>Head</th></tr>
-      <tr><td><workspace></td><td>main</td><td>queued</td><td>about 100</td><td></td></tr>
-      </table>
-
-      "
-    `);
     expect(result.state).toEqual({});
   });
 

@@ -36,7 +36,10 @@ const grantedLock = fc.record(
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
     kind: fc.oneof(
-      { weight: 20, arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'denied', 'releasing', 'ended') },
+      {
+        weight: 20,
+        arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'acquired', 'denied', 'releasing', 'ended'),
+      },
       { weight: 1, arbitrary: value },
     ),
     service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),
@@ -74,21 +77,7 @@ const list = fc.array(orElse(grantedLock), { maxLength: 3 });
 const kept = (service: string): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant('') },
-    {
-      weight: 3,
-      arbitrary: fc
-        .record(
-          {
-            service: orElse(fc.constant(service)),
-            workspace: orElse(fc.constant('game')),
-            outlivesJob: orElse(fc.constant(false)),
-            locks: orElse(list),
-          },
-          { requiredKeys: ['service', 'workspace'] },
-        )
-        .map((each) => JSON.stringify(each)),
-    },
-    { weight: 1, arbitrary: value.map((each) => JSON.stringify(each)) },
+    { weight: 3, arbitrary: ledger(service) },
     { weight: 1, arbitrary: text },
   );
 
@@ -110,7 +99,13 @@ const environment = () => ({
 // Environment variables cannot contain NUL.
 const inEnvironment = (given: string): string => given.replaceAll('\0', '').slice(0, 100_000);
 
-test('unlock, check and post-step end with a reason, and do no harm, for any ledger and runner state', {
+const handed = fc.oneof(
+  { weight: 5, arbitrary: list.map((each) => JSON.stringify(each)) },
+  { weight: 1, arbitrary: text },
+  { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
+);
+
+test('unlock, check and post-step end with a reason, and do no harm, for any ledger, runner state and `locks`', {
   timeout: 3_600_000,
 }, async () => {
   const record = fc.record({
@@ -122,11 +117,15 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
       hostile.anyBytes(100),
     ),
     sent: answers,
-    operation: fc.constantFrom(
-      undefined,
-      { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
-      { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
-      { INPUT_OPERATION: 'check' },
+    operation: fc.oneof(
+      fc.constantFrom<Record<string, string> | undefined>(
+        undefined,
+        { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
+        { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
+        { INPUT_OPERATION: 'check' },
+      ),
+      fc.record({ INPUT_OPERATION: fc.constantFrom('unlock', 'check'), INPUT_LOCKS: handed.map(inEnvironment) }),
+      fc.constant({ INPUT_OPERATION: 'unlock', 'INPUT_LOCKS-FILE': `../temp/workspace-automation/locks-${step}.json` }),
     ),
   });
   await fc.assert(
@@ -147,34 +146,6 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
     {
       numRuns: runs(25, 5_000),
       seed: printedSeed('arbitrary ledgers and states'),
-      endOnFailure: process.env['SOAK'] === '1',
-    },
-  );
-});
-
-test('unlock and check end with a reason, and do no harm, for any `locks` and `locks-file`', {
-  timeout: 3_600_000,
-}, async () => {
-  const handed = fc.oneof(
-    { weight: 5, arbitrary: list.map((each) => JSON.stringify(each)) },
-    { weight: 1, arbitrary: text },
-    { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
-  );
-  const operation = fc.constantFrom('unlock', 'check');
-  await fc.assert(
-    fc.asyncProperty(handed, answers, fc.boolean(), operation, async (locks, sent, asFile, name) => {
-      steps.answerWith(sent);
-      const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
-      const result = await steps.run({
-        stage: 'main',
-        env: { ...environment(), INPUT_OPERATION: name, ...given },
-        files: { '../workspace/locks.json': locks },
-      });
-      expectHarmless(result, 'main');
-    }),
-    {
-      numRuns: runs(12, 2_000),
-      seed: printedSeed('arbitrary `locks` and `locks-file`'),
       endOnFailure: process.env['SOAK'] === '1',
     },
   );

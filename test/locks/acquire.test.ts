@@ -7,7 +7,7 @@ import type { QueuePosition } from '../../src/interface/problem.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { ReleaseResult } from '../../src/locks/release.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
-import { game, lockPath, ttl } from '../client/test-client.ts';
+import { lockPath } from '../client/test-client.ts';
 import {
   conflictOf,
   errorOf,
@@ -15,10 +15,10 @@ import {
   iso,
   knownLock,
   lockOf,
-  place,
   refused,
   sessionOf,
   start,
+  terms,
   type WaitingRequest,
 } from './samples.ts';
 
@@ -47,6 +47,7 @@ const inLine = (path: LockPath, queue?: QueuePosition): SessionAcquireResult =>
 const taken = (path: LockPath): SessionAcquireResult => ({
   kind: 'acquired',
   grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
+  grantedAt: Number.POSITIVE_INFINITY,
 });
 
 const failed = (failure: RequestFailure): SessionAcquireResult => ({ kind: 'failed', error: errorOf(failure) });
@@ -109,7 +110,8 @@ async function waiting({
     {
       // A wait uses no other methods.
       client: client as Client,
-      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
+      terms,
+      record: () => undefined,
       clock,
       random,
       signal,
@@ -417,11 +419,20 @@ describe('a wait in line', () => {
   test('asks again within 300 ms while a service shuts down and responds at once', async () => {
     const { sleeps, events } = await waiting({
       response: blockedAtFirst(1),
-      waitInLine: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : granted(path, 5)),
+      waitInLine: ({ path }, number) => (number < 10 ? stillHeld(path, 5) : granted(path, 5)),
     });
-    expect(sleeps).toHaveLength(20);
+    expect(sleeps).toHaveLength(10);
     expect(Math.max(...sleeps)).toBeLessThan(250);
     expect(events.filter((event) => event === 'ask a')).toHaveLength(1);
+  });
+
+  test('asks less and less often if its place is reported at once again and again', async () => {
+    const { events, sleeps } = await waiting({
+      response: blockedAtFirst(1),
+      waitInLine: ({ path }) => stillHeld(path, 5),
+    });
+    expect(events.filter((event) => event.startsWith('wait')).length).toBeLessThan(100);
+    expect(Math.max(...sleeps)).toBeGreaterThan(5 * second);
   });
 
   test('asks without a wait after a gateway has rejected three requests that wait', async () => {

@@ -5,7 +5,7 @@ import type { LockPath } from '../../src/interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../src/locks/acquire.ts';
 import type { Grant, Intent } from '../../src/locks/ledger/entry.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
-import { game, lockPath, ttl } from '../client/test-client.ts';
+import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
 import { createVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 import {
@@ -15,10 +15,10 @@ import {
   iso,
   knownLock,
   lockOf,
-  place,
   refused,
   sessionOf,
   start,
+  terms,
   type WaitingRequest,
 } from './samples.ts';
 
@@ -133,7 +133,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   };
   const granted = (path: LockPath): SessionAcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
-    return { kind: 'acquired', grant };
+    return { kind: 'acquired', grant, grantedAt: Number.POSITIVE_INFINITY };
   };
   const held = (path: LockPath): SessionAcquireResult => ({
     kind: 'held',
@@ -213,7 +213,8 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     {
       // A wait uses no other methods.
       client: client as Client,
-      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
+      terms,
+      record: () => undefined,
       clock: time.now,
       random,
       signal,

@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
-import { clientOf, game, lockPath, realTime, ttl } from '../client/test-client.ts';
+import { clientOf, lockPath, realTime } from '../client/test-client.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { json, nothing, page, problem, reset, silence } from '../support/other-servers/responses.ts';
-import { place } from './samples.ts';
+import { terms } from './samples.ts';
 
 const type = 'urn:workspace-automation:problem:locked';
 const theirs = { id: 'l0', path: 'a', owner: 'grace' };
@@ -62,14 +62,9 @@ function lineOf(answerToWaits: (number: number, keys: readonly string[]) => Answ
 async function acquireFrom(answer: Answer, waitSeconds: number, signal = new AbortController().signal) {
   const { client } = await clientOf(answer, { ...realTime, requestTimeoutMs: 1_000, retries: 0 });
   const ledger: Entry[] = [];
-  const context = { client, clock: Date.now, random: Math.random, signal, sleep: sleepUnless };
-  const session = createLockSession({
-    ...context,
-    step: 'step',
-    origin: undefined,
-    record: (entry) => ledger.push(entry),
-  });
-  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
+  const record = (...entries: readonly Entry[]): void => void ledger.push(...entries);
+  const context = { client, clock: Date.now, random: Math.random, signal, sleep: sleepUnless, record };
+  const session = createLockSession({ ...context, origin: undefined });
   const { round, unanswered } = await acquireLocks(
     {
       ...{ ...context, session, terms, withoutWait: { deadline: Date.now() + 150_000, signal } },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Client, KnownLock } from '../../src/client/client.ts';
 import { createLockSession } from '../../src/locks/session.ts';
-import { game, lockPath, ttl } from '../client/test-client.ts';
-import { errorOf, iso, knownLock, place, refused, start } from './samples.ts';
+import { lockPath } from '../client/test-client.ts';
+import { errorOf, iso, knownLock, refused, start, terms } from './samples.ts';
 
 const noPauses = { sleep: async () => undefined, random: () => 0.5 };
 
@@ -33,11 +33,9 @@ async function repeated(origin: string | undefined, holder: Partial<KnownLock>) 
     // Requests for a lock use no other methods.
     client: client as Client,
     clock: () => now,
-    step: 's',
     origin,
     record: () => undefined,
   });
-  const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   const within = { deadline: Number.POSITIVE_INFINITY };
   const intent = session.intend(lockPath('a'), terms);
   await session.acquire(intent, within);

@@ -1,9 +1,10 @@
 import type { CallLimits, Conflict, KnownLock, QueueWait } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
+import type { LockTerms } from '../../src/locks/context.ts';
 import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
 import type { LockSession, SessionAcquireResult } from '../../src/locks/session.ts';
-import { game, lockPath } from '../client/test-client.ts';
+import { game, lockPath, ttl } from '../client/test-client.ts';
 
 /** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
 export const place = { service: 'https://workspaces.example.com/v1', workspace: game };
@@ -22,6 +23,9 @@ export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLo
   ...more,
 });
 
+/** What step `s` acquires. */
+export const terms: LockTerms = { ...place, step: 's', type: 'exclusive', ttl: ttl('1h') };
+
 /** Intent of step `s` for a path, with the path as its key. */
 export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   kind: 'intent',
@@ -34,10 +38,6 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   byService: true,
   ...more,
 });
-
-function noLease(): never {
-  throw new Error('No lease was to be requested.');
-}
 
 interface SessionParts extends Pick<LockSession, 'release'> {
   readonly acquire: (path: LockPath) => Promise<SessionAcquireResult>;
@@ -59,7 +59,6 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
   const unsent = new Map<Intent, LockPath>();
   let intents = 0;
   return {
-    ageMs: () => 0,
     intend(path) {
       intents += 1;
       const intent = intentOf(path, { key: `${path} ${intents}` });
@@ -76,9 +75,6 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       return acquire(path);
     },
     release,
-    acquireLease: noLease,
-    recordRefusedLease: noLease,
-    endLease: noLease,
   };
 }
 

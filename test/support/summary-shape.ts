@@ -3,14 +3,13 @@ const sentence = `${text}(?:<code>${text}</code>${text})*`;
 const link = `<a href="https?://(?:[^<>&"'\\s]|&(?:amp|lt|gt|quot|#39);)+">${text}</a>`;
 const row = `<tr>(?:<td>(?:${text}|${link})</td>)+</tr>\\n`;
 const table = `<table>\\n<tr>(?:<th>${text}</th>)+</tr>\\n(?:${row})*</table>\\n`;
-const folded = `<details>\\n<summary>[\\d,]+ more</summary>\\n${table}</details>\\n`;
 
 /**
  * A summary that is one block of HTML with text. GitHub reads Markdown again after an empty line (CommonMark 0.31
  * section 4.6), so the only one may be at the end.
  */
 export const summaryShape = new RegExp(
-  `^<h3>${text}</h3>\\n<p>${sentence}</p>\\n(?:${table}(?:${folded})?(?:<p>And [\\d,]+ more(?:: ${link})?\\.</p>\\n)?)*\\n$`,
+  `^<h3>${text}</h3>\\n<p>${sentence}</p>\\n(?:${table}(?:<p>And [\\d,]+ more(?:: ${link})?\\.</p>\\n)?)?\\n$`,
   'u',
 );
 

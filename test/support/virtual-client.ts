@@ -2,7 +2,6 @@ import { createAcquireLock } from '../../src/client/acquire-lock.ts';
 import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { createServerClock } from '../../src/client/clock.ts';
-import { maxConnections } from '../../src/client/connection.ts';
 import { createEndpoints } from '../../src/client/endpoints.ts';
 import { createLists } from '../../src/client/lists.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
@@ -26,7 +25,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
   const call = createCall({
-    ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
+    ...{ ...options, serverClock, headers: {}, secrets: [], closed: never },
   });
   const context = { call, endpoints: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {

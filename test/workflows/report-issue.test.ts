@@ -21,9 +21,10 @@ esac
 `;
 
 test.each([
-  ['probe.yml', 'probe', 'The probe of the published action fails'],
-  ['nightly.yml', 'soak', 'The nightly tests fail'],
-])('failures of %s share one issue, which the next success closes', async (file, tested, title) => {
+  ['probe.yml', 'probe', 'The probe of the published action fails', ''],
+  ['nightly.yml', 'soak', 'The nightly tests fail', ''],
+  ['nightly.yml', 'mutants', 'The nightly tests fail', '8 of 9 mutants were killed.'],
+])('failures of %s (%s) share one issue, which the next success closes', async (file, tested, title, survivors) => {
   const workflow = await readWorkflow(file);
   const folder = temporaryFolder();
   await writeFile(join(folder, 'gh'), gh, { mode: 0o755 });
@@ -33,7 +34,7 @@ test.each([
     const ended = await runWorkflowJob({
       workflow,
       job: 'report',
-      needs: { [tested]: { result } },
+      needs: { [tested]: { result, outputs: { survivors } } },
       uses: {
         'actions/checkout': async ({ job }) => {
           await symlink(join(dirname(ourActionFile), '.ci'), join(job.folders.workspace, '.ci'));
@@ -49,8 +50,10 @@ test.each([
   const url = 'https://github.com/octo-games/dragon/actions/runs/7';
 
   expect(await report('success')).toEqual([]);
-  expect(await report('failure')).toEqual([`issue create --title ${title} --body The last failure: ${url}`]);
-  expect(await report('failure')).toEqual([`issue edit 9 --body The last failure: ${url}`]);
+  const body = [`The last failure: ${url}`, ...(survivors === '' ? [] : ['', survivors])];
+  const told = (command: string) => `${command} --body ${body.join('\n')}`.split('\n');
+  expect(await report('failure')).toEqual(told(`issue create --title ${title}`));
+  expect(await report('failure')).toEqual(told('issue edit 9'));
   expect(await report('cancelled')).toEqual([]);
   expect(await report('success')).toEqual([`issue close 9 --comment It succeeds again: ${url}`]);
   expect(await report('success')).toEqual([]);

@@ -1,12 +1,12 @@
-import { type CallLimits, inParallel, type KnownLock, type List, listOnPaths } from '../../client/client.ts';
-import { joinFirst, pluralize } from '../../interface/format.ts';
+import { type CallLimits, type KnownLock, listOnPaths } from '../../client/client.ts';
+import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { jobLocksIn } from '../locks/job-locks.ts';
-import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
+import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { holderTable, locksOutput, locksPage } from '../report/results.ts';
@@ -23,15 +23,18 @@ interface Found {
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const query = await pathsToList(task, context);
-  const { items, incomplete } = await listAmong(context, task, query);
+  const { paths, among, within } = await pathsToList(task, context);
+  const { items, incomplete } =
+    paths === undefined
+      ? await client.listLocks({ workspace }, within)
+      : await listOnPaths(client, workspace, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
-  const sentence = sentenceOf(found, `${workspace}${query.among}`);
+  const sentence = sentenceOf(found, `${workspace}${among}`);
   log.group(
     sentence,
     locks.map((lock) => heldText(lock.path, lock, now)),
@@ -46,7 +49,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${rerunAdvice(locks)}` : sentence,
-    tables: [{ ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest }],
+    table: { ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest },
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };
@@ -66,7 +69,6 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
 interface PathsToList {
   /** Undefined for all locks; an empty list for none. */
   readonly paths: readonly LockPath[] | undefined;
-  readonly folders: readonly ResolvedFolder[];
   /** The text after the name of the workspace in a sentence. */
   readonly among: string;
   /** The limits of all requests, which begin after the patterns have been compared with the checkout. */
@@ -85,52 +87,18 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
     const changed = `${capitalized(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
-    return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
+    return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }
   const { held } = jobLocksIn(context, workspace);
   const isLocked = (path: LockPath): boolean => held.has(path);
-  const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, acceptFolders: true });
-  const { folders, warning } = resolved;
+  const { paths: resolved, warning } = await resolvePaths(scope.paths, { ...runner, isLocked });
   if (warning !== undefined) log.warn(warning);
   const within = defaultLimits(context);
-  if (resolved.paths.length + folders.length === 0) return { paths: undefined, folders, among: '', within };
-  const paths = resolved.paths.map(({ path }) => path);
-  return { paths, folders, among: amongText(paths, folders), within };
-}
-
-function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
-  const parts = [
-    ...(paths.length > 0 ? [`among ${pluralize(paths.length, 'path')}`] : []),
-    ...(folders.length > 0 ? [`below ${joinFirst(folders.map(({ path }) => path))}`] : []),
-  ];
-  return `, ${parts.join(' and ')}`;
+  if (resolved.length === 0) return { paths: undefined, among: '', within };
+  return { paths: resolved.map(({ path }) => path), among: `, among ${pluralize(resolved.length, 'path')}`, within };
 }
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The locks on these paths and below these folders, each once. */
-async function listAmong(
-  { client }: Context,
-  { workspace }: TaskOf<'list-locks'>,
-  { paths, folders, within }: PathsToList,
-): Promise<List<KnownLock>> {
-  if (paths === undefined) return client.listLocks({ workspace }, within);
-  const onPaths = await listOnPaths(client, workspace, paths, within);
-  const items = [...onPaths.items];
-  let { incomplete } = onPaths;
-  const named: ReadonlySet<string> = new Set(paths);
-  await inParallel(folders, async (folder) => {
-    const list = await client.listLocks({ workspace, filter: { prefix: `${folder.path}/` } }, within);
-    incomplete ??= list.incomplete;
-    const earlier = folders.slice(0, folders.indexOf(folder));
-    const isListed = (path: string): boolean => named.has(path) || earlier.some((each) => covers(each, path));
-    items.push(...list.items.filter(({ path }) => covers(folder, path) && !isListed(path)));
-  });
-  return { items, incomplete };
-}
-
-const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
-  locked.startsWith(`${path}/`) && !excludes(locked);
 
 /** The documented fields, and all others that the service sent. */
 function asOutput(lock: KnownLock) {

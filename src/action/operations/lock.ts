@@ -3,12 +3,12 @@ import { ServiceError } from '../../client/client.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
-import type { Grant } from '../../locks/ledger/entry.ts';
+import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
-import { rollBackInTime } from '../../locks/path-by-path.ts';
 import type { Pool } from '../../locks/pool.ts';
+import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -18,10 +18,9 @@ import { resolvePaths } from '../paths/resolve-paths.ts';
 import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
 import { type EndOfStep, watchEndOfStep } from '../renewal/end-of-step.ts';
 import { identifyProcess } from '../renewal/processes.ts';
-import type { Outcome, Outputs } from '../report/outcome.ts';
+import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { formatSavedState } from '../step/saved-state.ts';
 import { randomUuid } from '../step/uuid.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
 
@@ -62,8 +61,8 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
-    const session = createLockSession({ ...context, step, origin: runner.origin });
-    const terms = { service, workspace, type, ttl };
+    const session = createLockSession({ ...context, origin: runner.origin });
+    const terms = { service, workspace, step, type, ttl };
     let alreadyHeld: readonly AlreadyHeld[] = [];
     /** A parallel step may have locked a path meanwhile. */
     const isInVain = async (): Promise<boolean> => {
@@ -91,7 +90,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const read = pool && (await readProperties(pool, round.grants, acquire));
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
     const sorted = sortGrants(lockStep, round.grants);
-    const ageMs = Math.max(...sorted.map(session.ageMs));
+    const ageMs = clock() - round.grantedAt;
     const grants = renewal === undefined ? sorted : await renewal.start({ step, grants: sorted, ageMs });
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {
@@ -185,11 +184,18 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
   }
 }
 
-/** Informs the post-step that the step has all its locks, and whether to release them. */
-function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
-  const { connection, redact, saveState, setOutputs } = context;
+/** Informs the post-step that the step has all its locks, and whether to release them, should the ledger be gone then. */
+function saveLocks({ context, task, step }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
+  const { connection, client, redact, saveState, setOutputs } = context;
   // The next job needs these outputs to release locks that outlive this one.
   if (!task.autoRelease) setOutputs(outputs);
-  const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
-  saveState('locks', formatSavedState(about, grants, redact));
+  const acquired: Entry = {
+    kind: 'acquired',
+    ...{ service: connection.baseUrl, workspace: task.workspace, step, outlivesJob: !task.autoRelease },
+    at: new Date(client.serverNow()).toISOString(),
+  };
+  const { leased = [], single = [] } = Object.groupBy(grants, ({ lock }) => (lock.lease ? 'leased' : 'single'));
+  // One lock of a lease stands for all.
+  const lines = [acquired, ...leased.slice(0, 1), ...single].map((entry) => lockJson(entry, redact));
+  saveState('locks', fitsVariable(lines.join('\n')) ? lines.join('\n') : (lines[0] ?? ''));
 }

@@ -1,5 +1,5 @@
 // Not node:fs/promises: Node loads `promises`, and many modules with it, only on first use.
-import { promises } from 'node:fs';
+import { type Dirent, promises, readdirSync, statSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { closestNames } from '../../interface/closest-name.ts';
 import { pluralize } from '../../interface/format.ts';
@@ -7,19 +7,11 @@ import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PathLine } from '../inputs/parse.ts';
 import { InputError, lineProblem, quoted } from '../inputs/table.ts';
-import { type Checkout, isFile, openCheckout } from './checkout.ts';
 
 /** A path from the input: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
   readonly kind: 'named' | 'matched';
   readonly path: LockPath;
-}
-
-/** A folder of the checkout that stands for everything below it. */
-export interface ResolvedFolder {
-  readonly path: LockPath;
-  /** Whether a later line with `!` excludes this path. */
-  readonly excludes: (path: string) => boolean;
 }
 
 export interface ResolveOptions {
@@ -28,8 +20,6 @@ export interface ResolveOptions {
   readonly lockedPaths?: readonly LockPath[];
   /** Whether the job holds a lock on the path. Such a path needs no file. */
   readonly isLocked?: (path: LockPath) => boolean;
-  /** Whether a line may name a folder of the checkout. */
-  readonly acceptFolders?: boolean;
 }
 
 /**
@@ -38,78 +28,49 @@ export interface ResolveOptions {
  * all problems.
  */
 export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions) {
-  const { isLocked = () => false, acceptFolders = false } = options;
+  const { isLocked = () => false } = options;
   const checkout = openCheckout(options.checkout);
   const problems: string[] = [];
   const chosen = new Map<LockPath, ResolvedPath['kind']>();
-  const folders = new Map<LockPath, ((path: string) => boolean)[]>();
   /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
-
-  function exclude(pattern: string): void {
-    const matches = createMatcher(pattern);
-    for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
-    for (const [path, excluding] of folders) {
-      if (matches(path)) folders.delete(path);
-      else excluding.push(matches);
-    }
-  }
 
   async function choosePattern(text: string): Promise<void> {
     const excluding = text.startsWith('!');
     const pattern = parsePattern(excluding ? text.slice(1) : text);
-    if (pattern.ok && excluding) return exclude(pattern.value);
+    if (pattern.ok && excluding) {
+      const matches = createMatcher(pattern.value);
+      for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
+      return;
+    }
     const matched = pattern.ok ? await expand(pattern.value, options) : pattern;
     if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
-  /** Returns whether the line is the name of a file, a folder, or a lock of the job. */
-  function chooseByName(path: LockPath, { kind, text }: Exclude<PathLine, { kind: 'literal' }>): boolean {
-    const entry = checkout.find(path);
-    if (entry === 'folder' && acceptFolders) folders.set(path, []);
-    else if (kind !== 'folder' && (entry === 'file' || (kind !== 'pattern' && isLocked(path))))
-      chosen.set(path, 'named');
-    else if (entry === 'folder') problems.push(lineProblem('path', text, folderText(path, checkout)));
-    else return false;
-    return true;
-  }
-
   async function choose(line: PathLine): Promise<void> {
-    if (line.kind === 'literal') {
-      chosen.set(line.path, 'named');
-      return;
-    }
-    const { text } = line;
+    const { kind, text } = line;
     const name = 'path' in line ? accepted(line.path) : canonicalLockPath(text);
-    if (name.ok && chooseByName(name.value, line)) return;
-    switch (line.kind) {
-      case 'path':
-        chosen.set(line.path, 'named');
-        unknown.set(line.path, unknown.get(line.path) ?? text);
-        break;
-      case 'folder':
-        problems.push(lineProblem('path', text, endsWithSlashText(line.path)));
-        break;
-      case 'pattern':
-        await choosePattern(text);
-        break;
-      case 'mistake':
-        problems.push(lineProblem('path', text, mistakeText));
+    const entry = name.ok && kind !== 'literal' ? checkout.find(name.value) : undefined;
+    const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && isLocked(name.value)));
+    if (isKnown) chosen.set(name.value, 'named');
+    else if (name.ok && entry === 'folder') problems.push(lineProblem('path', text, folderText(name.value, checkout)));
+    else if (kind === 'pattern') await choosePattern(text);
+    else if (kind === 'mistake') problems.push(lineProblem('path', text, mistakeText));
+    else if (name.ok) {
+      chosen.set(name.value, 'named');
+      unknown.set(name.value, unknown.get(name.value) ?? text);
     }
   }
 
   for (const line of lines) await choose(line);
-  if (problems.length === 0 && lines.length > 0 && chosen.size + folders.size === 0) {
+  if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
     problems.push('Input `path` selects nothing: its lines with "!" exclude everything that the other lines select.');
   }
   if (problems.length > 0) throw new InputError(problems);
   const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   return {
     paths: [...chosen].map(([path, kind]): ResolvedPath => ({ kind, path })),
-    folders: [...folders].map(([path, excluding]): ResolvedFolder => {
-      return { path, excludes: (below) => excluding.some((matches) => matches(below)) };
-    }),
     // Before a checkout, no path has a file.
     warning: unknownLines.length > 0 && !checkout.isEmpty() ? unknownLinesText(unknownLines, checkout) : undefined,
   };
@@ -118,14 +79,9 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
 const mistakeText =
   'Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set `glob: false`.';
 
+/** `?` replaces characters that have a meaning in patterns. */
 const folderText = (path: LockPath, { folder }: Checkout): string =>
-  `It is a folder of the checkout in ${folder}. Write ${below(path)} for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
-
-const endsWithSlashText = (path: LockPath): string =>
-  `It ends with a slash, and the checkout has no such folder. A path names a file; ${below(path)} stands for the files below a folder of the checkout.`;
-
-/** A pattern for the files below a folder. `?` replaces characters that have a meaning in patterns. */
-const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;
+  `It is a folder of the checkout in ${folder}. Write \`${path.replace(/[*?[\]{}()!]/g, '?')}/**\` for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
 
 /** Rejects patterns that leave the checkout: they would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
@@ -214,4 +170,67 @@ function closestPath(path: string, { namesIn, find }: Checkout): string | undefi
     closest = closest === '' ? next : `${closest}/${next}`;
   }
   return find(closest) === 'folder' ? `${closest}/**` : closest;
+}
+
+type Checkout = ReturnType<typeof openCheckout>;
+
+/** The files of a checkout. Only folders along the requested paths are read, each once. */
+export function openCheckout(folder: string) {
+  const listings = new Map<string, ReadonlyMap<string, Dirent>>();
+
+  function listingOf(at: string): ReadonlyMap<string, Dirent> {
+    const known = listings.get(at);
+    if (known !== undefined) return known;
+    // File systems store names composed (é) or decomposed (e and an accent).
+    const listing = new Map(entriesIn(at).map((entry) => [entry.name.normalize('NFC'), entry]));
+    listings.set(at, listing);
+    return listing;
+  }
+
+  /** Lists the last folder of a path, with the folder names as the file system spells them. */
+  function listingAlong(names: readonly string[]): ReadonlyMap<string, Dirent> {
+    let at = folder;
+    for (const name of names) {
+      const entry = listingOf(at).get(name);
+      if (entry === undefined) return new Map();
+      at = join(at, entry.name);
+    }
+    return listingOf(at);
+  }
+
+  return {
+    folder,
+    isEmpty: (): boolean => listingOf(folder).size === 0,
+    /** Compares names exactly, even if the file system ignores case. */
+    find(path: string): 'file' | 'folder' | undefined {
+      const names = path.normalize('NFC').split('/');
+      const entry = listingAlong(names.slice(0, -1)).get(names.at(-1) ?? '');
+      if (entry === undefined) return undefined;
+      return isFolder(entry) ? 'folder' : 'file';
+    },
+    /** The composed (NFC) names in a folder. Empty if it cannot be read. */
+    namesIn: (path: string): Iterable<string> => listingAlong(path === '' ? [] : path.split('/')).keys(),
+  };
+}
+
+const isFile = (entry: Dirent): boolean => linked(entry)?.isFile() === true;
+
+const isFolder = (entry: Dirent): boolean => linked(entry)?.isDirectory() === true;
+
+/** A link to a file counts as a file, as it does in the repository. */
+function linked(entry: Dirent): Pick<Dirent, 'isFile' | 'isDirectory'> | undefined {
+  if (!entry.isSymbolicLink()) return entry;
+  try {
+    return statSync(join(entry.parentPath, entry.name));
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

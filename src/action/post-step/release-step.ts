@@ -1,8 +1,8 @@
 import { sleep, steadyClock } from '../../client/client.ts';
-import { cleanupLimits } from '../../locks/cleanup-limits.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
+import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
@@ -13,7 +13,6 @@ import type { Reporter } from '../report/reporter.ts';
 import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
-import { parseSavedState } from '../step/saved-state.ts';
 import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
 import { releaseAll, unreleased } from './release.ts';
@@ -47,17 +46,17 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await endMain(ending, step, state('main'));
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal(ending, step, state('renewer'), cancelled);
-  const savedState = parseSavedState(state('locks'));
+  const saved = parseLines(state('locks'));
   const records = { file: ledger.file, ...ledger.read() };
-  const candidates = readCandidates({ ledger: records, step, savedState });
+  const candidates = readCandidates({ ledger: records, step, saved });
 
-  if (savedState?.outlivesJob) {
+  if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
   const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
-  if (nothing && savedState === undefined) {
+  if (nothing && saved.length === 0) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
@@ -72,7 +71,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
   const { results, now } = nothing
     ? { results: [], now: Date.now() }
-    : await releaseOnService(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
+    : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
@@ -85,7 +84,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
 }
 
-interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'> {
+interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
   readonly origin: string | undefined;
   readonly ledger: Ledger;
   readonly record: (entry: Entry) => void;
@@ -95,7 +94,7 @@ interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'
 /** The results, and the current time by the clock of the service. */
 async function releaseOnService(
   candidates: ReleaseCandidates,
-  { step, raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
+  { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
 ): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
   const reader = createReader(raw);
   const connection = readConnection(reader, process.env);
@@ -107,8 +106,8 @@ async function releaseOnService(
   const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
     const time = { clock: steadyClock, sleep, random: Math.random };
-    const session = createLockSession({ ...time, client, record, step, origin });
-    const context = { ...time, client, session, service: baseUrl, within: { ...within, isLastChance: true } };
+    const session = createLockSession({ ...time, client, record, origin });
+    const context = { ...time, client, record, session, service: baseUrl, within: { ...within, isLastChance: true } };
     return { results: await releaseAll(context, candidates), now: client.serverNow() };
   } finally {
     within.stop();

@@ -1,14 +1,15 @@
-import { type CallLimits, type Client, type LostLock, lookUp, withRequest } from '../../client/client.ts';
+import { type CallLimits, type Client, inParallel, type LostLock, lookUp, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent, LeaseIntent, LockLocation } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
+import { endLease } from '../../locks/rollback.ts';
 import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
 
-export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep'> {
-  readonly client: Pick<Client, 'listLocks' | 'serverNow'>;
+export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'record'> {
+  readonly client: Client;
   readonly session: LockSession;
   /** The current service. Its token must not be sent to another one. */
   readonly service: string;
@@ -40,8 +41,11 @@ export async function releaseAll(
 ): Promise<readonly CandidateResult[]> {
   const releases = releasesOf(candidates).toSorted((one, other) => (other.expiry || 0) - (one.expiry || 0));
   const byPath = Map.groupBy(releases, ({ about }) => about.path);
-  const results = await Promise.all(Array.from(byPath.values(), (onPath) => releaseInTurn(context, onPath)));
-  return results.flat();
+  const results: CandidateResult[] = [];
+  await inParallel([...byPath.values()], async (onPath) => {
+    results.push(...(await releaseInTurn(context, onPath)));
+  });
+  return results;
 }
 
 async function releaseInTurn(
@@ -140,9 +144,10 @@ function leaseRelease(intent: LeaseIntent, held: readonly ReleaseCandidate[], re
     about: intent,
     expiry: Math.max(...held.map(({ grant }) => Date.parse(grant.lock.expires_at))),
     failed,
-    async release({ client, session, clock, sleep, within }) {
+    async release(context) {
+      const { client, clock, sleep, within } = context;
       for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-        const end = await session.endLease(intent, within);
+        const end = await endLease(context, intent, within);
         if (end.kind === 'ended') {
           const released = new Set<string>(end.released);
           const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));

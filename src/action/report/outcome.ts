@@ -3,8 +3,8 @@ export interface Outcome {
   readonly outputs: Outputs;
   /** The result in one sentence, for the summary. Its times are absolute, because a summary is read for months. */
   readonly sentence: string;
-  readonly tables: readonly Table[];
-  /** Markdown below the tables. */
+  readonly table?: Table | undefined;
+  /** Markdown below the table. */
   readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
@@ -17,7 +17,7 @@ export type Cell = string | { readonly run: string };
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** A link to the rows that do not fit into a summary. */
+  /** A link to the rows that a summary leaves out. */
   readonly rest?: { readonly text: string; readonly url: string } | undefined;
 }
 
@@ -62,17 +62,17 @@ export interface FileAnnotation {
   readonly isWarning?: boolean;
 }
 
-export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonly Table[]): Outcome => ({
+export const succeeded = (outputs: Outputs, sentence: string, table?: Table): Outcome => ({
   outputs,
   sentence,
-  tables,
+  table,
   failures: [],
 });
 
-export const failed = (outputs: Outputs, reason: string, ...tables: readonly Table[]): Outcome => ({
+export const failed = (outputs: Outputs, reason: string, table?: Table): Outcome => ({
   outputs,
   sentence: reason,
-  tables,
+  table,
   failures: [reason],
 });
 

@@ -116,11 +116,11 @@ export function createReporter(secrets: readonly string[]) {
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
-  async function summarize(title: string, { sentence, tables, chart = '' }: Outcome): Promise<void> {
+  async function summarize(title: string, { sentence, table, chart = '' }: Outcome): Promise<void> {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
-      await core.summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
+      await core.summary.addRaw(summaryHtml(title, sentence, table, redact) + chart).write();
     } catch (error) {
       warn(`Could not write the job summary: ${errorMessage(error)}`);
     }
@@ -150,58 +150,35 @@ export function createReporter(secrets: readonly string[]) {
   };
 }
 
-/** GitHub drops the complete summary of a step if it is larger than 1 MiB. */
-const maxBytes = 900 * 1_024;
-
 /**
- * One sentence, then the tables, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might
- * not be recognized.
+ * One sentence, then the table, as HTML with untrusted text escaped. Secrets are redacted first: escaped, they might not
+ * be recognized.
  */
-export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(truncate(redact(sentence))))}</p>\n`;
-  for (const table of tables) {
-    if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
-  }
-  return `${html}\n`;
-}
+export const summaryHtml = (title: string, sentence: string, table: Table | undefined, redact: Redact): string =>
+  `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(truncate(redact(sentence), maxSentenceLength)))}</p>\n${tableHtml(table, redact)}\n`;
 
+/** The first rows matter most. GitHub drops the complete summary of a step if it is larger than 1 MiB. */
+const maxRows = 50;
+const maxCellLength = 300;
 const maxSentenceLength = 4_000;
 
-const truncate = (text: string): string =>
-  text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text;
+const truncate = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text);
 
-/** The first rows matter most. The others are folded, for readers who look for a specific one. */
-const maxOpenRows = 50;
-const maxRows = 500;
-
-/** As many rows as fit, most of them folded, and the number of rows left out. */
-function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
-  const headHtml = rowHtml('th', head, redact);
-  const table = (rowsHtml: readonly string[]): string => `<table>\n${headHtml}${rowsHtml.join('')}</table>\n`;
-  const folded = (rowsHtml: readonly string[]): string =>
-    `<details>\n<summary>${formatNumber(rowsHtml.length)} more</summary>\n${table(rowsHtml)}</details>\n`;
-  const restLink = rest && `: ${link(redact(rest.text), redact(rest.url))}`;
-  const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
-
-  let left = room - bytes(table([]) + folded([]) + others(rows.length));
-  const visible: string[] = [];
-  for (const row of rows.slice(0, maxRows)) {
-    const html = rowHtml('td', row, redact);
-    left -= bytes(html);
-    if (left < 0) break;
-    visible.push(html);
-  }
-  const [open, more] = [visible.slice(0, maxOpenRows), visible.slice(maxOpenRows)];
+function tableHtml({ head, rows, rest }: Table = { head: [], rows: [] }, redact: Redact): string {
+  if (rows.length === 0) return '';
+  const visible = rows.slice(0, maxRows).map((row) => rowHtml('td', row, redact));
+  const table = `<table>\n${rowHtml('th', head, redact)}${visible.join('')}</table>\n`;
+  const restLink = rest === undefined ? '' : `: ${link(redact(rest.text), redact(rest.url))}`;
   const omitted = rows.length - visible.length;
-  return table(open) + (more.length > 0 ? folded(more) : '') + (omitted > 0 ? others(omitted) : '');
+  return omitted === 0 ? table : `${table}<p>And ${formatNumber(omitted)} more${restLink}.</p>\n`;
 }
 
 const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
   `<tr>${row.map((cell) => `<${tag}>${cellHtml(cell, redact)}</${tag}>`).join('')}</tr>\n`;
 
 function cellHtml(cell: Cell, redact: Redact): string {
-  if (typeof cell === 'string') return inHtml(redact(cell));
-  const url = redact(cell.run);
+  if (typeof cell === 'string') return inHtml(truncate(redact(cell), maxCellLength));
+  const url = truncate(redact(cell.run), maxCellLength);
   const name = runName(url);
   return name === undefined ? inHtml(url) : link(name, url);
 }
@@ -213,9 +190,7 @@ const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!
 
 /** A list of locks may go to jobs on any system. Other outputs are for steps of the same job: Linux allows 128 KiB. */
 const fitsOutput = (name: OutputName, text: string): boolean =>
-  name === 'locks' ? fitsVariable(text) : bytes(text) <= 100_000;
-
-const bytes = (text: string): number => Buffer.byteLength(text);
+  name === 'locks' ? fitsVariable(text) : Buffer.byteLength(text) <= 100_000;
 
 /**
  * Only the runner removes this command from the log. Elsewhere it would show the secret. Gitea, Forgejo and act also

@@ -35,14 +35,13 @@ export function reportResults(
     (one, other) => order.indexOf(one.result) - order.indexOf(other.result) || (one.path < other.path ? -1 : 1),
   );
   const counts = [...Map.groupBy(sorted, ({ result }) => result)].filter(([result]) => result !== main);
-  const table: Table = {
-    head: ['Path', 'Result', 'Held by', 'Until'],
-    rows: sorted.map(({ path, result, holder, until }) => [path, result, holderName(holder), timeCell(until)]),
-    rest,
-  };
   return {
     sentence: `${begin}${counts.map(([result, { length }]) => `, ${formatNumber(length)} ${result}`).join('')}.`,
-    tables: [table],
+    table: {
+      head: ['Path', 'Result', 'Held by', 'Until'],
+      rows: sorted.map(({ path, result, holder, until }) => [path, result, holderName(holder), timeCell(until)]),
+      rest,
+    },
     lines: sorted.map(({ path, result, holder, until }) => {
       // The output of another job may have any text in place of a time.
       const time = Date.parse(until ?? '');

@@ -66,7 +66,7 @@ const maxConnections = 4;
 export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const connection = openConnection(apiUrl);
+  const connection = openConnection(apiUrl, maxConnections);
   const closing = new AbortController();
   const call = createCall({
     baseUrl: apiUrl,
@@ -75,7 +75,6 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
     serverClock: createServerClock(clock),
     send: async (request, signal) => toRateLimited(await connection.send(request, signal)),
     timeoutMs: milliseconds(requestTimeout),
-    maxConnections,
     retries,
     secrets: [token],
     headers: {},

@@ -135,8 +135,11 @@ const shapes = {
   'lease-ended': { ...ofStep, lease: isString },
   /** The service answered like one that knows only the interface. */
   'no-leases': { service: isString, at: isString },
-  /** The step has all its locks. Until then, it may still give back what it was granted. */
-  acquired: ofStep,
+  /**
+   * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, its
+   * post-step releases none: `auto-release` is false.
+   */
+  acquired: { ...ofStep, outlivesJob: isOptional(isBoolean) },
   /** The post-step has begun: whatever the step is granted after this line, it gives back. */
   'step-ended': { step: isString, at: isString },
   /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */

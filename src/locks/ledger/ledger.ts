@@ -35,9 +35,9 @@ export function openLedger(file: string, redact: Redact) {
      */
     read(): { readonly entries: readonly Entry[]; readonly problem: string | undefined } {
       try {
-        const lines = linesIn(readFileSync(file, 'utf8')).map(readEntry);
-        const entries = lines.filter((entry) => entry !== undefined);
-        const damaged = lines.length - entries.length;
+        const text = readFileSync(file, 'utf8');
+        const entries = parseLines(text);
+        const damaged = linesIn(text).length - entries.length;
         const what = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
         return { entries, problem: damaged === 0 ? undefined : `${what} of the ledger in ${file} cannot be read.` };
       } catch (error) {
@@ -73,9 +73,7 @@ export function followLedger(file: string): () => readonly Entry[] {
         const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
         const whole = read.subarray(0, read.lastIndexOf('\n') + 1);
         position += whole.length;
-        const entries = linesIn(whole.toString())
-          .map(readEntry)
-          .filter((entry) => entry !== undefined);
+        const entries = parseLines(whole.toString());
         // The text after the last line break may be incomplete.
         if (entries.length > 0 || read.length < room) return entries;
         // No line was complete, so more is read at once; otherwise all complete lines were unreadable.
@@ -136,5 +134,8 @@ export const lockJson = (value: unknown, redact: Redact): string =>
 
 /** All steps of a job share the runner's temporary folder, which is emptied after the job. */
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
+
+/** The readable lines of a ledger. */
+export const parseLines = (text: string): readonly Entry[] => linesIn(text).flatMap((line) => readEntry(line) ?? []);
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');

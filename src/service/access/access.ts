@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { grants, type Scope } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
+import { grants, type Scope } from '../contract/scopes.ts';
 import type { Environment } from '../http/context.ts';
 import type { RequestLimit } from '../http/request-limit.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';

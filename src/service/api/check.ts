@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { latestModes, pushLockModes } from '../../interface/resources.ts';
-import { grants } from '../../interface/scopes.ts';
 import { bearerOf } from '../access/caller.ts';
 import { branchField, heldPathField } from '../contract/request-fields.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
+import { grants } from '../contract/scopes.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { pushLockMode } from '../workspaces/settings.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
-import { grants } from '../../interface/scopes.ts';
 import { makeFree, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
+import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { parseIfMatch, tagPattern } from '../locks/release.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
@@ -68,7 +68,7 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       201: jsonResponse('Acquired.', acquiredLockSchema, 'ETag', 'Location', 'Preference-Applied'),
     },
     refusals: [409, 412],
-    async handle({ c, workspace, body: { until_merged: untilMerged, ...body } }) {
+    async handle({ c, workspace, body }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
@@ -79,7 +79,7 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
-      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare, untilMerged };
+      const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare };
       return waitWith(c, parts.storage, async (options) =>
         acquireResponse(request, await parts.locks.acquire(key, request, options)),
       );

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import { scopes } from '../../interface/scopes.ts';
 import { bearerOf } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
+import { scopes } from '../contract/scopes.ts';
 import { isForm, readText } from '../http/body.ts';
 import { addressOf, type Environment } from '../http/context.ts';
 import { readParameters } from '../http/request-target.ts';

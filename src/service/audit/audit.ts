@@ -1,5 +1,11 @@
+import { z } from '@hono/zod-openapi';
+import { sql } from 'kysely';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { parseJson } from '../contract/problem.ts';
+import type { RecordedEntry } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import { type Retention, removeInBatches } from '../storage/remove-old.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
 /** Audited actions: everything except a token's own locks and syncs. */
@@ -60,4 +66,85 @@ export async function recordAudit(db: Database, now: Now, { actor, action, detai
   const occurredAt = asTimestamp(at);
   const entry = { sequence, at: occurredAt, actor: name, token_id, address, action, detail };
   await recordEvents(db, now, [{ type: 'audit.recorded', workspace, occurredAt, data: { entry } }]);
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  /** Selects older entries: the `next` of the previous page. */
+  readonly before?: number | undefined;
+  readonly action?: string | undefined;
+  /** Name of the actor, or id of its token. */
+  readonly actor?: string | undefined;
+  /** Maximum age of the entries. */
+  readonly since?: Duration | undefined;
+  readonly workspace?: string | undefined;
+}
+
+/** For the command, which waits for no one else: filters read the entries one by one. Newest first. */
+export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery) {
+  const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, workspace } = query;
+  let found = read
+    .selectFrom('audit')
+    .select(['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'])
+    .where('sequence', '<', before)
+    .orderBy('sequence', 'desc')
+    .limit(limit + 1);
+  if (action !== undefined) found = found.where('action', '=', action);
+  if (actor !== undefined) found = found.where(({ or }) => or({ actor, token_id: actor }));
+  if (since !== undefined) found = found.where('at', '>=', sql<number>`${now} - ${milliseconds(since)}`);
+  if (workspace !== undefined) found = found.where(ofWorkspace(workspace));
+  const rows = await found.execute();
+  const entries = rows
+    .slice(0, limit)
+    .map((row): RecordedEntry => ({ ...row, at: asTimestamp(row.at), detail: parseDetail(row.detail) }));
+  return { entries, next: rows.length > limit ? entries.at(-1)?.sequence : undefined };
+}
+
+/** JSON.stringify() writes the detail, so the member always has the same spelling. */
+const ofWorkspace = (workspace: string) =>
+  sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+
+const detailSchema = z.record(z.string(), z.unknown());
+
+/** A manually inserted entry must not make all others unreadable. */
+const parseDetail = (text: string): Readonly<Record<string, unknown>> =>
+  parseJson(detailSchema, text) ?? { unreadable: text };
+
+const dayMs = 86_400_000;
+
+const maintenance = { name: 'maintenance', tokenId: null, address: null };
+
+/**
+ * Removes the entries of all days that are older than the retention. A trigger rejects the removal of entries after a
+ * stored limit. The limit is raised in one transaction with an audit entry about it.
+ */
+export async function removeOldAudit(
+  storage: Pick<Storage, 'read' | 'now' | 'commit'>,
+  { keepAudit }: Pick<Retention, 'keepAudit'>,
+): Promise<void> {
+  if (keepAudit === undefined) return;
+  const { read, now, commit } = storage;
+  const { time } = await read.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
+  const before = Math.floor((time - milliseconds(keepAudit)) / dayMs) * dayMs;
+  const inOrder = read.selectFrom('audit').select(['sequence', 'at']).orderBy('sequence').limit(1);
+  const oldest = await inOrder.executeTakeFirst();
+  if (oldest === undefined || oldest.at >= before) return;
+  const firstKept = await inOrder.where('at', '>=', before).executeTakeFirst();
+  await commit('global', async (db) => {
+    const raised = await db
+      .insertInto('quotas')
+      .values({ name: 'auditRemovableBefore', value: before })
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet({ value: before }).where('quotas.value', '<', before),
+      )
+      .executeTakeFirst();
+    if (raised.numInsertedOrUpdatedRows === 0n) return;
+    await recordAudit(db, now, {
+      actor: maintenance,
+      action: 'audit.removed',
+      detail: { before: asTimestamp(before) },
+    });
+  });
+  const end = firstKept?.sequence ?? Number.MAX_SAFE_INTEGER;
+  await removeInBatches(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
 }

@@ -1,7 +1,11 @@
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { z } from '@hono/zod-openapi';
 import { type Selectable, sql } from 'kysely';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
+import { parseJson } from '../contract/problem.ts';
 import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -9,9 +13,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { countActiveLocks } from '../workspaces/workspaces.ts';
-import { BackupError, damaged, type Header, tableKeys } from './format.ts';
-import { load, readBackup } from './load.ts';
-import { waitForReader } from './write.ts';
+import { format, type Header, tableKeys, waitForReader } from './write.ts';
 
 export type Restored = Awaited<ReturnType<typeof restoreBackup>>;
 
@@ -32,37 +34,136 @@ export const restoreBackup = (
     }
     if (!replace) await refuseStoredData(db);
     const fencesBefore = await db.selectFrom('fences').selectAll().execute();
-    const { header, rows } = await readBackup(input, async (header, lines) => {
-      refuseNewerSchema(header);
-      await emptyDatabase(db, dialect);
-      return { header, rows: await loadSchema(header, lines, db, dialect) };
-    });
+    const { header, rows } = await load(input, db, dialect);
     await refuseUnusableWorkspaces(db);
 
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
-    const fencesRaisedBy = await raiseFences(db, fencesBefore, time - header.taken_at);
+    const fencesRaisedBy = await raiseFences(db, time - header.taken_at);
+    await keepHigherFences(db, fencesBefore);
     const ended = { ...(await endSessions(db)), activeLocks: await countActiveLocks(db, now) };
     await recordAudit(db, now, {
       actor,
       action: 'backup.restored',
       detail: { taken_at: asTimestamp(header.taken_at), fences_raised_by: fencesRaisedBy },
     });
-    return { header, rows, ...ended, schema: schemaVersion(), fencesRaisedBy };
+    return { header, rows, ...ended, fencesRaisedBy };
   });
 
-async function loadSchema({ schema }: Header, lines: AsyncIterable<string>, db: Database, dialect: Dialect) {
-  await migrate(db, dialect, schema);
-  // The only row that the schema starts with.
-  await sql`delete from fences`.execute(db).catch(asDamage);
-  const rows = await load(lines, db, dialect);
-  await migrate(db, dialect).catch(asDamage);
-  return rows;
+/** The message is written for users. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
 }
 
-/** The header may name another schema than that of the rows. */
-function asDamage(error: unknown): never {
-  if (!(error instanceof Error) || databaseProblem(error) !== undefined) throw error;
-  throw damaged(`its rows do not have the schema that its header names (${error.message})`);
+const damaged = (reason: string): BackupError =>
+  new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
+
+const unsupported = (detail: string): BackupError =>
+  new BackupError(
+    `The file is not a backup that this version of workspace-service can read. Nothing was changed. ${detail}`,
+  );
+
+/** Replaces all tables with those of the backup. May fail at its end: the transaction must then be rolled back. */
+async function load(input: Readable, db: Database, dialect: Dialect) {
+  const counts: Record<string, number> = {};
+  try {
+    return await pipeline(input, createGunzip().setEncoding('utf8'), async (text: AsyncIterable<string>) => {
+      const lines = linesOf(text);
+      const header = parseHeader((await lines.next()).value ?? '');
+      await emptyDatabase(db, dialect);
+      for await (const { table, rows } of batchesOf(lines)) {
+        await insertRows(db, dialect, table, rows);
+        counts[table] = (counts[table] ?? 0) + rows.length;
+      }
+      if (dialect === 'postgres') await continueSequences(db);
+      return { header, rows: counts };
+    });
+  } catch (error) {
+    throw asBackupError(error);
+  }
+}
+
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let rest = '';
+  for await (const piece of text) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+const headerSchema = z.object({
+  format: z.literal(format),
+  schema: z.int(),
+  service: z.string(),
+  taken_at: z.int().nonnegative(),
+});
+
+function parseHeader(line: string): Header {
+  const header = parseJson(headerSchema, line);
+  if (header === undefined) throw unsupported('Restore a file that "workspace-service backup" wrote.');
+  if (header.schema === schemaVersion()) return header;
+  throw unsupported(`Restore it with the version ${header.service}, which wrote it, and start the other version then.`);
+}
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const rowSchema = z.tuple([
+  z.enum(tableKeys.map(([table]) => table)),
+  z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+]);
+
+/** Limits the parameters of a statement. */
+const maxRows = 100;
+
+/** Groups the rows of a table that follow each other. */
+async function* batchesOf(lines: AsyncIterable<string>) {
+  let batch: { readonly table: string; readonly rows: Row[] } | undefined;
+  for await (const line of lines) {
+    const [table, row] = parseJson(rowSchema, line) ?? [];
+    if (table === undefined || row === undefined) throw damaged('a line in it is not one of a backup');
+    if (batch !== undefined && (batch.table !== table || batch.rows.length === maxRows)) {
+      yield batch;
+      batch = undefined;
+    }
+    batch ??= { table, rows: [] };
+    batch.rows.push(row);
+  }
+  if (batch !== undefined) yield batch;
+}
+
+async function insertRows(db: Database, dialect: Dialect, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => sql`(${sql.join(columns.map((name) => row[name]))})`);
+  // PostgreSQL generates the sequence of audit entries and deliveries, and without this clause rejects other values.
+  const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
+  const names = sql.join(columns.map((name) => sql.ref(name)));
+  try {
+    await sql`insert into ${sql.table(table)} (${names}) ${overriding} values ${sql.join(values)}`.execute(db);
+  } catch (error) {
+    if (databaseProblem(error) !== undefined || !(error instanceof Error)) throw error;
+    throw damaged(`the database does not accept rows of the table "${table}" (${error.message})`);
+  }
+}
+
+/** After the highest number. SQLite does so by itself. */
+async function continueSequences(db: Database): Promise<void> {
+  for (const table of ['audit', 'deliveries']) {
+    const last = sql`(select max(sequence) from ${sql.table(table)})`;
+    await sql`select setval(pg_get_serial_sequence(${table}, 'sequence'), ${last}) where ${last} is not null`.execute(
+      db,
+    );
+  }
+}
+
+/** Converts errors of zlib for truncated and invalid input: https://www.zlib.net/manual.html */
+function asBackupError(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');
+  if (error.code !== 'Z_DATA_ERROR') return error;
+  return error.message === 'incorrect header check'
+    ? unsupported('Restore a file that "workspace-service backup" wrote.')
+    : damaged('its checksum or its compression is wrong');
 }
 
 /** Ids become names of folders and parts of URLs. */
@@ -70,13 +171,6 @@ async function refuseUnusableWorkspaces(db: Database): Promise<void> {
   const workspaces = await db.selectFrom('workspaces').select('id').execute();
   const wrong = workspaces.find(({ id }) => !parseWorkspaceId(id).ok);
   if (wrong !== undefined) throw damaged(`no workspace can have the id ${quoteForLog(wrong.id)}`);
-}
-
-function refuseNewerSchema({ schema, service }: Header): void {
-  if (schema <= schemaVersion()) return;
-  throw new BackupError(
-    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version supports ${schemaVersion()}). Nothing was changed. Restore it with that version.`,
-  );
 }
 
 /** A session or a link that ended after the backup must not work again. */
@@ -118,11 +212,14 @@ async function refuseOtherUsers(db: Database): Promise<void> {
   );
 }
 
-/** Drops the tables, because rows of the audit cannot be deleted. */
+/** Drops the tables and makes them again, because rows of the audit cannot be deleted. */
 async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
   if (dialect === 'postgres') await sql`drop function audit_refuses(), audit_keeps()`.execute(db);
+  await migrate(db, dialect);
+  // The only row that the schema starts with.
+  await db.deleteFrom('fences').execute();
 }
 
 /**
@@ -134,20 +231,18 @@ const maxFencesPerMs = 100;
 /** Minimum, for the moment of the backup itself and for clocks that differ. */
 const minRaise = 1_000_000;
 
-/**
- * Raises the last fence of every workspace above all fences that may have been issued since the backup, and above those
- * of the replaced database. Returns the difference.
- */
-export async function raiseFences(
-  db: Database,
-  replaced: readonly Selectable<Tables['fences']>[],
-  sinceBackupMs: number,
-): Promise<number> {
+/** Raises the last fence of every workspace above all that may have been issued since the backup, and returns by how much. */
+export async function raiseFences(db: Database, sinceBackupMs: number): Promise<number> {
   const raisedBy = minRaise + maxFencesPerMs * Math.max(0, sinceBackupMs);
   await db
     .updateTable('fences')
     .set({ value: sql<number>`value + ${sql.lit(raisedBy)}` })
     .execute();
+  return raisedBy;
+}
+
+/** Keeps the fences of the replaced database that are higher than those of the backup. */
+async function keepHigherFences(db: Database, replaced: readonly Selectable<Tables['fences']>[]): Promise<void> {
   // One by one: a statement has a limited number of parameters, and there is a fence for each workspace that ever was.
   for (const fence of replaced) {
     await db
@@ -161,5 +256,4 @@ export async function raiseFences(
       )
       .execute();
   }
-  return raisedBy;
 }

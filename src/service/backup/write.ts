@@ -3,7 +3,25 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
-import { format, type Header, tableKeys } from './format.ts';
+import type { Tables } from '../storage/tables.ts';
+
+export const format = 'workspace-service backup 1';
+
+/**
+ * A backup is gzipped JSON, one value per line: the header, then each row as its table and an object. Without the
+ * checksum at the end of the compressed data it is incomplete.
+ */
+export interface Header {
+  readonly format: typeof format;
+  readonly schema: number;
+  /** Version of the service that wrote it. */
+  readonly service: string;
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly taken_at: number;
+}
+
+/** Number of rows by table. */
+export type RowCounts = Readonly<Record<string, number>>;
 
 /** Writes a snapshot of the complete database. The service can run at the same time. */
 export const writeBackup = (storage: Storage, service: string, output: Writable) =>
@@ -20,13 +38,11 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
       for (const [table, key] of tableKeys) {
         let rows = 0;
         for await (const page of pagesOf(db, table, key)) {
-          if (rows === 0) yield lineOf({ table, columns: Object.keys(page[0] ?? {}) });
           rows += page.length;
-          yield page.map((row) => lineOf(Object.values(row))).join('');
+          yield page.map((row) => lineOf([table, row])).join('');
         }
         counts[table] = rows;
       }
-      yield lineOf({ rows: counts });
     }
 
     await pipeline(Readable.from(lines(), { objectMode: false }), createGzip(), output);
@@ -78,3 +94,34 @@ export async function waitForReader(db: Database): Promise<void> {
   for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
     await sql`select set_config(${limit}, '0', true)`.execute(db);
 }
+
+/**
+ * Every table with its primary key, in the order of a backup: a table follows those that it references. The audit and
+ * the deliveries are ordered by their sequence, because the audit accepts rows only in that order.
+ */
+const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
+  workspaces: ['id'],
+  tokens: ['id'],
+  trust_rules: ['id'],
+  sessions: ['hash'],
+  sign_in_links: ['hash'],
+  fences: ['workspace_id'],
+  quotas: ['name'],
+  signing_keys: ['name'],
+  locks: ['workspace_id', 'path'],
+  leases: ['workspace_id', 'id'],
+  lock_history: ['workspace_id', 'ended_at', 'fence'],
+  waits: ['id'],
+  wait_paths: ['wait_id', 'path'],
+  lock_requests: ['workspace_id', 'path', 'owner'],
+  pool_items: ['workspace_id', 'pool', 'path'],
+  synced_branches: ['workspace_id', 'name'],
+  syncs: ['id'],
+  hooks: ['id'],
+  hook_backlogs: ['hook_id'],
+  deliveries: ['sequence'],
+  remembered_answers: ['token_id', 'workspace_id', 'key'],
+  audit: ['sequence'],
+};
+
+export const tableKeys: readonly (readonly [table: string, key: readonly string[]])[] = Object.entries(keys);

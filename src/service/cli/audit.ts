@@ -1,19 +1,16 @@
-import { pipeline } from 'node:stream/promises';
 import { optional, withDefault } from '../../command/flags.ts';
-import type { ProcessIo } from '../../command/io.ts';
 import { textTable } from '../../command/print.ts';
 import { wholeNumber } from '../../command/values.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';
-import { auditActions } from '../audit/audit.ts';
-import { exportAudit, parseDay, parseEndOfDay, readAudit } from '../audit/read-audit.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { auditActions, readAudit } from '../audit/audit.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
-import { parseAuditActor } from '../tokens/audit-actor.ts';
+import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand } from './storage-command.ts';
 
-const pageSize = 1_000;
 const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
 
@@ -35,38 +32,20 @@ export const audit = defineStorageCommand({
   ],
   flags: {
     limit: withDefault('N', 'maximum number of entries to list', wholeNumber(1, maxEntries), '100'),
-    format: optional(
-      'FORMAT',
-      'write all entries as csv or jsonl, regardless of --limit',
-      oneOf(['csv', 'jsonl']),
-      'default a table',
-    ),
     since: optional('DURATION', 'how far back, such as 12h or 90d', parsePositiveDuration, 'default the beginning'),
-    from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', parseDay, 'default the beginning'),
-    to: optional('DATE', 'the last day to list, in UTC', parseEndOfDay, 'default today'),
     action: optional(
       'ACTION',
       'only this action, such as token.created',
       oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`),
       'default all',
     ),
-    actor: optional('ACTOR', 'only by this token (its name or id) or operator:NAME', parseAuditActor, 'default all'),
+    actor: optional('ACTOR', 'only by this token (its name or id) or operator:NAME', parseActor, 'default all'),
     workspace: optional('ID', 'only entries about this workspace', parseWorkspaceId, 'default all'),
     before: optional('N', 'only entries older than this entry number', wholeNumber(1, maxNumber)),
   },
   example: '--since 7d --action lock.force-released',
-  check: ({ from, to }) => (from !== undefined && to !== undefined && from >= to ? ['--from is after --to.'] : []),
-  async run({ io, flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
-    const query = { since, from, until: to, action, actor, workspace, before };
-    const readPage = (before = query.before, limit = pageSize) => readAudit(storage, { ...query, before, limit });
-    if (format !== undefined) return void (await writeTo(io, exportAudit(format, readPage)));
-    const entries: RecordedEntry[] = [];
-    let next: number | undefined;
-    do {
-      const page = await readPage(next, Math.min(pageSize, limit - entries.length));
-      entries.push(...page.entries);
-      next = page.next;
-    } while (next !== undefined && entries.length < limit);
+  async run({ flags }, storage) {
+    const { entries, next } = await readAudit(storage, flags);
     const table = textTable(
       entries,
       {
@@ -84,9 +63,16 @@ export const audit = defineStorageCommand({
   },
 });
 
-/** A closed pipe, as with `head`, is not an error. */
-async function writeTo(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
-  await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+/** Longer than any name of a token or of a user of the command line. */
+const maxActorLength = 1_024;
+
+/** Name or id of a token. A secret, easily mistaken for an id, is rejected before it can be printed. */
+function parseActor(text: string): Parsed<string> {
+  if (looksLikeTokenSecret(text)) {
+    return refused(
+      'This is the secret of a token. Use its name or its id, as "workspace-service token list" shows them.',
+    );
+  }
+  if (text.length > maxActorLength) return refused('It is longer than any name.');
+  return /\p{Cc}/u.test(text) ? refused('It must not have control characters.') : accepted(text.normalize('NFC'));
 }

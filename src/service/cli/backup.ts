@@ -12,9 +12,8 @@ import { withFileErrors } from '../../command/system-errors.ts';
 import { parseFileOrPipe } from '../../command/values.ts';
 import { timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { BackupError, type RowCounts } from '../backup/format.ts';
-import { type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
-import { writeBackup } from '../backup/write.ts';
+import { BackupError, type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
+import { type RowCounts, writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -127,13 +126,11 @@ const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
 
 function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
   const taken_at = asTimestamp(header.taken_at);
-  const migrated = header.schema === restored.schema ? '' : `, migrated from schema ${header.schema}`;
   return {
     document: {
       taken_at,
       service_version: header.service,
-      backup_schema_version: header.schema,
-      schema_version: restored.schema,
+      schema_version: header.schema,
       rows,
       fences_raised_by: restored.fencesRaisedBy,
       sessions_ended: restored.endedSessions,
@@ -141,7 +138,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       live_locks: restored.activeLocks,
     },
     lines: [
-      `Restored the backup of ${timeCell(taken_at)}, with schema ${restored.schema}${migrated}:`,
+      `Restored the backup of ${timeCell(taken_at)}, with schema ${header.schema}:`,
       ...rowCounts(rows),
       '',
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
@@ -164,7 +161,7 @@ const raiseFencesCommand = defineStorageCommand({
   example: '--json',
   async run(_context, { commit, now }) {
     const fences_raised_by = await commit('global', async (db) => {
-      const raisedBy = await raiseFences(db, [], longestLagMs);
+      const raisedBy = await raiseFences(db, longestLagMs);
       const detail = { fences_raised_by: raisedBy };
       await recordAudit(db, now, { actor: operatorActor(), action: 'fences.raised', detail });
       return raisedBy;

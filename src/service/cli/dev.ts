@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { scopes } from '../../interface/scopes.ts';
+import { scopes } from '../contract/scopes.ts';
 import type { Git } from '../git/git.ts';
 import type { Storage } from '../storage/storage.ts';
 import { curlLine, workflowStep } from '../tokens/first-steps.ts';

@@ -2,9 +2,9 @@ import { type Flag, type FlagOptions, optional, required } from '../../command/f
 import { textOf } from '../../command/values.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
 import type { RateLimit } from '../access/access.ts';
 import type { Field } from '../contract/field.ts';
+import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { parseTokenName } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 

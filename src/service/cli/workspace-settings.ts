@@ -84,7 +84,6 @@ export const settingFlags = {
   lockDelay: optionalOrNone(workspaceFields.lock_delay, 'for that of the service'),
   latest: optionalField(workspaceFields.latest),
   latestBranches: optionalField(workspaceFields.latest_branches),
-  releaseOn: optionalOrNone(workspaceFields.release_on, 'for never'),
   pushLocks: optionalField(workspaceFields.push_locks),
 };
 
@@ -103,7 +102,6 @@ export function settingsOf({
     lock_delay_ms: lockDelay && milliseconds(lockDelay),
     latest: flags.latest,
     latest_branches: latestBranches && JSON.stringify(latestBranches),
-    release_on: flags.releaseOn,
     push_locks: flags.pushLocks,
   };
   // TypeScript does not follow the keys through the entries.
@@ -136,7 +134,7 @@ export const workspaceUpdate = defineStorageCommand({
   check: (flags) =>
     flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
       ? [
-          'There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest, --latest-branches, --release-on or --push-locks.',
+          'There is nothing to change. Set --remote, a flag for Git LFS, --lock-delay, --latest, --latest-branches or --push-locks.',
         ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
@@ -165,7 +163,6 @@ const currentSettings = (workspace: FoundWorkspace) => ({
   lock_delay: workspace.lock_delay_ms === null ? null : formatDuration({ seconds: workspace.lock_delay_ms / 1_000 }),
   latest: latestMode(workspace),
   latest_branches: patternsOf(workspace),
-  release_on: workspace.release_on,
   push_locks: pushLockMode(workspace),
 });
 

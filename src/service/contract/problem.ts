@@ -6,8 +6,8 @@ import {
   problems,
   problemTypePrefix,
 } from '../../interface/problem.ts';
-import type { Scope } from '../../interface/scopes.ts';
 import type { Problem } from './schemas.ts';
+import type { Scope } from './scopes.ts';
 
 interface RefusalExtras
   extends Pick<Problem, 'errors' | 'lock' | 'closed_until' | 'locks' | 'blocked' | 'lost' | 'outdated' | 'queue'> {

@@ -80,14 +80,6 @@ export const lockRequestSchema = z
           'Note for anyone who finds the path locked, in one line. Renewals keep it, and ignore the note of the request.',
         example: 'Repainting the hull, back on Monday',
       }),
-    until_merged: z
-      .boolean()
-      .default(false)
-      .openapi({
-        enum: [true, false],
-        description:
-          'For the lock of a person: the service releases it when the file changes on the branch that the workspace names for this. Ignored for a job.',
-      }),
   })
   .openapi('LockRequest');
 

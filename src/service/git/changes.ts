@@ -1,4 +1,4 @@
-import type { GitCommand } from './git-command.ts';
+import type { GitCommand, GitTask } from './git-command.ts';
 import { eachLine, eachToken } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
@@ -55,25 +55,29 @@ export async function listChanges(
   });
 }
 
-/** The git blobs of files in a commit. Missing files are missing. */
-export async function listBlobs(
+interface FoundObject {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** The objects with these names, such as `COMMIT:PATH`, in their order; undefined for each one that is missing. */
+export async function lookUp(
   git: GitCommand,
-  { head, paths, limits }: { readonly head: string; readonly paths: readonly string[]; readonly limits: Limits },
-): Promise<ReadonlyMap<string, string>> {
-  const blobs = new Map<string, string>();
-  const asked = paths.values();
+  names: readonly string[],
+  task: Pick<GitTask, 'limits' | 'inBackground'>,
+): Promise<readonly (FoundObject | undefined)[]> {
+  const found: (FoundObject | undefined)[] = [];
   await git(['cat-file', '--buffer', '--batch-check=%(objecttype) %(objectname)'], {
-    purpose: `find files of ${head}`,
-    limits,
-    input: Buffer.from(paths.map((path) => `${head}:${path}\n`).join('')),
-    // One line for each path.
+    ...task,
+    purpose: 'look for objects in the mirror',
+    input: Buffer.from(names.map((name) => `${name}\n`).join('')),
+    // One line for each name.
     onOutput: eachLine((line) => {
-      const [, blob] = /^blob ([0-9a-f]+)$/.exec(line) ?? [];
-      const { value: path } = asked.next();
-      if (path !== undefined && blob !== undefined) blobs.set(path, blob);
+      const [, type, id] = /^(blob|tree|commit|tag) ([0-9a-f]+)$/.exec(line) ?? [];
+      found.push(type === undefined || id === undefined ? undefined : { type, id });
     }),
   });
-  return blobs;
+  return found;
 }
 
 interface DifferenceQuery {
@@ -99,20 +103,6 @@ export async function listDifferences(
     ),
   });
   return paths;
-}
-
-/** The relation of a commit to an earlier state of its branch. A commit that is missing is unrelated. */
-export async function relationOf(
-  git: GitCommand,
-  { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
-): Promise<'ahead' | 'behind' | 'unrelated'> {
-  const counts = await git(
-    ['rev-list', '--ignore-missing', '--left-right', '--count', '--end-of-options', `${from}...${to}`],
-    { purpose: `compare the history of ${from} with that of ${to}`, limits },
-  );
-  const [lost = 0, added = 0] = counts.split('\t').map(Number);
-  if (lost === 0 && added > 0) return 'ahead';
-  return lost > 0 && added === 0 ? 'behind' : 'unrelated';
 }
 
 const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { spanOfMs } from '../../interface/duration.ts';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { createBorrowingRepository, ensureRepository, isRepository, type Mirror } from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
-import type { GitCommand } from './git-command.ts';
+import { type GitCommand, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
-import { type Limits, withSignal } from './run-git.ts';
+import type { Limits } from './run-git.ts';
 import { ageOf, withScratchFolder } from './scratch.ts';
 
 /**
@@ -134,7 +133,7 @@ export interface Transfer {
   readonly remote: Remote;
   readonly limits: Limits;
   /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
-  readonly silenceMs?: number | undefined;
+  readonly silenceMs: number;
 }
 
 interface BranchTransfer extends Transfer {
@@ -171,41 +170,26 @@ async function transferBranch(
 
 /** Fetches the missing objects of all refspecs, and then moves their refs. */
 async function transferRefs(
-  { git, remote, limits, silenceMs = 60_000, repository, what, refspecs, onErrorLine, enough }: RefTransfer,
+  { git, remote, limits, silenceMs, repository, what, refspecs, onErrorLine, enough }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {
   const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
-  const silent = new AbortController();
-  const silence = setTimeout(() => silent.abort(), silenceMs);
+  const purpose = `fetch ${what} of ${remote.address}`;
   let isReceived = false;
-  try {
-    await git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
-      purpose: `fetch ${what} of ${remote.address}`,
-      limits: withSignal(limits, silent.signal),
-      enough,
-      repository,
-      remote,
+  await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
+    git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
+      ...{ purpose, limits, enough, repository, remote },
       onErrorLine: (line) => {
         onErrorLine?.(line);
         const progress = readProgress(line);
         isReceived ||= progress !== undefined && progress.received === progress.total;
         // Afterwards, git processes the pack, which may take longer.
-        if (isReceived) clearTimeout(silence);
-        else silence.refresh();
+        if (isReceived) clearTimeout(heard);
+        else heard.refresh();
         if (progress !== undefined) onProgress(progress);
       },
-    });
-  } catch (error) {
-    if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
-      throw new GitError(
-        'timeout',
-        `git could not fetch ${what} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
-      );
-    }
-    throw error;
-  } finally {
-    clearTimeout(silence);
-  }
+    }),
+  );
 }
 
 export function readProgress(line: string): Progress | undefined {

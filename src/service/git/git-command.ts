@@ -77,6 +77,26 @@ export function gitCommand(setup: {
   };
 }
 
+/** Ends work that hears nothing for this long. `heard.refresh()` starts this time again. `purpose` completes "git could not …". */
+export async function withSilenceLimit<T>(
+  { purpose, limits, silenceMs }: { readonly purpose: string; readonly limits: Limits; readonly silenceMs: number },
+  work: (limits: Limits, heard: NodeJS.Timeout) => Promise<T>,
+): Promise<T> {
+  const silent = new AbortController();
+  const heard = setTimeout(() => silent.abort(), silenceMs);
+  try {
+    return await work(withSignal(limits, silent.signal), heard);
+  } catch (error) {
+    if (!(error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted)) throw error;
+    throw new GitError(
+      'timeout',
+      `git could not ${purpose}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+    );
+  } finally {
+    clearTimeout(heard);
+  }
+}
+
 export const inRepository =
   (git: GitCommand, repository: string): GitCommand =>
   (args, task) =>

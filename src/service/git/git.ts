@@ -5,12 +5,12 @@ import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { createPackWriters, isRepository, type Mirror } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
-import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
+import { type ChangeQuery, type FileChange, listChanges, listDifferences, lookUp } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
-import { type Blob, type FolderQuery, listFolder, readSmallBlobs, type SmallBlobs } from './list-files.ts';
+import { type Blob, readSmallBlobs, type SmallBlobs } from './list-files.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
@@ -32,7 +32,7 @@ interface GitOptions {
 const ending = '.git';
 
 /** All uses of git by the service. Failures are GitErrors. */
-export function createGit({ dataFolder, allowFile, environment, silenceMs }: GitOptions) {
+export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_000 }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
@@ -76,13 +76,12 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       asGitErrors('look for commits in the mirror', () =>
         missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
       ),
-    listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
       listChanges(gitOf(workspace), query, onChange),
-    listBlobs: (workspace: string, query: Parameters<typeof listBlobs>[1]) => listBlobs(gitOf(workspace), query),
+    lookUp: (workspace: string, names: readonly string[], limits: Limits) =>
+      lookUp(gitOf(workspace), names, { limits }),
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
       listDifferences(gitOf(workspace), query),
-    relationOf: (workspace: string, query: Parameters<typeof relationOf>[1]) => relationOf(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
@@ -104,8 +103,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
-    fetchLfsObjects: (transfer: LfsTransfer) =>
-      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, transfer)),
+    fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
+      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, { ...transfer, silenceMs })),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`maintain the mirror of ${workspace}`, () =>

@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEmptyRepository } from './bare-repository.ts';
-import { type GitCommand, localLimits } from './git-command.ts';
+import { type GitCommand, localLimits, withSilenceLimit } from './git-command.ts';
 import { eachLine } from './git-output.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
@@ -16,6 +16,8 @@ export interface LfsTransfer {
   /** Its credentials are sent to its own origin only. */
   readonly remote: Remote;
   readonly limits: Limits;
+  /** git-lfs reports all that arrives. Without a report for this long, it is ended. */
+  readonly silenceMs: number;
   readonly onProgress: (received: { readonly objects: number; readonly bytes: number }) => void;
   readonly onErrorLine: (line: string) => void;
 }
@@ -25,7 +27,7 @@ export interface LfsTransfer {
  * repository with nothing but a pointer to each object, so no file of the remote, such as `.lfsconfig`, can set it up.
  */
 export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer: LfsTransfer): Promise<void> {
-  const { objectsFolder, objects, url, remote, limits, onProgress, onErrorLine } = transfer;
+  const { objectsFolder, objects, url, remote, limits, silenceMs, onProgress, onErrorLine } = transfer;
   await withScratchFolder(scratch, async (folder) => {
     const repository = join(folder, 'pointers.git');
     await createEmptyRepository(repository);
@@ -39,28 +41,28 @@ export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer
     // Unfinished downloads and logs go into the temporary folder, and complete objects through the link.
     await symlink(objectsFolder, join(folder, 'objects'), 'junction');
     const { settings, variables } = lfsAccess(url, remote);
-    await git(['fetch', 'origin', pointersRef], {
-      program: 'git-lfs',
-      purpose: `fetch the LFS objects of ${url}`,
-      limits,
-      repository,
-      remote,
-      settings: {
-        'remote.origin.url': url,
-        'lfs.url': url,
-        'lfs.storage': folder,
-        'lfs.basictransfersonly': 'true',
-        'lfs.transfer.maxretries': '5',
-        'lfs.ssh.automultiplex': 'false',
-        ...settings,
-      },
-      variables: { GIT_LFS_FORCE_PROGRESS: '1', ...variables },
-      onErrorLine,
-      onOutput: eachLine((line) => {
-        const received = readLfsProgress(line);
-        if (received !== undefined) onProgress(received);
+    const purpose = `fetch the LFS objects of ${url}`;
+    await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
+      git(['fetch', 'origin', pointersRef], {
+        ...{ program: 'git-lfs', purpose, limits, repository, remote, onErrorLine },
+        settings: {
+          'remote.origin.url': url,
+          'lfs.url': url,
+          'lfs.storage': folder,
+          'lfs.basictransfersonly': 'true',
+          'lfs.transfer.maxretries': '5',
+          'lfs.ssh.automultiplex': 'false',
+          ...settings,
+        },
+        variables: { GIT_LFS_FORCE_PROGRESS: '1', ...variables },
+        onOutput: eachLine((line) => {
+          const received = readLfsProgress(line);
+          if (received === undefined) return;
+          heard.refresh();
+          onProgress(received);
+        }),
       }),
-    });
+    );
   });
 }
 

@@ -4,7 +4,8 @@ import { unlessMissing } from '../platform/missing-file.ts';
 import { remember } from '../runtime/remember.ts';
 import { createBorrowingRepository, isRepository, type Mirror } from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
-import type { GitCommand, GitTask } from './git-command.ts';
+import { lookUp } from './changes.ts';
+import { type GitCommand, type GitTask, inRepository } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import type { Limits } from './run-git.ts';
@@ -140,18 +141,11 @@ async function arePublished(search: Search, wants: readonly string[], tips: read
   return others.length === 0 || areContained(search, others, tips);
 }
 
-async function typesOf(search: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const types = new Map<string, string>();
-  if (ids.length === 0 || !(await isRepository(search.mirror.repository))) return types;
-  await inMirror(search, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    purpose: 'look for objects in the mirror',
-    ids,
-    onOutput: eachLine((line) => {
-      const [id = '', type = ''] = line.split(' ');
-      if (type !== 'missing') types.set(id, type);
-    }),
-  });
-  return types;
+async function typesOf({ git, mirror, limits }: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { repository } = mirror;
+  if (ids.length === 0 || !(await isRepository(repository))) return new Map();
+  const found = await lookUp(inRepository(git, repository), ids, { limits, inBackground: true });
+  return new Map(found.flatMap((each) => (each === undefined ? [] : [[each.id, each.type] as const])));
 }
 
 async function areReachable(search: Search, commits: readonly string[], tips: readonly string[]): Promise<boolean> {

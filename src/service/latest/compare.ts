@@ -15,7 +15,7 @@ interface CompareParts extends RefreshParts {
   readonly onError: (error: unknown) => void;
 }
 
-type LimitedGit = Pick<Git, 'listBlobs' | 'listChanges' | 'listDifferences'>;
+type LimitedGit = Pick<Git, 'lookUp' | 'listChanges' | 'listDifferences'>;
 
 /** A branch that the remote does not have is not compared. */
 interface CompareRequest extends RefreshRequest {
@@ -48,7 +48,7 @@ export function createCompare(parts: CompareParts): Compare {
   const fold = windowsPaths ? foldCase : (path: string) => path;
   const limitProcesses = limitParallel(processes);
   const git: LimitedGit = {
-    listBlobs: (workspace, query) => limitProcesses(workspace, () => parts.git.listBlobs(workspace, query)),
+    lookUp: (workspace, ...query) => limitProcesses(workspace, () => parts.git.lookUp(workspace, ...query)),
     listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
     listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
   };
@@ -91,8 +91,10 @@ export function createCompare(parts: CompareParts): Compare {
     const heads = branch === undefined || own === undefined ? compared : new Map([[branch, own]]);
     const older: Outdated[] = [];
     for (const [name, head] of heads) {
-      const query = { head, paths: [...versions.keys()], limits: { timeoutMs: 10_000 } };
-      const blobs = await git.listBlobs(workspace.id, query);
+      const query = { head, paths: [...versions.keys()], limits };
+      const names = query.paths.map((path) => `${head}:${path}`);
+      const found = await git.lookUp(workspace.id, names, limits);
+      const blobs = new Map(query.paths.map((path, index) => [path, found[index]?.id]));
       const changes = new Map<string, FileChange[]>();
       await git.listChanges(workspace.id, query, (change) => {
         const known = changes.get(change.path);

@@ -15,8 +15,6 @@ export interface FetchObjectsParts {
   readonly git: Pick<Git, 'smallBlobs' | 'fetchLfsObjects'>;
   readonly dataFolder: string;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  /** Number of bytes that fit within the limit of the workspace. */
-  readonly remainingBytes: (workspace: string) => Promise<number>;
 }
 
 /** Fetches the LFS objects of a branch that the mirror lacks. */
@@ -33,23 +31,9 @@ async function fetchMissing(
   limits: Parameters<FetchObjects>[1],
   onProgress: Parameters<FetchObjects>[2],
 ): Promise<FetchedObjects> {
-  const { git, dataFolder, remainingBytes } = parts;
-  const { workspace, head: commit, settings } = sync;
-  const store = createObjectStore(dataFolder, workspace);
-  const needed = await referencedObjects(git, workspace, { commit, of: 'head' }, limits);
+  const store = createObjectStore(parts.dataFolder, sync.workspace);
+  const needed = await referencedObjects(parts.git, sync.workspace, sync.head, limits);
   const missing = await missingObjects(needed, store.use);
-  if (lfsMode(settings) === 'history') {
-    const known = new Set(needed.map(keyOf));
-    const all = await referencedObjects(git, workspace, { commit, of: 'history' }, limits);
-    const earlier = all.filter((object) => !known.has(keyOf(object)));
-    let freeBytes = (await remainingBytes(workspace)) - sumOfSizes(missing);
-    // Not recorded as used, so that they can be removed to make room.
-    for (const object of await missingObjects(earlier, store.findIntact)) {
-      if (object.size > freeBytes) continue;
-      freeBytes -= object.size;
-      missing.push(object);
-    }
-  }
   const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
   onProgress({ wanted, received: noObjects.received });
   if (missing.length === 0) return noObjects;
@@ -73,7 +57,7 @@ async function runGitLfs(
   store: ObjectStore,
   { workspace, remote, settings }: WantedObjects,
   objects: readonly ReferencedObject[],
-  { timeoutMs, signal }: Parameters<FetchObjects>[1],
+  { signal }: Parameters<FetchObjects>[1],
   onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<GitLfsRun> {
   const url =
@@ -86,15 +70,10 @@ async function runGitLfs(
     );
   }
   const ending = new AbortController();
-  const silence = setTimeout(
-    () => ending.abort(new GitError('failed', `Nothing arrived from the LFS store at ${url} for too long.`)),
-    timeoutMs,
-  );
   const redact = createRemoteRedactor(remote);
   const isWanted = new Set<string>(objects.map(({ oid }) => oid));
   const reasons = new Map<string, string>();
   let isStoreUnusable = false;
-  let last = '';
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
     const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
@@ -111,9 +90,6 @@ async function runGitLfs(
       limits: withSignal({ timeoutMs: maxTimerMs, signal }, ending.signal),
       onProgress(received) {
         checkDisk();
-        const now = `${received.objects} ${received.bytes}`;
-        if (now !== last) silence.refresh();
-        last = now;
         onProgress(received);
       },
       onErrorLine(line) {
@@ -129,8 +105,6 @@ async function runGitLfs(
     if (error.kind === 'failed') return { reasons, failure: error };
     if (error.kind !== 'not-installed') throw error;
     return { reasons: new Map(objects.map(({ oid }) => [oid, notInstalled])), failure: error };
-  } finally {
-    clearTimeout(silence);
   }
 }
 
@@ -173,8 +147,6 @@ async function missingObjects(
   }
   return missing;
 }
-
-const keyOf = ({ oid, size }: ObjectName): string => `${oid} ${size}`;
 
 /** Capped, because the sizes that pointers claim may add up to more than a safe integer. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import type { Lock } from '../../interface/resources.ts';
-import { grants } from '../../interface/scopes.ts';
 import { type AccessControl, makeFree, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
+import { grants } from '../contract/scopes.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
@@ -53,7 +53,6 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
         bearer: bearerOf(c),
         origin: runOriginOf(c),
         fromLfs: true,
-        untilMerged: true,
       };
       const { lock } = acquiredLock(request, await locks.acquire(keyedRequestOf(c), request));
       return lfsResponse(201, { lock: lfsLock(lock) });

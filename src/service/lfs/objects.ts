@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { grants, type Scope } from '../../interface/scopes.ts';
 import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
 import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
+import { grants, type Scope } from '../contract/scopes.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';

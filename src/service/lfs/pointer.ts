@@ -1,6 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Git } from '../git/git.ts';
-import type { SmallBlobs } from '../git/list-files.ts';
 import type { Limits } from '../git/run-git.ts';
 
 export interface ReferencedObject extends ObjectName {
@@ -14,11 +13,11 @@ export interface ReferencedObject extends ObjectName {
 export async function referencedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
-  commit: Omit<SmallBlobs, 'belowBytes'>,
+  commit: string,
   limits: Limits,
 ): Promise<readonly ReferencedObject[]> {
   const found = new Map<string, ReferencedObject>();
-  await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
+  await git.smallBlobs(workspace, { commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
     const pointer = parsePointer(content.toString('latin1'));
     // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });

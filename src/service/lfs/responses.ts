@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import type { Scope } from '../../interface/scopes.ts';
 import { type AccessControl, type Charge, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import type { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import type { Scope } from '../contract/scopes.ts';
 import { type RefusalRenderer, sendProblem } from '../http/app.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { grants } from '../../interface/scopes.ts';
+import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';

@@ -2,29 +2,32 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { RequestedBy } from '../outbox/event.ts';
-import { hasSubscribers, type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
+import { type OutboxEvent, recordEventsIn } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { isTaken } from './find.ts';
-import { type RecordedLock, toLock } from './lock-row.ts';
+import { type LockRow, type RecordedLock, toLock } from './lock-row.ts';
 
-/** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
-export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
+/** How locks end. Renewals are not recorded: a long job has many of them. */
+export const lockEnds = ['released', 'force-released', 'expired'] as const;
 
-export type LockChange =
-  | { readonly kind: 'acquired' | 'expired'; readonly lock: RecordedLock }
-  | {
-      readonly kind: 'released' | 'force-released' | 'merged';
-      readonly lock: RecordedLock;
-      readonly at: number;
-      /** The owner who released it, or the name of the operator; for a merge, the branch. */
-      readonly by: string;
-    };
+/** The end of a lock. */
+export type LockEnd = {
+  readonly lock: RecordedLock;
+  /** For an expired lock, the end of its ttl, even if it was noticed later. */
+  readonly at: number;
+} & (
+  | { readonly kind: 'expired'; readonly by: null }
+  /** The owner who released it, or the name of the operator. */
+  | { readonly kind: Exclude<(typeof lockEnds)[number], 'expired'>; readonly by: string }
+);
 
-const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'ended_by'] as const;
-const numbers = ['at', 'fence'] as const;
+type LockChange = LockEnd | { readonly kind: 'acquired'; readonly lock: RecordedLock };
+
+const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
+const numbers = ['ended_at', 'fence', 'acquired_at'] as const;
 
 const insertHistory = batchQuery((db, members) =>
   insertFrom(db, members, 'lock_history', { ...textsOf(texts), ...numbersOf(numbers) })
@@ -33,43 +36,65 @@ const insertHistory = batchQuery((db, members) =>
 );
 
 /**
- * Writes acquired and ended locks to the history, and queues events for the subscribed hooks. Must be called for every
- * such change, in its transaction.
+ * Writes ended locks to the history, a row for each, and queues events for the subscribed hooks. Must be called for
+ * every end, in its transaction.
  */
-export async function recordLockChanges(db: Database, now: Now, changes: readonly LockChange[]): Promise<void> {
-  if (changes.length === 0) return;
-  await insertHistory(db, now, changes.map(historyRow));
-  await recordEvents(db, now, changes.map(eventOf));
+export async function recordEnds(db: Database, now: Now, ends: readonly LockEnd[]): Promise<void> {
+  if (ends.length === 0) return;
+  const rows = ends.map(({ kind, lock, at, by }) => {
+    const { id, type: _, expires_at: __, ...recorded } = lock;
+    return { ...recorded, kind, lock_id: id, ended_at: at, ended_by: by };
+  });
+  await insertHistory(db, now, rows);
+  await recordChanges(db, now, ends);
 }
 
-interface LeaseChange {
-  readonly lease: Readonly<Record<'workspace' | 'id', string>>;
-  readonly kind: 'acquired' | 'released';
-  readonly at: number;
-  readonly by: string | null;
-}
+export const expiryOf = (lock: RecordedLock): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
 
-/** Like recordLockChanges(), for all locks that a lease holds: the rows are written by the database itself. */
-export async function recordLeaseChanges(db: Database, now: Now, { lease, kind, at, by }: LeaseChange): Promise<void> {
-  const time = sql`cast(${at} as bigint)`;
-  await sql`
-    insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner, origin, note, ended_by)
-    select workspace_id, ${time}, fence, ${kind}, path, id, owner, origin, note, ${by} from locks
-    where workspace_id = ${lease.workspace} and lease_id = ${lease.id} and expires_at > ${time}
-    on conflict do nothing`.execute(db);
-  if (!(await hasSubscribers(db, lease.workspace))) return;
-  const locks = await db
+/** Queues events: until it ends, a lock is its own history. */
+export const recordAcquired = (db: Database, now: Now, locks: readonly RecordedLock[]): Promise<void> =>
+  recordChanges(
+    db,
+    now,
+    locks.map((lock) => ({ kind: 'acquired', lock })),
+  );
+
+const recordChanges = (db: Database, now: Now, changes: readonly LockChange[]): Promise<void> =>
+  recordEventsIn(db, now, new Set(changes.map(({ lock }) => lock.workspace_id)), () => changes.map(eventOf));
+
+/** Like recordEnds(), for all locks that a lease holds, before they are removed: the database itself writes the rows. */
+export async function recordLeaseEnd(
+  db: Database,
+  now: Now,
+  { lease, at, by }: { readonly lease: Readonly<Record<'workspace' | 'id', string>>; readonly at: number; by: string },
+): Promise<void> {
+  const held = db
     .selectFrom('locks')
-    .selectAll()
     .where('workspace_id', '=', lease.workspace)
     .where('lease_id', '=', lease.id)
-    .where('expires_at', '>', at)
-    .orderBy('fence')
+    .where('expires_at', '>', at);
+  await db
+    .insertInto('lock_history')
+    .columns([...copied, 'lock_id', 'kind', 'ended_at', 'ended_by'])
+    .expression(
+      held.select([
+        ...copied,
+        'id',
+        sql`'released'`.as('kind'),
+        sql`cast(${at} as bigint)`.as('at'),
+        sql.val(by).as('by'),
+      ]),
+    )
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const eventOfLock = (lock: RecordedLock) =>
-    eventOf(kind === 'acquired' ? { kind, lock } : { kind, lock, at, by: by ?? lock.owner });
-  await recordEvents(db, now, locks.map(eventOfLock));
+  const released = (lock: LockRow) => eventOf({ kind: 'released', lock, at, by });
+  await recordEventsIn(db, now, new Set([lease.workspace]), async () =>
+    (await held.selectAll().orderBy('fence').execute()).map(released),
+  );
 }
+
+/** Columns of a lock that its history has as well. */
+const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at', 'lease_id'] as const;
 
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
@@ -80,16 +105,16 @@ export async function removeOldLockHistory(
 ): Promise<void> {
   const { read, now } = storage;
   const keptForMs = milliseconds(keepLockHistory);
-  const rows = { table: 'lock_history', time: 'at' } as const;
+  const rows = { table: 'lock_history', time: 'ended_at' } as const;
   const workspaces = await read
     .selectFrom('workspaces')
     .select('id')
     .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('lock_history')
-          .select('at')
+          .select('ended_at')
           .whereRef('workspace_id', '=', 'workspaces.id')
-          .where('at', '<=', sql<number>`(select ${now}) - ${sql.lit(keptForMs)}`),
+          .where('ended_at', '<=', sql<number>`(select ${now}) - ${sql.lit(keptForMs)}`),
       ).as('has_old'),
     )
     .execute();
@@ -107,7 +132,7 @@ export function requestedEvent(lock: RecordedLock, request: RequestedBy, at: num
 
 export function eventOf(change: LockChange): OutboxEvent {
   const { kind, lock } = change;
-  const { data, ...about } = aboutLock(lock, timeOf(change));
+  const { data, ...about } = aboutLock(lock, kind === 'acquired' ? lock.acquired_at : change.at);
   switch (kind) {
     case 'acquired':
     case 'expired':
@@ -117,8 +142,6 @@ export function eventOf(change: LockChange): OutboxEvent {
       const release = { released_by: change.by, forced: kind === 'force-released' };
       return { type: 'lock.released', ...about, data: { ...data, ...release } };
     }
-    case 'merged':
-      return { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } };
   }
 }
 
@@ -127,19 +150,6 @@ const aboutLock = (lock: RecordedLock, at: number) => ({
   occurredAt: asTimestamp(at),
   data: { lock: toLock(lock) },
 });
-
-function historyRow(change: LockChange) {
-  const { kind, lock } = change;
-  const { workspace_id, fence, path, id: lock_id, owner, origin, note } = lock;
-  const ended_by = 'by' in change ? change.by : null;
-  return { workspace_id, at: timeOf(change), fence, kind, path, lock_id, owner, origin, note, ended_by };
-}
-
-/** The time of expiry is the end of the ttl, even if it was noticed later. */
-function timeOf(change: LockChange): number {
-  if ('at' in change) return change.at;
-  return change.kind === 'acquired' ? change.lock.acquired_at : change.lock.expires_at;
-}
 
 /** Limit per transaction: an expired lock may be reported to many hooks, and other changes wait meanwhile. */
 const maxDeliveriesAtOnce = 500;
@@ -163,7 +173,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
         .limit(maxLookedAt)
         .as('expired'),
     )
-    .select('workspace_id')
+    .select('workspace_id as id')
     .distinct()
     .execute();
   const removedFrom = (workspace: string): Promise<number> =>
@@ -189,11 +199,10 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
         .where(isOver(now))
         .returningAll()
         .execute();
-      const changes = removed.map((lock) => ({ kind: 'expired' as const, lock }));
-      await recordLockChanges(db, now, changes);
+      await recordEnds(db, now, removed.map(expiryOf));
       return removed.length;
     });
-  const removed = await Promise.all(workspaces.map(({ workspace_id }) => removedFrom(workspace_id)));
+  const removed = await Promise.all(workspaces.map(({ id }) => removedFrom(id)));
   return removed.reduce((sum, count) => sum + count, 0);
 }
 

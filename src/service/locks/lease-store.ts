@@ -1,31 +1,21 @@
 import { type Selectable, sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
-import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks } from './find.ts';
-import { recordLeaseChanges } from './history.ts';
-import { type LockRow, type RecordedLock, toLock } from './lock-row.ts';
+import { recordLeaseEnd } from './history.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
-/** Without its granted locks, which may be thousands. */
-export type LeaseRow = Omit<Selectable<Tables['leases']>, 'granted'>;
+export type LeaseRow = Selectable<Tables['leases']>;
 
 export type LeaseKey = Readonly<Record<'workspace' | 'id', string>>;
 
-const leaseColumns = ['id', 'workspace_id', 'token_id', 'owner', 'fingerprint', 'pool', 'state', 'size'] as const;
-
 export const findLease = (db: Database, { workspace, id }: LeaseKey): Promise<LeaseRow | undefined> =>
-  db
-    .selectFrom('leases')
-    .select([...leaseColumns, 'result', 'expires_at'])
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  db.selectFrom('leases').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
-export async function storeLease(db: Database, row: Selectable<Tables['leases']>): Promise<void> {
+export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
   const { workspace_id: _, id: __, ...columns } = row;
   await db
     .insertInto('leases')
@@ -34,15 +24,6 @@ export async function storeLease(db: Database, row: Selectable<Tables['leases']>
     .execute();
 }
 
-/** A lease that holds nothing. */
-export const newLeaseRow = (
-  { workspace, id, bearer }: LeaseKey & { readonly bearer: Bearer },
-  at: number,
-): LeaseRow => ({
-  ...{ workspace_id: workspace, id, token_id: bearer.id, owner: bearer.owner },
-  ...{ fingerprint: null, pool: null, state: 'ended', size: 0, result: null, expires_at: at },
-});
-
 /** The time of a change: the same for all of its rows. */
 export async function timeOf(db: Database, now: Now): Promise<number> {
   const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
@@ -50,30 +31,17 @@ export async function timeOf(db: Database, now: Now): Promise<number> {
   return at;
 }
 
-const dayMs = 24 * 60 * 60_000;
-
-/** How long the end of a lease can be repeated: its paths may take megabytes. */
-const endKeptMs = dayMs;
-
-const forgottenAfterMs = 7 * dayMs;
+const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
 /** Leases that ended so long ago that no request for them is still on its way. */
 export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
-  const before = (ms: number) => sql<boolean>`leases.expires_at < (select ${now}) - ${sql.lit(ms)}`;
-  const isOld = sql<boolean>`(${before(forgottenAfterMs)} and not exists (
+  const isOld = sql<boolean>`(leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)} and not exists (
     select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id))`;
-  const hasOldEnd = sql<boolean>`(${before(endKeptMs)} and leases.result is not null)`;
-  const old = read.selectFrom('leases').select('workspace_id').distinct();
-  for (const { workspace_id: workspace } of await old.where(sql<boolean>`(${isOld} or ${hasOldEnd})`).execute()) {
-    await commit({ workspace }, async (db) => {
-      await db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute();
-      await db
-        .updateTable('leases')
-        .set({ result: null })
-        .where('workspace_id', '=', workspace)
-        .where(hasOldEnd)
-        .execute();
-    });
+  const old = read.selectFrom('leases').select('workspace_id').distinct().where(isOld);
+  for (const { workspace_id: workspace } of await old.execute()) {
+    await commit({ workspace }, (db) =>
+      db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute(),
+    );
   }
 }
 
@@ -81,12 +49,12 @@ const locksOf = (db: Database, { workspace, id }: LeaseKey) =>
   db.selectFrom('locks').where('workspace_id', '=', workspace).where('lease_id', '=', id);
 
 /** The locks of the lease that are held, in the order of its paths. */
-export const heldLocks = (db: Database, now: Now, lease: LeaseKey): Promise<LockRow[]> =>
-  locksOf(db, lease).selectAll().where(sql<boolean>`expires_at > (select ${now})`).orderBy('fence').execute();
+export const heldLocks = (db: Database, lease: LeaseKey, at: number): Promise<LockRow[]> =>
+  locksOf(db, lease).selectAll().where('expires_at', '>', at).orderBy('fence').execute();
 
 /** The paths that the lease holds, up to `limit`. */
-export const heldPaths = async (db: Database, now: Now, lease: LeaseKey, limit: number): Promise<string[]> => {
-  const held = locksOf(db, lease).select('path').where(sql<boolean>`expires_at > (select ${now})`);
+export const heldPaths = async (db: Database, lease: LeaseKey, at: number, limit: number): Promise<string[]> => {
+  const held = locksOf(db, lease).select('path').where('expires_at', '>', at);
   return (await held.limit(limit).execute()).map(({ path }) => path);
 };
 
@@ -110,7 +78,7 @@ export async function renewLocks(db: Database, { workspace, id }: LeaseKey, at: 
 
 /** Releases what is held of the lease, and returns the paths. */
 export async function unlockPaths(db: Database, now: Now, lease: LeaseKey, at: number, by: string): Promise<string[]> {
-  await recordLeaseChanges(db, now, { lease, kind: 'released', at, by });
+  await recordLeaseEnd(db, now, { lease, at, by });
   const released = await db
     .deleteFrom('locks')
     .where('workspace_id', '=', lease.workspace)
@@ -118,24 +86,8 @@ export async function unlockPaths(db: Database, now: Now, lease: LeaseKey, at: n
     .where('expires_at', '>', at)
     .returning(['path', 'fence'])
     .execute();
-  return released.toSorted((one, other) => one.fence - other.fence).map(({ path }) => path);
+  return pathsInOrder(released);
 }
-
-/** A lock that a lease was granted, as it is stored in `granted`. */
-export type Granted = readonly [id: string, path: string];
-
-async function grantedOf(db: Database, { workspace_id, id }: LeaseRow): Promise<readonly Granted[]> {
-  const leases = db
-    .selectFrom('leases')
-    .select('granted')
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id);
-  // Only storeLease() writes the column, with what grantedText() returns.
-  return JSON.parse((await leases.executeTakeFirst())?.granted ?? '[]') as Granted[];
-}
-
-export const grantedText = (locks: readonly RecordedLock[]): string =>
-  JSON.stringify(locks.map(({ id, path }): Granted => [id, path]));
 
 export interface LostLock {
   readonly id: string;
@@ -145,40 +97,54 @@ export interface LostLock {
   readonly lock?: Lock;
 }
 
-const selectEnds = batchQuery((db, members) =>
-  db
-    .selectFrom(members)
-    .innerJoin('lock_history', (join) =>
-      join
-        .on('lock_history.workspace_id', '=', textOf('workspace'))
-        .on('lock_history.path', '=', textOf('path'))
-        .on('lock_id', '=', textOf('id')),
-    )
-    .where('kind', '!=', 'acquired')
-    .select(['lock_id', 'kind']),
-);
+export interface LeaseEnd {
+  readonly released: readonly string[];
+  readonly lost: readonly LostLock[];
+}
 
-/** The locks that a lease no longer holds, and how they ended. */
-export async function lostLocks(
+/** The locks of a lease that have ended: those that its own end released, and those that it had lost before. */
+export async function endedLocks(
   db: Database,
   now: Now,
   row: LeaseRow,
-  held: readonly string[],
+  at: number,
   fold: (path: string) => string | undefined,
-): Promise<readonly LostLock[]> {
-  if (row.size === held.length) return [];
-  const stillHeld = new Set(held);
-  const missing = (await grantedOf(db, row)).filter(([, path]) => !stillHeld.has(path));
-  const keys = missing.map(([id, path]) => ({ workspace: row.workspace_id, id, path, foldedPath: fold(path) }));
-  const ends = new Map((await selectEnds(db, now, keys)).map(({ lock_id, kind }) => [lock_id, kind]));
-  const holders = await findLocks(db, now, keys);
-  return missing.map(([id, path], index): LostLock => {
-    const holder = holders[index];
-    return { id, path, reason: reasonOf(ends.get(id)), ...(holder?.isActive && { lock: toLock(holder) }) };
-  });
+): Promise<LeaseEnd> {
+  const lease = { workspace: row.workspace_id, id: row.id };
+  const expired = locksOf(db, lease)
+    .select(['id', 'path', 'fence', sql<string>`'expired'`.as('kind'), 'expires_at as ended_at'])
+    .where('expires_at', '<=', at);
+  const recorded = db
+    .selectFrom('lock_history')
+    .select(['lock_id as id', 'path', 'fence', 'kind', 'ended_at'])
+    .where('workspace_id', '=', lease.workspace)
+    .where('lease_id', '=', lease.id);
+  const ended = await recorded.unionAll(expired).execute();
+  const isReleased = ({ kind, ended_at }: (typeof ended)[number]) =>
+    row.state === 'ended' && kind === 'released' && ended_at === row.expires_at;
+  const missing = ended.filter((lock) => !isReleased(lock)).toSorted(byFence);
+  const keys = missing.map(({ path }) => ({ workspace: lease.workspace, path, foldedPath: fold(path) }));
+  const holders = missing.length === 0 ? [] : await findLocks(db, now, keys);
+  return {
+    released: pathsInOrder(ended.filter(isReleased)),
+    lost: missing.map(({ id, path, kind }, index): LostLock => {
+      const holder = holders[index];
+      return { id, path, reason: reasonOf(kind), ...(holder?.isActive && { lock: toLock(holder) }) };
+    }),
+  };
 }
 
-function reasonOf(end: string | undefined): LostLock['reason'] {
+interface Ordered {
+  readonly path: string;
+  readonly fence: number;
+}
+
+const byFence = (one: Ordered, other: Ordered): number => one.fence - other.fence;
+
+/** The order of the request. */
+const pathsInOrder = (locks: readonly Ordered[]): string[] => locks.toSorted(byFence).map(({ path }) => path);
+
+function reasonOf(end: string): LostLock['reason'] {
   if (end === 'force-released') return 'forced';
-  return end === 'released' || end === 'merged' ? 'released' : 'expired';
+  return end === 'expired' ? end : 'released';
 }

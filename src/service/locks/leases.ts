@@ -5,14 +5,14 @@ import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks } from './find.ts';
 import {
+  endedLocks,
   findLease,
   heldLocks,
   heldPaths,
+  type LeaseEnd,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
-  lostLocks,
-  newLeaseRow,
   renewLocks,
   storeLease,
   timeOf,
@@ -52,7 +52,7 @@ export interface WaitingLease {
 interface EndedLease {
   readonly kind: 'ended';
   readonly row: LeaseRow;
-  readonly end: LeaseEnd | null;
+  readonly end: LeaseEnd;
 }
 
 type Inaccessible = { readonly kind: 'another-owner' | 'absent' };
@@ -65,11 +65,6 @@ export type LeaseDecision =
   | Exclude<TakeLeaseDecision, { readonly kind: 'granted' | 'outdated' }>
   | EndedLease
   | Inaccessible;
-
-export interface LeaseEnd {
-  readonly released: readonly string[];
-  readonly lost: readonly LostLock[];
-}
 
 interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -86,12 +81,13 @@ export function createLeases(options: LeasesOptions) {
   const { now } = storage;
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
-    if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) };
-    const locks = await heldLocks(db, now, { workspace: row.workspace_id, id: row.id });
-    const lost = await lostLocks(db, now, row, pathsOf(locks), fold);
-    return locks.length > 0
-      ? { kind: 'held', row, locks: locks.map(toLock), lost }
-      : { kind: 'ended', row, end: { released: [], lost } };
+    const at = await timeOf(db, now);
+    const locks = await heldLocks(db, { workspace: row.workspace_id, id: row.id }, at);
+    const end = await endedLocks(db, now, row, at, fold);
+    if (locks.length === 0) return { kind: 'ended', row, end };
+    // One of them may have ended since it was read.
+    const held = new Set(locks.map(({ id }) => id));
+    return { kind: 'held', row, locks: locks.map(toLock), lost: end.lost.filter(({ id }) => !held.has(id)) };
   }
 
   async function waitingState(id: string, wanted: number): Promise<WaitingLease> {
@@ -192,50 +188,44 @@ export function createLeases(options: LeasesOptions) {
         const row = await findLease(db, key);
         if (row === undefined) return { kind: 'absent' } as const;
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
-        if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) } as const;
         const at = await timeOf(db, now);
-        const renewed = await renewLocks(db, key, at, ttlMs);
-        // At most as many paths as are needed.
-        const held = await heldPaths(db, now, key, renewed < row.size ? renewed : maxNamedLines + 1);
-        const lost = renewed < row.size ? await lostLocks(db, now, row, held, fold) : [];
-        if (renewed === 0) return { kind: 'ended', row, end: { released: [], lost } } as const;
-        return { kind: 'renewed', expiresAt: at + ttlMs, held, lost } as const;
+        const renewed = row.state === 'ended' ? 0 : await renewLocks(db, key, at, ttlMs);
+        const end = await endedLocks(db, now, row, at, fold);
+        if (renewed === 0) return { kind: 'ended', row, end } as const;
+        const held = await heldPaths(db, key, at, maxNamedLines + 1);
+        return { kind: 'renewed', expiresAt: at + ttlMs, held, lost: end.lost } as const;
       });
       // A renewal may also shorten locks.
       if (renewal.kind === 'renewed') onChange(key.workspace, renewal.held);
       return renewal;
     },
-    /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
-    /** `onUnknown` is called before an id that nobody has requested is stored, and may throw. */
+    /**
+     * Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. `onUnknown`
+     * is called before an id that nobody has requested is stored, and may throw.
+     */
     async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
       const ending = await storage.commit(key, async (db) => {
         const row = await findLease(db, key);
-        const at = await timeOf(db, now);
         const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
+        const found = row ?? wait;
+        if (found === undefined) onUnknown();
+        else if (!isOwnLock(found, bearer)) return { kind: 'another-owner' } as const;
+        const at = await timeOf(db, now);
+        if (row?.state !== 'ended') {
+          const requested = { fingerprint: found?.fingerprint ?? null, pool: row?.pool ?? null };
+          const ended = { workspace_id: key.workspace, id: key.id, owner: bearer.owner, ...requested };
+          await storeLease(db, { ...ended, state: 'ended', expires_at: at });
+        }
         if (wait !== undefined) {
-          if (!isOwnLock(wait, bearer)) return { kind: 'another-owner' } as const;
           const left = await pathsOfWait(db, wait.id, maxNamedLines + 1);
           await removeWaits(db, now, [wait]);
-          const end: LeaseEnd = { released: [], lost: [] };
-          const { fingerprint } = wait;
-          const ended = { ...newLeaseRow({ ...key, bearer }, at), fingerprint, result: JSON.stringify(end) };
-          await storeLease(db, { ...ended, granted: null });
-          return { kind: 'left', end, left } as const;
+          return { kind: 'left', end: nothingHeld, left } as const;
         }
-        if (row === undefined) {
-          onUnknown();
-          await storeLease(db, { ...newLeaseRow({ ...key, bearer }, at), granted: null });
-          return { kind: 'absent' } as const;
-        }
-        if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
-        if (row.state === 'ended') {
-          const end = endOf(row);
-          return end === null ? ({ kind: 'absent' } as const) : ({ kind: 'released-before', end } as const);
-        }
+        if (row === undefined || row.fingerprint === null) return { kind: 'absent' } as const;
+        const end = await endedLocks(db, now, row, at, fold);
+        if (row.state === 'ended') return { kind: 'released-before', end } as const;
         const released = await unlockPaths(db, now, key, at, bearer.owner);
-        const end: LeaseEnd = { released, lost: await lostLocks(db, now, row, released, fold) };
-        await storeLease(db, { ...row, state: 'ended', granted: null, result: JSON.stringify(end), expires_at: at });
-        return { kind: 'released', end } as const;
+        return { kind: 'released', end: { ...end, released } } as const;
       });
       if (ending.kind === 'released') onChange(key.workspace, ending.end.released);
       if (ending.kind === 'left') onLinesChange(ending.left);
@@ -244,7 +234,6 @@ export function createLeases(options: LeasesOptions) {
   };
 }
 
-const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
+const nothingHeld: LeaseEnd = { released: [], lost: [] };
 
-// Only end() writes the column.
-const endOf = ({ result }: LeaseRow): LeaseEnd | null => (result === null ? null : (JSON.parse(result) as LeaseEnd));
+const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);

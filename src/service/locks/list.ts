@@ -32,20 +32,6 @@ export const locksWithIds = ({ read, now }: Storage, workspace: string, ids: rea
     .orderBy('path')
     .execute();
 
-/** Whether files in this folder are locked, or were locked according to the history. */
-export async function hasLocksBelow({ read }: Pick<Storage, 'read'>, workspace: string, folder: string) {
-  const lockedIn = (table: 'locks' | 'lock_history') =>
-    read
-      .selectFrom(table)
-      .select('path')
-      .where('workspace_id', '=', workspace)
-      .where('path', '>=', `${folder}/`)
-      .where('path', '<', `${folder}/${lastSortKey}`)
-      .limit(1)
-      .executeTakeFirst();
-  return ((await lockedIn('locks')) ?? (await lockedIn('lock_history'))) !== undefined;
-}
-
 export interface ActiveLock extends LockRow {
   readonly remainingMs: number;
 }

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
-import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Broadcast, Database, Now, Storage } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
-import { type LockChange, recordLockChanges } from './history.ts';
+import { type LockEnd, recordEnds } from './history.ts';
 import { type LockRow, toLock } from './lock-row.ts';
 import type { LinePath } from './waits.ts';
 
@@ -25,8 +24,6 @@ export interface ReleaseRequest {
   readonly path: string;
   readonly match: IdMatch | null;
   readonly releaser: Releaser;
-  /** The branch on which the file has changed: the service itself ends the lock of a person. */
-  readonly mergedInto?: BranchName;
 }
 
 export type ReleaseDecision =
@@ -51,10 +48,10 @@ export async function releaseLocks(
     const found = locks[index];
     if (!found?.isActive || granted.has(found.id)) return { kind: 'absent' };
     const lock = toLock(found);
-    const { match, releaser, mergedInto } = request;
+    const { match, releaser } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
     const own = isOwnLock(found, releaser);
-    if (!own && !releaser.force && mergedInto === undefined) return { kind: 'another-owner', lock };
+    if (!own && !releaser.force) return { kind: 'another-owner', lock };
     granted.set(found.id, { ...request, found, own });
     return { kind: 'released', lock, own };
   });
@@ -74,15 +71,14 @@ async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]
   const keys = granted.map(({ workspace, path }) => ({ workspace, path }));
   const deleted = await deleteLocks(db, now, keys);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const changes = granted.flatMap(({ found: lock, own, releaser, mergedInto }): LockChange[] => {
+  const ends = granted.flatMap(({ found: lock, own, releaser }): LockEnd[] => {
     const at = times.get(lock.id);
     if (at === undefined) return [];
-    if (mergedInto !== undefined) return [{ kind: 'merged', lock, at, by: mergedInto }];
     return [{ kind: own ? 'released' : 'force-released', lock, at, by: releaser.owner ?? releaser.name }];
   });
-  await recordLockChanges(db, now, changes);
+  await recordEnds(db, now, ends);
   for (const release of granted) {
-    if (!release.own && release.mergedInto === undefined) await recordAudit(db, now, auditOf(release));
+    if (!release.own) await recordAudit(db, now, auditOf(release));
   }
 }
 

@@ -7,7 +7,7 @@ import { batchChange, batchQuery, excludedOf, insertFrom, numberOf, textOf } fro
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isTaken, type LockKey, type StoredLock } from './find.ts';
-import { type LockChange, recordLeaseChanges, recordLockChanges } from './history.ts';
+import { expiryOf, recordAcquired, recordEnds } from './history.ts';
 import type { RecordedLock } from './lock-row.ts';
 
 /** What the locks of a request have in common. */
@@ -23,8 +23,6 @@ export interface LockRequest {
   readonly branch?: BranchName | undefined;
   /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean | undefined;
-  /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
-  readonly untilMerged?: boolean | undefined;
 }
 
 /** Paths that a request is granted. Nobody may hold them. */
@@ -47,13 +45,11 @@ export async function storeLocks(
   const firstFence = await raisedFences(db, now, grants);
   let number = firstLockNumber;
   const members = grants.map(({ request, keys }) => {
-    const { bearer, origin, branch, fromLfs, untilMerged, lease, ...asked } = request;
+    const { bearer, origin, branch, fromLfs, lease, ...asked } = request;
     const { at, fence } = firstFence(request.workspace, keys.length);
     const member = {
       ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
       ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
-      // Jobs rely on their locks for as long as they run.
-      untilMerged: untilMerged && origin === null && bearer.run === undefined ? 1 : 0,
       ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
     };
     number += keys.length;
@@ -61,7 +57,9 @@ export async function storeLocks(
   });
   await insertLocks(db, now, members);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
-  await recordGrants(db, now, grants, locks);
+  const expired = grants.flatMap(({ replaced }) => replaced);
+  await recordEnds(db, now, expired.map(expiryOf));
+  await recordAcquired(db, now, locks.flat());
   return locks;
 }
 
@@ -114,22 +112,11 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'untilMerged', 'at', 'expiresAt', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
 const replaced = [
-  ...([
-    'id',
-    'type',
-    'token_id',
-    'owner',
-    'origin',
-    'note',
-    'folded_path',
-    'branch',
-    'merge_base',
-    'lease_id',
-  ] as const),
-  ...(['from_lfs', 'until_merged', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
+  ...(['id', 'type', 'token_id', 'owner', 'origin', 'note', 'folded_path', 'branch', 'lease_id'] as const),
+  ...(['from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
 ];
 
 /** A new lock replaces no row, or that of a lock that no longer keeps its path. What all locks of a grant share is read once. */
@@ -160,8 +147,7 @@ const insertOf = (isFolded: boolean) =>
             ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
             sql<string | null>`${isFolded ? sql`path.value ->> 'folded'` : null}`.as('folded'),
             'granted.branch',
-            sql<null>`null`.as('base'),
-            ...(['granted.lease', 'granted.fromLfs', 'granted.untilMerged'] as const),
+            ...(['granted.lease', 'granted.fromLfs'] as const),
             sql<number>`granted.fence + cast(${index} as bigint)`.as('lockFence'),
             ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
           ])
@@ -177,25 +163,6 @@ const insertOf = (isFolded: boolean) =>
 
 const insertPlain = insertOf(false);
 const insertFolded = insertOf(true);
-
-async function recordGrants(
-  db: Database,
-  now: Now,
-  grants: readonly Grant[],
-  locks: readonly (readonly RecordedLock[])[],
-): Promise<void> {
-  const changes = grants.flatMap(({ request, replaced }, index): LockChange[] => [
-    ...replaced.map((lock) => ({ kind: 'expired' as const, lock })),
-    ...(request.lease === undefined ? (locks[index] ?? []) : []).map((lock) => ({ kind: 'acquired' as const, lock })),
-  ]);
-  await recordLockChanges(db, now, changes);
-  for (const [index, { request }] of grants.entries()) {
-    const { lease: id, workspace } = request;
-    const at = locks[index]?.[0]?.acquired_at;
-    if (id === undefined || at === undefined) continue;
-    await recordLeaseChanges(db, now, { lease: { workspace, id }, kind: 'acquired', at, by: null });
-  }
-}
 
 /** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;

@@ -3,7 +3,7 @@ import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockKey } from './find.ts';
-import { grantedText, type LeaseKey, type LeaseRow, newLeaseRow, storeLease } from './lease-store.ts';
+import { type LeaseKey, type LeaseRow, storeLease } from './lease-store.ts';
 import { isOwnLock } from './release.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type LockTerms, type Place, type TakeDecision, take } from './take.ts';
@@ -57,11 +57,11 @@ export async function takeLease(
   const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, mayVary }], terms);
   if (decision === undefined) throw new Error('The request was not decided.');
   if (decision.kind !== 'granted') return decision;
-  const { locks } = decision;
-  const expires_at = locks[0]?.expires_at ?? Number.NaN;
-  const more = { fingerprint, pool, state: 'held', size: locks.length, expires_at } as const;
-  const row = { ...newLeaseRow({ workspace, id: lease, bearer }, expires_at), ...more };
-  await storeLease(db, { ...row, granted: grantedText(locks) });
+  const expires_at = decision.locks[0]?.expires_at ?? Number.NaN;
+  const row: LeaseRow = {
+    ...{ workspace_id: workspace, id: lease, owner: bearer.owner, fingerprint, pool, state: 'held', expires_at },
+  };
+  await storeLease(db, row);
   return { ...decision, row };
 }
 

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 
 declare const brand: unique symbol;
 
@@ -97,12 +98,16 @@ interface Settings {
 }
 
 export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
-  const resolveLimited = limitLookups(resolve);
+  const limit = limitParallel({ max: maxLookups, maxPerKey: maxLookupsOfGroup });
   return {
     async addressesOf(hostname, group, signal) {
       const literal = addressInHost(hostname);
       if (literal !== undefined) return [literal];
-      const [first, ...others] = await resolveLimited(hostname, group, signal);
+      const found = limit(group, async () => {
+        signal.throwIfAborted();
+        return resolve(hostname);
+      });
+      const [first, ...others] = await unlessAborted(found, signal);
       if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
       return [first, ...others];
     },
@@ -175,42 +180,10 @@ function specialKindOf(reached: IpAddress): string | undefined {
 }
 
 /**
- * The system resolves names in half of the 64 threads that scripts/one-file.js sets. The other lookups of the
- * process, such as those for connections to PostgreSQL, need some of them.
+ * Half of the 64 threads that scripts/one-file.js sets: a lookup cannot be cancelled, and takes up to a minute if its
+ * name server does not respond. Other lookups, such as those for connections to PostgreSQL, need some threads too.
  */
 const maxLookups = 28;
 
-/** A group may use a fraction of the free lookups, so that the next group always finds one, unless all are in use. */
-const shareOfFree = 1 / 4;
-
-/**
- * Limits the lookups of each group: a lookup cannot be cancelled, and takes up to a minute if its name server does not
- * respond. Callers of one group share the lookup of a name.
- */
-export function limitLookups<Found>(lookUp: (hostname: string) => Promise<Found>) {
-  const running = new Map<string, { readonly group: string; readonly found: Promise<Found> }>();
-  let ended = Promise.withResolvers<void>();
-
-  function mayStart(group: string): boolean {
-    const ofGroup = running.values().reduce((count, other) => count + (other.group === group ? 1 : 0), 0);
-    return ofGroup < (maxLookups - running.size) * shareOfFree;
-  }
-
-  function start(key: string, group: string, hostname: string): Promise<Found> {
-    const found = lookUp(hostname).finally(() => {
-      running.delete(key);
-      ended.resolve();
-      ended = Promise.withResolvers();
-    });
-    running.set(key, { group, found });
-    return found;
-  }
-
-  return async (hostname: string, group: string, signal: AbortSignal): Promise<Found> => {
-    signal.throwIfAborted();
-    // With a space, which no host name contains.
-    const key = `${hostname} ${group}`;
-    while (!running.has(key) && !mayStart(group)) await unlessAborted(ended.promise, signal);
-    return unlessAborted(running.get(key)?.found ?? start(key, group, hostname), signal);
-  };
-}
+/** A group whose name servers do not respond leaves lookups for others. */
+const maxLookupsOfGroup = 4;

@@ -41,9 +41,6 @@ export interface ReleaseDetails {
   /** Name of the token that released it. */
   readonly released_by?: string;
   readonly forced?: boolean;
-  /** The service released it, because the file has changed on this branch. */
-  readonly reason?: 'merged';
-  readonly branch?: string;
 }
 
 /** A request that began to wait for a lock. */

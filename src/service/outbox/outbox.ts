@@ -45,10 +45,20 @@ const maxInsertedAtOnce = 1_000;
  * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a
  * hook whose queue is full, the event is dropped and counted.
  */
-export async function recordEvents(db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const subscribers = await subscribersOf(db, now, new Set(events.map(({ workspace }) => workspace)));
+export const recordEvents = (db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> =>
+  recordEventsIn(db, now, new Set(events.map(({ workspace }) => workspace)), () => events);
+
+/** For thousands of events: they are made only if there are hooks. */
+export async function recordEventsIn(
+  db: Database,
+  now: Now,
+  workspaces: ReadonlySet<string>,
+  eventsIn: () => readonly OutboxEvent[] | Promise<readonly OutboxEvent[]>,
+): Promise<void> {
+  if (workspaces.size === 0) return;
+  const subscribers = await subscribersOf(db, now, workspaces);
   if (subscribers.length === 0) return;
+  const events = await eventsIn();
   const deliveries: object[] = [];
   const keys = new Set<string>();
   for (const event of events) {
@@ -79,16 +89,6 @@ export async function recordEvents(db: Database, now: Now, events: readonly Outb
     changes.filter(({ added, dropped }) => added + dropped > 0),
   );
 }
-
-/** Whether any hook of the workspace may want an event. */
-export const hasSubscribers = async (db: Database, workspace: string): Promise<boolean> =>
-  (await db
-    .selectFrom('hooks')
-    .select('id')
-    .where('workspace_id', '=', workspace)
-    .where('active', '=', 1)
-    .limit(1)
-    .executeTakeFirst()) !== undefined;
 
 /** Events with the same key reach a hook in the order in which they happened. */
 function orderingKeyOf({ data }: OutboxEvent): string {

@@ -22,10 +22,6 @@ export interface LockTables {
     from_lfs: Generated<number>;
     /** The branch that the request named. */
     branch: string | null;
-    /** Whether a change of the file on the branch `release_on` ends it. */
-    until_merged: Generated<number>;
-    /** The commit of that branch at the time of the lock, once it is known. */
-    merge_base: string | null;
     /** The lease that the lock belongs to. */
     lease_id: string | null;
   };
@@ -34,37 +30,32 @@ export interface LockTables {
     workspace_id: string;
     /** Chosen by the client. */
     id: string;
-    token_id: string;
     owner: string;
     /** Hash of the request. Null if it was ended before it was requested. */
     fingerprint: string | null;
     /** The pool that its paths are from. */
     pool: string | null;
     state: 'held' | 'ended';
-    /** The number of locks that it was granted. */
-    size: number;
-    /** JSON array of their ids and paths. */
-    granted: string | null;
-    /** JSON of its end: what was released, and what was lost before. */
-    result: string | null;
     /** The end of its locks, as far as known, or the time when it was ended. */
     expires_at: number;
   };
-  /** Starts and ends of locks, without renewals. Rows must not depend on others: each is removed when it is old. */
+  /** Locks that have ended. Rows must not depend on others: each is removed when it is old. */
   readonly lock_history: {
     workspace_id: string;
-    /** Time of the change. For an expired lock, the end of its ttl. */
-    at: number;
-    /** Fence of the lock: within a millisecond, the later lock has the higher one. */
+    /** For an expired lock, the end of its ttl. */
+    ended_at: number;
+    /** Within a millisecond, the later lock has the higher one. */
     fence: number;
-    /** For one lock, `acquired` sorts before all others. */
+    /** How it ended. */
     kind: string;
     path: string;
     lock_id: string;
     owner: string;
     origin: string | null;
     note: string | null;
-    /** Name of the token that released it; null for the other kinds. */
+    acquired_at: number;
+    lease_id: string | null;
+    /** Owner or operator who released it, or the branch of a merge; null if it expired. */
     ended_by: string | null;
   };
   /** Leases that wait: see locks/waits.ts. */

@@ -20,7 +20,8 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /** Migrates the tables to this schema. Must run in a transaction without other writers. */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length) {
+export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
+  const to = migrations.length;
   const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);

@@ -16,7 +16,7 @@ export interface Retention {
 interface Rows {
   readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens' | 'audit';
   /** Sort column. An index must start with it, or with the columns that `where` compares, followed by it. */
-  readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'at' | 'forget_at' | 'sequence';
+  readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
   /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
   readonly workspace?: string;
   /** Number of rows per transaction. Limits the time that other changes wait. */

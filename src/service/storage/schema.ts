@@ -4,11 +4,13 @@ import type { Dialect } from './storage.ts';
 interface Words {
   readonly byteOrder: string;
   readonly sequence: string;
+  /** For a table whose rows are stored in the order of its primary key. */
+  readonly clustered: string;
 }
 
 const words: Readonly<Record<Dialect, Words>> = {
-  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement' },
-  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key' },
+  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement', clustered: 'without rowid' },
+  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key', clustered: '' },
 };
 
 /** The columns are described in tables.ts. */
@@ -42,7 +44,7 @@ const tokens = (): readonly string[] => [
 const workspaces = ({ byteOrder }: Words): readonly string[] => [
   `create table workspaces (
     id text ${byteOrder} primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text, release_on text,
+    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text,
     push_locks text, push_secret text, lock_delay_ms bigint)`,
   'create table quotas (name text primary key, value bigint not null)',
 ];
@@ -70,35 +72,34 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
     workspace_id text ${byteOrder} not null references workspaces (id), path text ${byteOrder} not null,
     folded_path text ${byteOrder}, id text not null, type text not null, token_id text not null,
     owner text not null, origin text, note text, from_lfs integer not null default 0, branch text,
-    until_merged integer not null default 0, merge_base text, lease_id text, acquired_at bigint not null,
+    lease_id text, acquired_at bigint not null,
     expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
     primary key (workspace_id, path))`,
-  // Covers the query for workspaces with expired locks.
+  // Not first the workspace: the databases would prefer it to the indexes by path and owner.
   'create index expiring_locks on locks (expires_at, workspace_id)',
   'create index locks_by_id on locks (workspace_id, id)',
   'create index locks_by_owner on locks (owner, workspace_id, path)',
   // Not unique: without --windows-paths, locks may have paths that differ only in case.
   `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
   'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
-  'create index locks_without_base on locks (workspace_id) where until_merged = 1 and merge_base is null',
   `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
   `insert into fences (workspace_id, value) values ('', 0)`,
 ];
 
-const history = ({ byteOrder }: Words): readonly string[] => [
+const history = ({ byteOrder, clustered }: Words): readonly string[] => [
   `create table lock_history (
-    workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, at bigint not null,
+    workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, ended_at bigint not null,
     fence bigint not null, kind text not null, path text ${byteOrder} not null, lock_id text not null,
-    owner text not null, origin text, note text, ended_by text,
-    primary key (workspace_id, at, fence, kind))`,
-  'create index lock_history_of_path on lock_history (workspace_id, path, at, fence, kind)',
+    owner text not null, origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
+    primary key (workspace_id, ended_at, fence)) ${clustered}`,
+  'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
+  'create index lock_history_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
 ];
 
 const leases = ({ byteOrder }: Words): readonly string[] => [
   `create table leases (
     workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
-    token_id text not null, owner text not null, fingerprint text, pool text, state text not null,
-    size integer not null, granted text, result text, expires_at bigint not null,
+    owner text not null, fingerprint text, pool text, state text not null, expires_at bigint not null,
     primary key (workspace_id, id))`,
   'create index leases_by_end on leases (expires_at)',
 ];
@@ -166,9 +167,6 @@ const audit = ({ sequence }: Words): readonly string[] => [
     sequence ${sequence}, at bigint not null, actor text not null, token_id text, address text,
     action text not null, detail text not null)`,
   // Each filter finds its newest entries without reading other entries.
-  'create index audit_of_actor on audit (actor, sequence)',
-  'create index audit_of_token on audit (token_id, sequence)',
-  'create index audit_of_action on audit (action, sequence)',
   // Finds the runs that already have an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];

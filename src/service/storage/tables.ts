@@ -71,8 +71,6 @@ export interface Tables extends LockTables {
     latest: string | null;
     /** JSON array of patterns; null for the default branch of the remote. */
     latest_branches: string | null;
-    /** A change of a file on this branch releases the locks of people on it; null for none. */
-    release_on: string | null;
     push_locks: string | null;
     push_secret: string | null;
     /** How long a path stays closed after its lock has expired; null for the setting of the service. */

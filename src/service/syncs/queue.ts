@@ -97,7 +97,7 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
         })
         .where('id', '=', next.id)
         // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
-        .returning(['id', 'workspace_id', 'branch', 'attempts', 'started_at'])
+        .returning(['id', 'workspace_id', 'branch', 'attempts'])
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
         .selectFrom('workspaces')
@@ -110,8 +110,6 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
         branch: row.branch,
         /** Stored address of the remote, with credentials. */
         remote,
-        /** By the clock of the database. */
-        startedAt: row.started_at ?? 0,
         lfs,
         lease,
         exhausted: row.attempts > maxSyncAttempts,
@@ -265,7 +263,7 @@ export const noObjects: FetchedObjects = {
 /** Rejects with a GitError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
-  /** The timeout applies to git, and to the time that a store sends nothing. */
+  /** The timeout applies to git: objects may be large, and a store that sends nothing is given up earlier. */
   limits: Limits & { readonly signal: AbortSignal },
   onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
 ) => Promise<FetchedObjects>;

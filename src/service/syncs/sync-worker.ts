@@ -19,22 +19,12 @@ interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly fetchObjects: FetchObjects;
-  /** Ends the locks of people on files that the sync has changed, if its branch is set to. */
-  readonly releaseMerged: ReleaseMerged;
   readonly allowFileRemotes: boolean;
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly scheduleMaintenance: (workspace: string, end: SyncEnd) => void;
 }
-
-export type ReleaseMerged = (synced: {
-  readonly workspace: string;
-  readonly branch: string;
-  readonly head: string;
-  /** By the clock of the database. */
-  readonly startedAt: number;
-}) => Promise<void>;
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
 
@@ -80,8 +70,6 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     const end = await fetchBranchAndObjects(parts, sync, lease.signal, (now) => {
       progress = now;
     });
-    // On a slow disk, it may take longer than a lease lasts.
-    if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
     const isRecorded = await recordSync(parts, sync, end, lease.end);
     if (!isRecorded) return;
     metrics.syncs.inc({ status: end.kind });

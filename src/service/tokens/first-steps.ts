@@ -1,4 +1,4 @@
-import { grants, type Scope } from '../../interface/scopes.ts';
+import { grants, type Scope } from '../contract/scopes.ts';
 
 /** A request that any token may send, for a shell with variables for the URL, the workspace and the token. */
 export const curlLine =

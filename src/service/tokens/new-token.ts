@@ -1,7 +1,7 @@
 import { type Duration, parsePositiveDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
+import type { Scope } from '../contract/scopes.ts';
 import type { Database } from '../storage/storage.ts';
 
 /** The name is also the default owner of the token's locks. */

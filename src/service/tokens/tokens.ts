@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import { isScope, type Scope } from '../../interface/scopes.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
+import { isScope, type Scope } from '../contract/scopes.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';

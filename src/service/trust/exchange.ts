@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
+import { isScope, type Scope } from '../contract/scopes.ts';
 import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
@@ -44,10 +44,8 @@ interface ExchangeParts {
   readonly clock: () => number;
 }
 
-const exchangesOfRule = perMinute(300);
-
 /** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
-const refusalsOfAddress = perMinute(600);
+const attemptsOfAddress = perMinute(1_200);
 
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
 const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
@@ -67,8 +65,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     log.warn({ issuer, reason }, 'issuer key fetch failed');
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, onFailure }));
-  const refusals = limitRate(refusalsOfAddress, clock);
-  const exchanges = limitRate(exchangesOfRule, clock);
+  const { charge } = limitRate(attemptsOfAddress, clock);
 
   async function exchange(request: ExchangeRequest): Promise<ExchangeResult> {
     const audience = publicUrl();
@@ -89,22 +86,15 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     const decision = matchTrustRules(rules, identity.issuer, identity.claims, requested);
     if (decision.kind !== 'trusted') return decision;
     if (!scopes.every(isScope)) return { kind: 'invalid-scope', reason: 'The job requested an unknown scope.' };
-    const { seconds } = exchanges.remaining(decision.rule.id);
-    if (seconds > 0) return { kind: 'limited', retryAfterSeconds: seconds };
-    const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, decision, identity, address));
-    // A job that shows the same JWT again and again must not use up the limit of its rule.
-    if (exchanged.kind === 'exchanged') exchanges.charge(decision.rule.id);
-    return exchanged;
+    return storage.commit('tokens', (db) => issue(db, storage.now, decision, identity, address));
   }
 
   return async (request: ExchangeRequest): Promise<ExchangeResult> => {
-    const source = subscriberOf(request.address ?? '');
-    const { seconds } = refusals.remaining(source);
+    const seconds = charge(subscriberOf(request.address ?? ''));
     const exchanged: ExchangeResult =
       seconds > 0 ? { kind: 'limited', retryAfterSeconds: seconds } : await exchange(request);
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
-      refusals.charge(source);
       const { reason } = exchanged;
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
       log.info({ ...about, reason }, 'token exchange refused');

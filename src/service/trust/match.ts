@@ -1,7 +1,7 @@
 import { joinFirst } from '../../interface/format.ts';
-import { isGitHub } from '../../interface/github-issuer.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
-import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
+import { scopes as allScopes, grants, type Scope } from '../contract/scopes.ts';
+import { isGitHub } from './github-issuer.ts';
 import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =

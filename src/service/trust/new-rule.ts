@@ -1,7 +1,7 @@
-import { isGitHub } from '../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Scope } from '../../interface/scopes.ts';
+import type { Scope } from '../contract/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
+import { isGitHub } from './github-issuer.ts';
 import type { NewTrustRule } from './rules.ts';
 
 /** Plain http works only in networks that the operator allows. That is checked when the keys are fetched. */

@@ -1,4 +1,4 @@
-import { isGitHub } from '../../interface/github-issuer.ts';
+import { isGitHub } from './github-issuer.ts';
 import { hashOf } from './verify-identity.ts';
 
 export interface ProvenRun {

@@ -11,8 +11,9 @@ import { signedHeaders } from './signature.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
-  /** `gone` is 410: the receiver wants no more deliveries from this hook. */
-  | { readonly kind: 'delivered' | 'gone' }
+  | { readonly kind: 'delivered' }
+  /** 410: the receiver wants no more deliveries from this hook. */
+  | { readonly kind: 'gone'; readonly reason: string }
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -52,7 +53,7 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
 
 function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  if (status === 410) return { kind: 'gone' };
+  if (status === 410) return { kind: 'gone', reason: 'The receiver responded with 410: it wants no more deliveries.' };
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
   const sentAt = Date.parse(headers.date ?? '');
   return {

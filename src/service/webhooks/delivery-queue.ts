@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
-import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
+import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 export interface DueHook {
@@ -115,23 +115,14 @@ export async function settleDelivery(
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
 ): Promise<boolean> {
-  const claimed = { id, lease_owner: lease };
-  const next = end.kind === 'retry' && {
-    ...noLease,
-    attempts: attempts + 1,
-    next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}`,
-  };
-  const settled = next
-    ? db
-        .updateTable('deliveries')
-        .set(next)
-        .where((where) => where.and(claimed))
-        .returning('ordering_key')
-    : db
-        .deleteFrom('deliveries')
-        .where((where) => where.and(claimed))
-        .returning('ordering_key');
-  const row = await settled.executeTakeFirst();
+  const change =
+    end.kind === 'retry'
+      ? sql`update deliveries set lease_owner = null, lease_until = null, attempts = ${attempts + 1},
+          next_attempt_at = ${now} + ${sql.lit(Math.round(end.afterMs))}`
+      : sql`delete from deliveries`;
+  const { rows } = await sql<{ ordering_key: string }>`${change}
+    where id = ${id} and lease_owner = ${lease} returning ordering_key`.execute(db);
+  const [row] = rows;
   if (row === undefined) return false;
   await noteResult(db, now, hook, end);
   if (end.kind === 'retry') return true;
@@ -191,5 +182,3 @@ async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRo
   const { numDeletedRows } = await db.deleteFrom('deliveries').where('hook_id', '=', id).executeTakeFirst();
   await changeBacklogs(db, now, [{ hookId: id, added: -Number(numDeletedRows), dropped: 0 }]);
 }
-
-export const goneReason = 'The receiver responded with 410: it wants no more deliveries.';

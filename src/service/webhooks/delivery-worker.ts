@@ -4,7 +4,6 @@ import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
-import { databaseProblem } from '../storage/unavailable.ts';
 import { type DeliveryResult, deliver, deliveryRequest, nextAttemptAfter } from './deliver.ts';
 import {
   type ClaimedDelivery,
@@ -12,7 +11,6 @@ import {
   type DeliveryEnd,
   type DueHook,
   dueHooks,
-  goneReason,
   settleDelivery,
 } from './delivery-queue.ts';
 
@@ -29,55 +27,21 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
   readonly options?: DeliveryOptions;
 }
 
-/**
- * Time until the list of hooks with due deliveries is read again, and so the maximum wait of a hook that is not on it.
- */
-const dueForMs = 50;
-
 /** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
-  let due = new Map<string, DueHook>();
-  let readAt = Number.NEGATIVE_INFINITY;
-
-  async function readDue(): Promise<void> {
-    due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
-    readAt = performance.now();
-  }
-
-  /** Claims a delivery of the next hook from the known list of hooks with due deliveries. */
-  async function claimKnown() {
-    for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
-      const delivery = await claimOrPause(hook);
-      if (delivery !== undefined) return { delivery, ended: slots.start(hook) };
-      due.delete(hook.id);
-    }
-    return undefined;
-  }
-
-  /** Claims a delivery. An unreadable row only pauses its own hook, and must not stop the claims for others. */
-  async function claimOrPause(hook: DueHook): Promise<ClaimedDelivery | undefined> {
-    try {
-      return await claimDelivery(parts.storage, hook.id);
-    } catch (error) {
-      if (databaseProblem(error) !== undefined) throw error;
-      onError(error);
-      slots.start(hook)(true);
-      return undefined;
-    }
-  }
-
   const worker = startWorker({
     parallel: maxParallelAttempts,
     pollMs,
     onError,
     async claim() {
-      if (performance.now() - readAt < dueForMs) {
-        const attempt = await claimKnown();
-        if (attempt !== undefined) return attempt;
+      const due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
+      for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
+        const delivery = await claimDelivery(parts.storage, hook.id);
+        if (delivery !== undefined) return { delivery, ended: slots.start(hook) };
+        due.delete(hook.id);
       }
-      await readDue();
-      return claimKnown();
+      return undefined;
     },
     async run({ delivery, ended }, stopping) {
       let hasFailed = false;
@@ -143,20 +107,12 @@ function endOf(
   { attempts, ageMs }: ClaimedDelivery,
   schedule: DeliveryOptions['schedule'],
 ): DeliveryEnd | undefined {
-  switch (outcome.kind) {
-    case 'delivered':
-      return { kind: 'delivered' };
-    case 'gone':
-      return { kind: 'gone', reason: goneReason };
-    case 'failed': {
-      const { reason, retryAfterSeconds = 0 } = outcome;
-      const wait = schedule(attempts + 1);
-      if (wait === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
-      return { kind: 'retry', afterMs: Math.max(wait, retryAfterSeconds * 1_000), reason };
-    }
-    case 'cancelled':
-      return undefined;
-  }
+  if (outcome.kind === 'cancelled') return undefined;
+  if (outcome.kind !== 'failed') return outcome;
+  const { reason, retryAfterSeconds = 0 } = outcome;
+  const wait = schedule(attempts + 1);
+  if (wait === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+  return { kind: 'retry', afterMs: Math.max(wait, retryAfterSeconds * 1_000), reason };
 }
 
 /** Limits the parallel attempts of an instance, because each uses a connection. */

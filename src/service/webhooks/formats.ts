@@ -144,9 +144,8 @@ const noteOf = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): string =>
 /** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
-function releaseText(lock: Lock, { released_by: by, forced, reason, branch }: ReleaseDetails): string {
+function releaseText(lock: Lock, { released_by: by, forced }: ReleaseDetails): string {
   const free = `${fileName(lock)} is free`;
-  if (reason === 'merged') return `${free}: it has changed on ${branch}, which ended the lock of ${lock.owner}.`;
   if (by === undefined) return `${free}: the lock of ${lock.owner} was released.`;
   return forced ? `${free}: ${by} has released the lock of ${lock.owner} by force.` : `${free}: ${by} has released it.`;
 }

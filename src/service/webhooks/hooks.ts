@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { UpdateObject } from 'kysely';
 import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
-import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { Hook } from '../contract/schemas.ts';
+import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
@@ -33,17 +31,21 @@ function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Sco
 }
 
 /** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
-export async function registerHook(
-  db: Database,
-  now: Now,
-  { workspace, url, secret, actor, scopes, ...settings }: HookRegistration,
-) {
-  requireAdminForAudit(settings.events, scopes);
-  const values = { ...settingsOf(settings), active: 1, failing_since: null };
+export async function registerHook(db: Database, now: Now, registration: HookRegistration) {
+  const { workspace, url, secret, actor, scopes } = registration;
+  requireAdminForAudit(registration.events, scopes);
+  const values = { ...settingsOf(registration), active: 1, failing_since: null, updated_at: now };
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const hook = await updateHook(db, now, replaced.id, { changes: values, secret, actor });
+    const hook = await db
+      .updateTable('hooks')
+      .set({ ...values, ...(secret && { secret }) })
+      .where('id', '=', replaced.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
+    await recordHookAudit(db, now, actor, 'hook.replaced', hook, detail);
     return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
@@ -51,10 +53,10 @@ export async function registerHook(
   const id = `hook_${randomUUID()}`;
   const hook = await db
     .insertInto('hooks')
-    .values({ ...values, id, workspace_id: workspace, url, secret: signing, created_at: now, updated_at: now })
+    .values({ ...values, id, workspace_id: workspace, url, secret: signing, created_at: now })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registrationDetail(hook) });
+  await recordHookAudit(db, now, actor, 'hook.registered', hook, registrationDetail(hook));
   return { hook: toHook(hook), isNew: true, newSecret: secret === undefined ? signing : null };
 }
 
@@ -72,54 +74,30 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-interface HookChange {
-  readonly workspace: string;
-  readonly id: string;
-  readonly actor: Actor;
-}
-
 /** Removes a hook and its waiting deliveries. False if the hook does not exist. */
-export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
+export async function removeHook(
+  db: Database,
+  now: Now,
+  { workspace, id, actor }: { readonly workspace: string; readonly id: string; readonly actor: Actor },
+): Promise<boolean> {
   const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
   const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
   if (hook === undefined) return false;
-  await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
+  await recordHookAudit(db, now, actor, 'hook.removed', hook);
   return true;
-}
-
-interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
-  readonly changes: UpdateObject<Tables, 'hooks'>;
-}
-
-/** Keeps the secret if there is no new one. */
-async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor }: HookUpdate) {
-  const hook = await db
-    .updateTable('hooks')
-    .set({ ...changes, ...(secret && { secret }), updated_at: now })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
-  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
-  return hook;
 }
 
 const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
 
-interface HookAuditEntry {
-  readonly actor: Actor;
-  readonly action: Extract<AuditAction, `hook.${string}`>;
-  readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
-  /** Further details. Never a secret, nor the value of a header. */
-  readonly more?: Readonly<Record<string, unknown>>;
-}
-
-/** Records only the origin of the URL, because its path or query may be a credential. */
+/** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */
 const recordHookAudit = (
   db: Database,
   now: Now,
-  { actor, action, hook: { id, workspace_id, url }, more }: HookAuditEntry,
+  actor: Actor,
+  action: Extract<AuditAction, `hook.${string}`>,
+  { id, workspace_id, url }: Pick<HookRow, 'id' | 'workspace_id' | 'url'>,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> =>
   recordAudit(db, now, {
     actor,
@@ -127,9 +105,7 @@ const recordHookAudit = (
     detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },
   });
 
-type Settings = Pick<HookRegistration, 'events' | 'branches' | 'format' | 'headers'>;
-
-const settingsOf = ({ events, branches, format, headers }: Settings) => ({
+const settingsOf = ({ events, branches, format, headers }: HookRegistration) => ({
   events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),
   branches: branches === null ? null : JSON.stringify(branches),
   format,

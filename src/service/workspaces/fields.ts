@@ -2,7 +2,6 @@ import { type Duration, parseDurationBetween } from '../../interface/duration.ts
 import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
-import { parseBranchName } from '../git/branch-name.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
 import {
   defaultLatestMode,
@@ -55,7 +54,7 @@ export const workspaceFields = {
   lfs: {
     title: 'LFS objects that a sync fetches',
     placeholder: 'WHICH',
-    hint: "which LFS objects a sync fetches: those of the branch's head, of its complete history, or none",
+    hint: "which LFS objects a sync fetches: those of the branch's head, or none",
     otherwise: `default ${defaultLfsMode}`,
     parse: parseLfsMode,
   },
@@ -79,13 +78,6 @@ export const workspaceFields = {
     hint: 'the branches that locks are compared with, separated by commas; * stands for any characters except /',
     otherwise: "default the remote's default branch",
     parse: parseBranchPatterns,
-  },
-  release_on: {
-    title: 'Release when merged into',
-    placeholder: 'BRANCH',
-    hint: 'release the lock of a person when its file has changed on this branch',
-    otherwise: 'default none',
-    parse: parseBranchName,
   },
   push_locks: {
     title: 'Which locks block a push',

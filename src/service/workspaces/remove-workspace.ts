@@ -50,7 +50,7 @@ export async function removeWorkspaceInBatches(
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();
   const large = [
     { table: 'locks', time: 'expires_at', where: sql`${ofWorkspace} and expires_at <= (select ${now})` },
-    { table: 'lock_history', time: 'at', where: ofWorkspace },
+    { table: 'lock_history', time: 'ended_at', where: ofWorkspace },
     { table: 'remembered_answers', time: 'created_at', where: ofWorkspace },
     { table: 'syncs', time: 'created_at', where: sql`${ofWorkspace} and finished_at is not null` },
     ...hooks.map(({ id }) => ({ table: 'deliveries', time: 'sequence', where: sql`hook_id = ${id}` }) as const),

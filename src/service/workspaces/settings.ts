@@ -44,8 +44,8 @@ export function parseLfsUrl(text: string): Parsed<string> {
 
 const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
 
-/** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
-const lfsModes = ['head', 'history', 'none'] as const;
+/** LFS objects that a sync fetches: those of the current files of the branch, or none. */
+const lfsModes = ['head', 'none'] as const;
 
 type LfsMode = (typeof lfsModes)[number];
 

@@ -24,7 +24,7 @@ export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & Wor
 
 const settingNames = [
   ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit', 'lock_delay_ms'] as const),
-  ...(['latest', 'latest_branches', 'release_on', 'push_locks'] as const),
+  ...(['latest', 'latest_branches', 'push_locks'] as const),
 ] as const;
 
 const selectWorkspaces = batchQuery((db, members) =>
@@ -60,13 +60,8 @@ export async function updateWorkspaceAudited(
   actor: Actor,
   { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & WorkspaceSettings>,
 ): Promise<boolean> {
-  const before = await findWorkspace(db, id);
-  if (before === undefined) return false;
+  if ((await findWorkspace(db, id)) === undefined) return false;
   await db.updateTable('workspaces').set(settings).where('id', '=', id).execute();
-  if (settings.release_on !== undefined && settings.release_on !== before.release_on) {
-    // The bases belong to the previous branch.
-    await db.updateTable('locks').set({ merge_base: null }).where('workspace_id', '=', id).execute();
-  }
   const { remote } = settings;
   const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: redactRemote(remote) }) };
   await recordAudit(db, now, { actor, action: 'workspace.updated', detail });

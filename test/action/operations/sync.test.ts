@@ -221,7 +221,7 @@ test('reports LFS objects in bytes, with rate and time left, and warns about mis
   expect(warnings).toEqual([warning]);
   expect(outcome.sentence).toMatch(new RegExp(`58 MB of LFS objects\\)\\. ${warning}$`));
   expect(outcome.outputs).toMatchObject({ missing_objects: '2' });
-  expect(outcome.tables[0]?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
+  expect(outcome.table?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
 });
 
 test('notices a sync that ended before the last request, whatever delays and errors the service returned before', async () => {

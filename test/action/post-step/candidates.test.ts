@@ -6,22 +6,13 @@ import { addressOf, at, grantOf, intentOf, lockOf, place } from '../../locks/sam
 interface Records {
   readonly entries?: readonly Entry[];
   readonly problem?: string;
-  /** Locks in the saved state of the runner. */
-  readonly saved?: readonly string[];
-  /** The first path of a lease in the saved state. */
-  readonly leasedPath?: string;
+  /** Lines that the runner kept. */
+  readonly saved?: readonly Entry[];
 }
 
-function candidatesOf({ entries = [], problem, saved, leasedPath }: Records) {
+function candidatesOf({ entries = [], problem, saved = [] }: Records) {
   const ledger = { file: 'ledger.jsonl', entries, problem };
-  const locks = saved?.map((path) => lockOf(path, { id: `lock_${path}` }));
-  const savedState = locks && {
-    ...place,
-    outlivesJob: false,
-    locks,
-    leasedPath: leasedPath === undefined ? undefined : addressOf(leasedPath).path,
-  };
-  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates({ ledger, step: 's', savedState });
+  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates({ ledger, step: 's', saved });
   return {
     held: held.map(({ grant, mayBeReleased }) => (mayBeReleased ? `${grant.path}, maybe released` : grant.path)),
     losses: held.map(({ loss }) => loss?.at),
@@ -67,20 +58,27 @@ describe('the locks that a step must release', () => {
     ['has no entries of the step', {}],
     ['is missing a lock of the step', { entries: a }],
   ])('include the saved locks of the runner, marked as possibly released, if the ledger %s', (_, records) => {
-    const { held, ledgerError } = candidatesOf({ ...records, saved: ['a', 'b'] });
+    const { held, ledgerError } = candidatesOf({ ...records, saved: [acquired, grantOf('a'), grantOf('b')] });
     expect(held).toEqual(['a, maybe released', 'b, maybe released']);
     expect(ledgerError).toMatch(/released if they can be verified to belong to this step\.$/);
   });
 
   test('are complete if the ledger says that the step has all its locks', () => {
-    expect(candidatesOf({ entries: [...a, acquired], saved: ['a'] })).toMatchObject({
+    expect(candidatesOf({ entries: [...a, acquired], saved: [acquired, grantOf('a')] })).toMatchObject({
       held: ['a'],
       ledgerError: undefined,
     });
   });
 
-  test('include the saved lease of the runner', () => {
-    expect(candidatesOf({ saved: [], leasedPath: 'a' }).lease).toBe('a');
+  test('include the lease of a saved lock', () => {
+    expect(candidatesOf({ saved: [acquired, grantOf('a', { lock: lockOf('a', { lease: 's' }) })] }).lease).toBe('a');
+  });
+
+  test('exclude a saved lock that was released according to a ledger with missing lines', () => {
+    const end: Entry = { kind: 'ended', ...addressOf('a'), id: 'lock_a', at };
+    expect(candidatesOf({ entries: [end], saved: [acquired, grantOf('a'), grantOf('b')] }).held).toEqual([
+      'b, maybe released',
+    ]);
   });
 
   test.each<[string, readonly Entry[]]>([

@@ -122,38 +122,36 @@ describe('the report at the end of a job', () => {
   });
 
   test('has a table with dates and without ids, and with an end only for locks that may still exist', () => {
-    const { tables } = report([
+    const { table } = report([
       { kind: 'failed', grant: grantOf('f'), reason },
       { kind: 'released', grant },
     ]);
-    expect(tables).toEqual([
-      {
-        head: ['Path', 'Result', 'Held by', 'Until'],
-        rows: [
-          ['f', 'not released', '', '2026-03-01 13:00 UTC'],
-          ['a', 'released', '', ''],
-        ],
-        rest: { text: 'all locks of game', url: 'https://workspaces.example.com/workspaces/game/locks' },
-      },
-    ]);
+    expect(table).toEqual({
+      head: ['Path', 'Result', 'Held by', 'Until'],
+      rows: [
+        ['f', 'not released', '', '2026-03-01 13:00 UTC'],
+        ['a', 'released', '', ''],
+      ],
+      rest: { text: 'all locks of game', url: 'https://workspaces.example.com/workspaces/game/locks' },
+    });
   });
 
   test('lists the locks that need attention first', () => {
-    const { sentence, tables } = report([
+    const { sentence, table } = report([
       { kind: 'released', grant: grantOf('b') },
       { kind: 'failed', grant: grantOf('c'), reason: '' },
       lost('a'),
     ]);
-    expect(tables[0]?.rows.map(([path]) => path)).toEqual(['a', 'c', 'b']);
+    expect(table?.rows.map(([path]) => path)).toEqual(['a', 'c', 'b']);
     expect(sentence).toBe('Released 1 lock at the end of the job, 1 lost, 1 not released.');
   });
 });
 
 test('the sentence, the log and the table of a lost lock agree', () => {
-  const { sentence, lines, tables } = report([{ kind: 'lost', grant, holder: 'nobody' }]);
+  const { sentence, lines, table } = report([{ kind: 'lost', grant, holder: 'nobody' }]);
   expect(sentence).toBe('Released 0 locks at the end of the job, 1 lost.');
   expect(lines).toEqual(['a: lost, held by nobody']);
-  expect(tables[0]?.rows).toEqual([['a', 'lost', 'nobody', '']]);
+  expect(table?.rows).toEqual([['a', 'lost', 'nobody', '']]);
   expect(report([]).sentence).toBe(nothingLeft);
 });
 

@@ -14,7 +14,7 @@ type Said = readonly [keyof Log, ...unknown[]];
 
 /** Runs a step that logs these lines and ends with this outcome, and returns the result that the runner sees. */
 async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug = false): Promise<StepResult> {
-  const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], annotations: [], ...outcome };
+  const whole: Outcome = { outputs: {}, sentence: 'Done.', failures: [], annotations: [], ...outcome };
   const main = join(temporaryFolder(), 'main.mjs');
   await writeFile(
     main,
@@ -67,7 +67,7 @@ test('masks a secret before any other output, and hides it everywhere, even in f
   const outcome: Partial<Outcome> = {
     outputs: { holder: secret, locks: JSON.stringify([secret]) },
     sentence: secret,
-    tables: [{ head: [secret], rows: [[secret]] }],
+    table: { head: [secret], rows: [[secret]] },
     failures: [secret],
     annotations: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }],
   };

@@ -179,16 +179,6 @@ describe('a job that is locking a thousand paths', () => {
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });
-
-  test('releases the locks of a killed step even with auto-release: false', async () => {
-    const { stage, proxy, job, step } = await acquiring({ 'auto-release': 'false' });
-    proxy.meet(() => ({ kind: 'silence' }));
-    await step.kill();
-    expect((await stage.locks()).length).toBeGreaterThan(0);
-    proxy.meet(() => undefined);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
 });
 
 // They mostly wait; but not together in the soak test, which measures the time.

@@ -10,21 +10,6 @@ const hero = 'Content/Hero.uasset';
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
 describe.each(manners)('with a service that %s', (_, manner) => {
-  test('reports locks that nobody has taken over as kept, and changes nothing', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const job = await stage.job();
-    await job.run(locking([hero, 'b']));
-    const locks = await stage.locks();
-    const before = proxy.passed.length;
-    const result = await job.run(checking());
-    expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '2' } });
-    expect(new Set(proxy.passed.slice(before).map(({ method }) => method))).toEqual(new Set(['GET']));
-    expect(await stage.locks()).toEqual(locks);
-    await job.post();
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('reports a lock released by force as lost, even if someone else has the path now', async () => {
     const stage = await openStage();
     await stage.proxy(manner);

@@ -1,5 +1,3 @@
-import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
@@ -75,23 +73,6 @@ test('another job identifies and releases exactly the locks of a list that was s
   const result = await second.run(unlocking({ locks }));
   expect(result.outputs).toMatchObject({ status: 'lost', released: JSON.stringify(others) });
   expect(await stage.locks()).toEqual([theirs, expect.objectContaining({ path: 'd' })]);
-});
-
-test('another job releases any number of locks with the locks file', async () => {
-  const stage = await openStage();
-  const paths = numbered(600);
-  const first = await stage.job();
-  const { outputs } = await first.run(locking(paths, keeping));
-  await first.post();
-  expect(outputs['locks']).toBe('');
-  await stage.take('d');
-  const second = await stage.job();
-  const carried = join(second.folders.temp, 'locks.json');
-  await copyFile(outputs['locks_file'] ?? '', carried);
-  await first.end();
-  const result = await second.run(unlocking({ 'locks-file': carried }));
-  expect(result.outputs).toMatchObject({ status: 'released', released: JSON.stringify(paths) });
-  expect(await stage.locks()).toMatchObject([{ path: 'd' }]);
 });
 
 test('a job that is killed as soon as its locks outlive it has already output them', async () => {

@@ -28,20 +28,6 @@ test('a step takes several paths, proves them and releases them with one request
   expect(await stage.locks()).toEqual([]);
 });
 
-test('a check names the new holder of a lock that a lease has lost', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
-  await job.run(locking(['a', 'b', 'c']));
-  await stage.release('b');
-  await stage.release('c');
-  await stage.takenByGrace('b');
-  const check = await job.run(checking());
-  expect(check).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
-  const told = check.annotations.map(({ message }) => message).join('\n');
-  expect(told).toMatch(/This job lost its lock on b\..* b is held by grace/);
-  expect(told).toMatch(/This job lost its lock on c\..* Nobody holds the path now\./);
-});
-
 test('another job releases some locks of a lease that was handed on, and the rest stays', async () => {
   const stage = await openStage();
   const first = await stage.job();

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
-import { measured } from '../../support/measured.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { runs } from '../../support/runs.ts';
@@ -13,9 +11,6 @@ const namesOf = (job: number, count: number): readonly string[] =>
 /** The end of a log, which is enough to explain errors with thousands of paths. */
 const lastLines = ({ log }: StepResult): string => log.slice(-2_000);
 
-/** The text of status 429. The number itself may also be part of a time. */
-const refused = /Too Many Requests/;
-
 interface Ended {
   readonly job: Job;
   readonly lock: StepResult;
@@ -25,18 +20,11 @@ interface Ended {
 /** Runs this number of jobs at once with one token; each locks its own paths, and ends. */
 async function playJobs(
   place: Place,
-  { jobs, paths, inputs = {}, proxied = false }: { jobs: number; paths: number; inputs?: object; proxied?: boolean },
+  { jobs, paths, inputs = {} }: { jobs: number; paths: number; inputs?: object },
 ): Promise<readonly Ended[]> {
   return Promise.all(
     Array.from({ length: jobs }, async (_, number): Promise<Ended> => {
-      const proxy = proxied ? await place.proxy() : undefined;
-      let asked = 0;
-      proxy?.meet((passing) => {
-        asked += 1;
-        if (isLocking(passing) && asked % 7 === 3) return { kind: 'done-then-cut' };
-        return isReleasing(passing) && asked % 11 === 5 ? { kind: 'done-then-answer', status: 502 } : undefined;
-      });
-      const job = await place.job({ ...(proxy && { proxy }) });
+      const job = await place.job();
       const lock = await job.run(locking(namesOf(number, paths), { ...inputs }));
       const [post] = await job.post();
       return { job, lock, post };
@@ -55,34 +43,6 @@ async function expectAllServed(place: Place, ended: readonly Ended[], paths: num
   }
   expect(await place.locks()).toEqual([]);
 }
-
-describe('with the default settings of the service', () => {
-  const shipped = useShippedService();
-  const together = soak
-    ? [
-        [8, 3_000],
-        [2, 3_000],
-        [4, 1_800],
-        [1, 9_000],
-      ]
-    : [[2, 1_200]];
-
-  test.each(together)(
-    '%i jobs that lock %i paths each with one token stay within the rate limit, and leave no locks behind',
-    {
-      timeout: 300_000,
-    },
-    async (jobs = 1, paths = 1) => {
-      const place = await shipped.workspace({ ownToken: true });
-      const began = performance.now();
-      const ended = await playJobs(place, { jobs, paths });
-      const seconds = (performance.now() - began) / 1_000;
-      await expectAllServed(place, ended, paths);
-      for (const { lock, post } of ended) expect(`${lock.log}\n${post?.log}`).not.toMatch(refused);
-      measured('concurrent jobs with many paths and one token took (s)', seconds, { atMost: 120 });
-    },
-  );
-});
 
 describe('with a rate limit of five requests per second and token', () => {
   const shipped = useShippedService('--rate-limit', '5/s');

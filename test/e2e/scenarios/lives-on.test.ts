@@ -170,7 +170,6 @@ describe.each<[string, (job: Job) => Promise<void>]>([
 });
 
 describe.each([
-  ['two ttls behind', -8_000],
   ['ten days behind', -864_000_000],
   ['ten days ahead', 864_000_000],
 ])('behind a gateway whose clock is %s', (_, aheadMs) => {

@@ -14,35 +14,32 @@ async function lockedByAnother(stage: Stage) {
   return stage.lockOn(hero);
 }
 
-describe.each([...manners, ['returns no details of a lock', { givesNoProof: true, saysNothing: true }] as const])(
-  'with a service that %s',
-  (_, manner) => {
-    test('a lock of another job survives a second unlock and the end of the job that held the path before', async () => {
-      const stage = await openStage();
-      await stage.proxy(manner);
-      const first = await stage.job();
-      await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
-      await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
-      const theirs = await lockedByAnother(stage);
-      await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
-        conclusion: 'success',
-        outputs: { status: 'held', released: '[]' },
-        annotations: [
-          {
-            level: 'warning',
-            message: expect.stringMatching(
-              /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
-            ),
-          },
-        ],
-      });
-      const posts = await first.post();
-      expect(posts.map(({ log }) => log)).toEqual(['', '', 'Nothing was left to release at the end of the job.']);
-      for (const post of posts) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-      expect(await stage.lockOn(hero)).toEqual(theirs);
+describe.each(manners)('with a service that %s', (_, manner) => {
+  test('a lock of another job survives a second unlock and the end of the job that held the path before', async () => {
+    const stage = await openStage();
+    await stage.proxy(manner);
+    const first = await stage.job();
+    await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
+    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
+    const theirs = await lockedByAnother(stage);
+    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'held', released: '[]' },
+      annotations: [
+        {
+          level: 'warning',
+          message: expect.stringMatching(
+            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
+          ),
+        },
+      ],
     });
-  },
-);
+    const posts = await first.post();
+    expect(posts.map(({ log }) => log)).toEqual(['', '', 'Nothing was left to release at the end of the job.']);
+    for (const post of posts) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await stage.lockOn(hero)).toEqual(theirs);
+  });
+});
 
 test('an unlock of a path that the job did not get reports it as held even if the holder is unknown', async () => {
   const stage = await openStage();

@@ -152,33 +152,3 @@ test('a path that is locked again after its lock has expired is released by the 
   expect(first).toMatchObject({ conclusion: 'success', annotations: [] });
   expect(await place.locks()).toEqual([]);
 });
-
-test('serves four siblings that wait for one path, one at a time', async () => {
-  const place = await shipped.workspace();
-  const theirs = await place.take('Content/Hero.uasset');
-  const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
-  let working = 0;
-  let served = 0;
-  const siblings = await Promise.all(
-    [1, 2, 3, 4].map(async () => {
-      const job = await place.job({ run: { runId: '77' } });
-      return { job, step: await job.step(locking(theirs.path, { wait: '10m' })) };
-    }),
-  );
-  await Promise.all(siblings.map(({ step }) => step.waitForLog(/Waiting/)));
-  await place.release(theirs.path);
-  await Promise.all(
-    siblings.map(async ({ job, step }) => {
-      const result = await step.finished;
-      expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-      working += 1;
-      expect(working, 'siblings at work').toBe(1);
-      await expect((await job.command({ command: work, id: 'work' })).finished).resolves.toMatchObject({ exitCode: 0 });
-      working -= 1;
-      served += 1;
-      await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    }),
-  );
-  expect(served).toBe(4);
-  expect(await place.locks()).toEqual([]);
-});

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Actor } from '../../../src/service/audit/audit.ts';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
 import { createToken, createTokenAudited, listTokens, revokeTokenAudited } from '../../../src/service/tokens/tokens.ts';
 import {
   addWorkspace,

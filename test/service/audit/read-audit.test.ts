@@ -1,14 +1,16 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Actor, type AuditAction, recordAudit } from '../../../src/service/audit/audit.ts';
-import { type AuditQuery, readAudit } from '../../../src/service/audit/read-audit.ts';
+import {
+  type Actor,
+  type AuditAction,
+  type AuditQuery,
+  readAudit,
+  recordAudit,
+} from '../../../src/service/audit/audit.ts';
 import type { RecordedEntry } from '../../../src/service/outbox/event.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const ada: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 /** Another token of the same name. */
@@ -47,34 +49,6 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
       action: 'lock.force-released',
       detail: { n: 1, nested: [null, { n: 1 }] },
     });
-  });
-
-  /** PostgreSQL prefers to scan and sort the few rows of a test instead of using an index. */
-  const withFewRows: Pick<Storage, 'commit' | 'dialect'> = {
-    get dialect() {
-      return storage.dialect;
-    },
-    commit: (scope, change) =>
-      storage.commit(scope, async (db) => {
-        for (const way of storage.dialect === 'sqlite' ? [] : ['seqscan', 'bitmapscan', 'sort'])
-          await sql.raw(`set local enable_${way} = off`).execute(db);
-        return change(db);
-      }),
-  };
-
-  test.each<AuditQuery>([
-    { limit: 10, actor: 'ada' },
-    { limit: 10, action: 'hook.removed' },
-    { limit: 10, actor: 'ada', before: 40 },
-  ])('finds the newest entries that match a filter in an index, without sorting: %j', async (query) => {
-    const queries: RecordedQuery[] = [];
-    await readAudit({ ...storage, read: recording(storage.read, queries) }, query);
-    expect(queries).toHaveLength(query.actor === undefined ? 1 : 2);
-    for (const each of queries) {
-      const plan = await planOf(withFewRows, each, {});
-      expect(plan).toMatch(/audit_of_(actor|token|action)/);
-      expect(plan).not.toMatch(/sort|temp b-tree|seq scan/i);
-    }
   });
 
   test('returns pages that together contain each matching entry exactly once', async () => {

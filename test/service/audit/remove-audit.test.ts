@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAudit, removeOldAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit, removeOldAudit } from '../../../src/service/audit/audit.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 

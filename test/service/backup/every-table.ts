@@ -7,7 +7,14 @@ type Rows = { readonly [T in keyof Tables]: readonly Selectable<Tables[T]>[] };
 const awkward = 'a "quoted"\n\\ line\u2028 ヒーロー 🦊 é';
 const largest = Number.MAX_SAFE_INTEGER;
 
-const history = { workspace_id: 'game', at: 5, kind: 'acquired', lock_id: 'lock_1', owner: 'ada' };
+const history = {
+  workspace_id: 'game',
+  ended_at: 5,
+  kind: 'released',
+  lock_id: 'lock_1',
+  owner: 'ada',
+  acquired_at: 4,
+};
 
 /**
  * Rows of every table, with a value in each column, and null in each nullable one. The history has more than one page,
@@ -26,7 +33,6 @@ export const everyTable: Rows = {
       lfs_limit: largest,
       latest: 'warn',
       latest_branches: '["main"]',
-      release_on: 'main',
       push_locks: 'branch',
       push_secret: 's',
       lock_delay_ms: 15_000,
@@ -42,7 +48,6 @@ export const everyTable: Rows = {
       lfs_limit: null,
       latest: null,
       latest_branches: null,
-      release_on: null,
       push_locks: null,
       push_secret: null,
       lock_delay_ms: null,
@@ -124,8 +129,6 @@ export const everyTable: Rows = {
     folded_path: index === 0 ? null : path.toLowerCase(),
     from_lfs: index === 0 ? 0 : 1,
     branch: index === 0 ? null : 'main',
-    until_merged: index === 0 ? 0 : 1,
-    merge_base: index === 0 ? null : 'c1',
     lease_id: index === 0 ? null : 'lease_1',
   })),
   lock_history: Array.from({ length: 450 }, (_, fence) => ({
@@ -134,33 +137,26 @@ export const everyTable: Rows = {
     path: `p${fence}`,
     origin: fence === 0 ? null : 'o',
     note: fence === 0 ? null : awkward,
+    lease_id: fence === 0 ? null : 'lease_1',
     ended_by: fence === 0 ? null : 'ada',
   })),
   leases: [
     {
       workspace_id: 'game',
       id: 'lease_1',
-      token_id: 'tok_1',
       owner: 'ada',
       fingerprint: 'f',
       pool: 'seats',
       state: 'held',
-      size: 1,
-      granted: '[["lock_1","B"]]',
-      result: null,
       expires_at: 2,
     },
     {
       workspace_id: 'game',
       id: 'lease_2',
-      token_id: 'tok_1',
       owner: 'ada',
       fingerprint: null,
       pool: null,
       state: 'ended',
-      size: 0,
-      granted: null,
-      result: '{"released":[],"lost":[]}',
       expires_at: 2,
     },
   ],

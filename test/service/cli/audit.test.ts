@@ -48,21 +48,10 @@ describe('audit', () => {
     expect((await json('audit', '--actor', token.id)).entries).toEqual(entries);
   });
 
-  test('lists the entries of some days and of one workspace, and exports all of them', async () => {
-    const entry = { actor: 'ada', action: 'workspace.added', detail: '{"workspace":"archive"}' };
-    await record(...[1, 2, 3].map((number) => ({ ...entry, at: Date.UTC(2001, 0, number) })));
-    const archive = ['--workspace', 'archive'];
-    expect((await json('audit', ...archive, '--limit', '9')).entries).toHaveLength(3);
-    const jsonl = await run('audit', ...archive, '--format', 'jsonl', '--limit', '1');
-    expect(lines(jsonl.stdout).map((line) => JSON.parse(line).at.slice(0, 10))).toEqual([
-      '2001-01-03',
-      '2001-01-02',
-      '2001-01-01',
-    ]);
-    const csv = await run('audit', '--format', 'csv', ...archive);
-    expect(lines(csv.stdout)).toHaveLength(4);
-    const { stderr, code } = await run('audit', '--from', '2001-13-01');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('It must be a date such as 2026-03-01.')]);
+  test('lists the entries of one workspace, without those of another with a similar name', async () => {
+    const of = (workspace: string) => ({ actor: 'ada', action: 'x', detail: JSON.stringify({ workspace }) });
+    await record(of('film_2'), of('filmx2'));
+    expect((await json('audit', '--workspace', 'film_2')).entries).toMatchObject([{ detail: { workspace: 'film_2' } }]);
   });
 
   test('contains the changes that commands make', async () => {
@@ -96,28 +85,6 @@ describe('audit', () => {
     expect(next).toBe(all[1].sequence);
     expect((await json('audit', '--before', String(next))).entries).toEqual(all.slice(2));
     expect((await json('audit')).next).toBeNull();
-  });
-
-  test('reads more than one page of the database', async () => {
-    const numbers = Array.from({ length: 2_100 }, (_, n) => n);
-    await record(...numbers.map((n) => ({ actor: 'many', action: 'x', detail: JSON.stringify({ n }) })));
-    const { entries, next } = await json('audit', '--limit', '2050', '--actor', 'many');
-    expect(entries.map(({ detail }: { detail: { n: number } }) => detail.n)).toEqual(
-      numbers.toReversed().slice(0, 2_050),
-    );
-    expect(next).toBe(entries.at(-1).sequence);
-    expect((await json('audit', '--limit', '2100', '--actor', 'many')).next).toBeNull();
-  });
-
-  test('finds entries of a workspace that are older than 10,000 entries of another', async () => {
-    const of = (workspace: string) => ({ actor: 'ada', action: 'x', detail: JSON.stringify({ workspace }) });
-    await record(of('early'));
-    const busy = Array.from({ length: 1_000 }, () => of('busy'));
-    for (let thousand = 0; thousand < 10; thousand += 1) await record(...busy);
-    expect(await json('audit', '--workspace', 'early')).toMatchObject({
-      entries: [{ detail: { workspace: 'early' } }],
-      next: null,
-    });
   });
 
   test('escapes control characters and misleading text in recorded values', async () => {

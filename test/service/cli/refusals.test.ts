@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
+import { scopeMeanings, scopes } from '../../../src/service/contract/scopes.ts';
 import { besideService } from '../../command/in-service.ts';
 import { runMain } from '../../command/run-main.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

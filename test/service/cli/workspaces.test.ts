@@ -112,7 +112,6 @@ describe('workspace update', () => {
         'lock delay       -',
         'latest           off',
         'latest branches  -',
-        'release on       -',
         'push locks       all',
         '',
       ],
@@ -148,23 +147,20 @@ describe('workspace update', () => {
 
   test('keeps each setting whose flag is omitted, and its help says so', async () => {
     const { stdout } = await run('workspace', 'update', '--help');
-    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(10);
+    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(9);
   });
 
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
     await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
-    const before = { latest: 'warn', latest_branches: null, release_on: null, push_locks: 'all' };
+    const before = { latest: 'warn', latest_branches: null, push_locks: 'all' };
     expect(await json('workspace', 'update', 'compared', '--desk-ttl', '8h')).toMatchObject(before);
-    const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*', '--release-on', 'main'];
+    const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*'];
     const { stdout } = await run('workspace', 'update', 'compared', ...flags);
-    expect(stdout).toMatch(/^latest +refuse\nlatest branches +main,release\/\*\nrelease on +main$/m);
-    expect(
-      await json('workspace', 'update', 'compared', '--release-on', 'none', '--push-locks', 'branch'),
-    ).toMatchObject({
+    expect(stdout).toMatch(/^latest +refuse\nlatest branches +main,release\/\*$/m);
+    expect(await json('workspace', 'update', 'compared', '--push-locks', 'branch')).toMatchObject({
       latest: 'refuse',
       latest_branches: ['main', 'release/*'],
-      release_on: null,
       push_locks: 'branch',
     });
     const wrong = await run('workspace', 'update', 'compared', '--latest', 'on', '--latest-branches', 'a*b*');
@@ -212,7 +208,7 @@ describe('workspace update', () => {
     [[], 'There is nothing to change'],
     [['--desk-ttl', '31d'], 'A lock lasts at least 1s and at most 30d.'],
     [['--lock-delay', '61s'], 'It must be from 0s to 1m.'],
-    [['--lfs', 'all'], 'It must be one of head, history, none.'],
+    [['--lfs', 'all'], 'It must be one of head, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
     [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],

@@ -27,7 +27,6 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/workspaces/:id/locks', need: 'locks:read' },
   { method: 'POST', path: '/workspaces/:id/locks', need: 'locks:write' },
   { method: 'GET', path: '/workspaces/:id/locks/new', need: 'locks:write' },
-  { method: 'GET', path: '/workspaces/:id/locks/paths', need: 'locks:write' },
   { method: 'POST', path: '/workspaces/:id/locks/extend', need: 'locks:write' },
   { method: 'POST', path: '/workspaces/:id/locks/ask', need: 'locks:write' },
   { method: 'POST', path: '/workspaces/:id/locks/withdraw', need: 'locks:write' },

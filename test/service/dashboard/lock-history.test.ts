@@ -22,18 +22,18 @@ beforeAll(async () => {
 const historyOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history${search}`;
 const csvOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history.csv${search}`;
 
-/** Stores a history in which this number of locks was acquired, one each millisecond. */
+/** Stores a history in which this number of locks ended, one each millisecond. */
 const seedHistory = (workspace: string, count: number, prefix: string) =>
   service.storage.commit('global', (db) =>
-    sql`insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner)
+    sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
-      select ${workspace}, n, n, 'acquired', ${prefix} || n, 'lock_' || n, 'ada' from numbers`.execute(db),
+      select ${workspace}, n, n, 'expired', ${prefix} || n, 'lock_' || n, 'ada', 0 from numbers`.execute(db),
   );
 
 const run = 'ci.example.com/game/runs/7/attempts/1';
 
 describe('the lock history of a workspace', () => {
-  test('lists changes by all owners through the API, Git LFS and the pages, and filters them', async () => {
+  test('lists the locks of all owners through the API, Git LFS and the pages, and filters them', async () => {
     const workspace = await service.workspace();
     await takeLock(service, workspace, bob.secret, 'a', { note: 'Rigging' });
     await locksOf(service, workspace, ada.secret).release('a', {}, '?force=true');
@@ -41,21 +41,22 @@ describe('the lock history of a workspace', () => {
     await lfsOf(service, workspace, ada.secret).release(drawn.id);
     const last = await takeLock(service, workspace, ada.secret, 'c');
     await ada.post(`/workspaces/${workspace}/locks/release`, { lock: last.id });
-    expect(rowsIn((await reader.get(historyOf(workspace))).text)).toEqual([
-      `c | released | ada from ${run}`,
-      `c | taken | ada from ${run}`,
-      'b | released | ada',
-      'b | taken | ada',
-      `a | force-released by ada | bob from ${run}Rigging`,
-      `a | taken | bob from ${run}Rigging`,
+    await takeLock(service, workspace, bob.secret, 'd');
+    const withoutEnd = (row: string) => row.replace(/ \| [^|]*(?= \| [^|]*$)/, '');
+    expect(rowsIn((await reader.get(historyOf(workspace))).text).map(withoutEnd)).toEqual([
+      `d | bob from ${run} | held now`,
+      `c | ada from ${run} | released`,
+      'b | ada | released',
+      `a | bob from ${run}Rigging | force-released by ada`,
     ]);
     const only = async (search: string) => rowsIn((await reader.get(historyOf(workspace, search))).text).length;
     const today = new Date().toISOString().slice(0, 10);
     for (const [search, found] of [
       ['?owner=bob', 2],
       ['?prefix=a&kind=force-released', 1],
-      ['?prefix=&owner=&kind=&from=&to=', 6],
-      [`?from=${today}&to=${today}`, 6],
+      ['?prefix=&owner=&kind=&from=&to=', 4],
+      [`?from=${today}`, 4],
+      ['?kind=held', 1],
       ['?to=2020-01-01', 0],
       ['?from=2020-01-01&owner=nobody', 0],
     ] as const) {
@@ -113,16 +114,15 @@ describe('the history file', () => {
     expect(headers.get('content-type')).toContain('text/csv');
     expect(headers.get('content-disposition')).toBe(`attachment; filename="locks-of-${workspace}.csv"`);
     const lines = text.split('\r\n');
-    const columns = 'at,kind,path,owner,ended_by,origin,note,lock_id';
+    const columns = 'path,owner,acquired_at,ended_at,kind,ended_by,origin,note,lock_id';
     expect(lines[0]?.replace('\uFEFF', '')).toBe(columns);
     const rest = `"'=cmd|calc,""x""",bob`;
-    const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z,/;
-    expect(lines.slice(1).map((line) => line.replace(time, '').replace(/lock_[\w-]+/, 'ID'))).toEqual([
-      `force-released,${rest},ada,https://ci.example.com/?a=1,'@SUM(A1),ID`,
-      `acquired,${rest},,https://ci.example.com/?a=1,'@SUM(A1),ID`,
+    const times = /,\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+    expect(lines.slice(1).map((line) => line.replace(times, ',T').replace(/lock_[\w-]+/, 'ID'))).toEqual([
+      `${rest},T,T,force-released,ada,https://ci.example.com/?a=1,'@SUM(A1),ID`,
       '',
     ]);
-    expect((await reader.get(csvOf(workspace, '?kind=acquired'))).text.match(/bob/g)).toHaveLength(1);
+    expect((await reader.get(csvOf(workspace, '?kind=held'))).text).not.toContain('bob');
   });
 
   test('continues read after read, ends at its limit, and then says so', async () => {
@@ -132,9 +132,9 @@ describe('the history file', () => {
     expect(new Set(text.trim().split('\r\n')).size).toBe(1 + 2_500);
     expect(text).not.toContain('This file has reached its maximum length');
 
-    const next = { at: 1, fence: 1, kind: 'acquired' };
+    const next = { endedAt: 1, fence: 1 };
     const endless: string[] = [];
-    for await (const text of historyFile(async () => ({ changes: [], next }))) endless.push(text);
+    for await (const text of historyFile(async () => ({ periods: [], next }))) endless.push(text);
     expect(endless).toHaveLength(2);
     expect(endless.at(-1)).toContain('This file has reached its maximum length');
   });

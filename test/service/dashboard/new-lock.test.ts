@@ -123,70 +123,19 @@ describe('locking a file', () => {
   });
 });
 
-test('a path is completed folder by folder from the mirror, if there is one', async () => {
-  const remote = createRepository(temporaryFolder(), 'remote.git');
-  const files = ['Content/Hero.uasset', 'Content/heroes/x', 'Content/Maps/Town.umap', 'README.md', 'Content/a\u202eb'];
-  remote.commit(
-    { branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) },
-    { branch: 'work', from: 'main', files: { 'Only/here': '1' } },
-  );
-  const workspace = await service.workspace(remote.path);
-  const ada = await signedIn(service, { scopes: ['locks:write', 'sync'] });
-  const suggested = async (start: string) =>
-    (await ada.get(`/workspaces/${workspace}/locks/paths?${new URLSearchParams({ start })}`)).body?.paths;
-  const form = async () => (await ada.get(`/workspaces/${workspace}/locks/new`)).text;
-  expect(await form()).not.toContain('datalist');
-  expect(await suggested('')).toEqual([]);
-
-  // While the remote has no default branch, the branch that was synced last is used.
-  remote.git('symbolic-ref', 'HEAD', 'refs/heads/none');
-  await syncBranch(service, workspace, ada.secret, 'main');
-  await syncBranch(service, workspace, ada.secret, 'work');
-  expect(await suggested('On')).toEqual(['Only/']);
-  remote.git('symbolic-ref', 'HEAD', 'refs/heads/main');
-  await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token: ada.secret });
-  expect(await suggested('On')).toEqual([]);
-  expect(await form()).toContain('<datalist id="paths">');
-  for (const [start, paths] of [
-    ['', ['Content/', 'README.md']],
-    ['co', ['Content/']],
-    ['Content/', ['Content/Hero.uasset', 'Content/Maps/', 'Content/heroes/']],
-    ['Content/HERO', ['Content/Hero.uasset', 'Content/heroes/']],
-    ['Content/Maps/Town.umap', ['Content/Maps/Town.umap']],
-    ['content/', []],
-    ['README.md/', []],
-    ['nothing/at/all', []],
-    ['../', []],
-    ['Content/../', []],
-    ['/', []],
-    ['\0', []],
-    ['--help', []],
-    ['x'.repeat(5_000), []],
-  ] as const) {
-    expect([start, await suggested(start)]).toEqual([start, paths]);
-  }
-});
-
 describe('a path that is probably not meant as written', () => {
-  test('is not locked, and may be locked anyway, if the mirror has another name or a folder', async () => {
+  test('is not locked, and may be locked anyway, if the mirror has no such file, or a folder', async () => {
     const remote = createRepository(temporaryFolder(), 'remote.git');
-    const files = [
-      'Content/Weapon.uasset',
-      'Content/Maps/Town.umap',
-      'Content/Rock_1',
-      'Content/Rock_2',
-      'Content/a[1]',
-    ];
+    const files = ['Content/Weapon.uasset', 'Content/Maps/Town.umap', 'Content/a[1]'];
     remote.commit({ branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) });
     const workspace = await service.workspace(remote.path);
     const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
     await syncBranch(service, workspace, ada.secret, 'main');
     for (const [path, told] of [
-      ['Content/Wepon.uasset', 'Did you mean Content/Weapon.uasset?'],
-      ['content/weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
-      ['Content/Rock_3', 'This file is not in the mirror.'],
-      ['Content/Weapon.uasset/new', 'This file is not in the mirror.'],
-      ['Elsewhere/new.uasset', 'This file is not in the mirror.'],
+      ['Content/Wepon.uasset', 'This file is in no synced branch.'],
+      ['content/weapon.uasset', 'Case counts.'],
+      ['Content/Weapon.uasset/new', 'This file is in no synced branch.'],
+      ['Elsewhere/new.uasset', 'This file is in no synced branch.'],
       ['Content/Maps', 'This is a folder.'],
       ['Content/Maps/*.umap', 'Patterns are not expanded.'],
     ] as const) {
@@ -219,24 +168,6 @@ describe('a path that is probably not meant as written', () => {
     expect(fieldsIn((await lockFile(ada, workspace, { path: 'Content/' })).text)['path']?.problem).toBeDefined();
     expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
     expect((await lockFile(ada, workspace, { path: 'Content/[ab]', literal: 'yes' })).status).toBe(303);
-  });
-
-  test('is refused without a mirror if files below it are locked or were', async () => {
-    const workspace = await service.workspace();
-    const ada = await signedIn(service, { owner: 'folders', scopes: ['locks:write'] });
-    const lock = async (path: string) => {
-      const { status, text } = await lockFile(ada, workspace, { path });
-      return [status, fieldsIn(text)['path']?.problem];
-    };
-    expect(await lock('Content/Maps/Town.umap')).toEqual([303, undefined]);
-    for (const _ of ['locked', 'released']) {
-      for (const path of ['Content', 'Content/Maps']) {
-        expect(await lock(path)).toEqual([422, expect.stringContaining('This is a folder.')]);
-      }
-      await locksOf(service, workspace, ada.secret).release('Content/Maps/Town.umap');
-    }
-    expect(await lock('Content/Map')).toEqual([303, undefined]);
-    expect((await lockFile(ada, workspace, { path: 'Content/Maps', literal: 'yes' })).status).toBe(303);
   });
 
   test('is locked if the mirror lacks its data', async () => {

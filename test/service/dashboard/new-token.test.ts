@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';

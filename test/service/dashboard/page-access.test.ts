@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { scopes } from '../../../src/interface/scopes.ts';
+import { scopes } from '../../../src/service/contract/scopes.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { sufficientFor } from '../http/operations.ts';

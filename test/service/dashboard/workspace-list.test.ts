@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Scope } from '../../../src/interface/scopes.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { parseTrustedProxy } from '../../../src/service/cli/settings.ts';
 import { createClientAddress } from '../../../src/service/http/client-address.ts';
 import { parseIpAddress } from '../../../src/service/platform/ip-address.ts';

@@ -1,8 +1,8 @@
 import pino from 'pino';
-import type { Scope } from '../../../src/interface/scopes.ts';
 import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
 import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
@@ -65,7 +65,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   prepareSync: notHere,
   pullThrough: { commits: notHere, objects: notHere },
   remoteMemory: { known: notHere, ask: notHere, askAgain: notHere },
-  suggestPaths: { isMirrored: notHere, suggest: notHere, isInNoBranch: notHere, find: notHere },
+  findInMirror: notHere,
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,
   mirrorLimits: { ...defaultMirrorLimits, parallelClones: 1 },

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/trusted-jobs.ts';

@@ -279,7 +279,7 @@ describe('the OpenAPI document', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
       'body branch, body branches, body count, body events, body format, body headers, body note, body paths, body pool, ' +
-        'body secret, body until_merged, body versions, body where, header Idempotency-Key, header If-Match, header Lock-Branch, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
+        'body secret, body versions, body where, header Idempotency-Key, header If-Match, header Lock-Branch, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
         'query owner, query path, query prefix, query reason',
     );
   });

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../src/interface/scopes.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 
 /** The access that a request requires. Deliberately repeated here, independent of the code. */
 export type Need = 'anyone' | 'any-token' | Scope;

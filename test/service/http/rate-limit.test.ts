@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Scope } from '../../../src/interface/scopes.ts';
 import { createRateLimiter, type RateLimit } from '../../../src/service/access/access.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';

@@ -164,9 +164,9 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
     const { body } = await ada.take('a');
     await expire('a', delayMs);
     const next = await bob.take('a');
-    const ends = service.storage.read.selectFrom('lock_history').select(['kind', 'lock_id', 'at']);
-    const end = await ends.where('workspace_id', '=', id).where('kind', '!=', 'acquired').executeTakeFirstOrThrow();
+    const ends = service.storage.read.selectFrom('lock_history').select(['kind', 'lock_id', 'ended_at']);
+    const end = await ends.where('workspace_id', '=', id).executeTakeFirstOrThrow();
     expect(end).toMatchObject({ kind: 'expired', lock_id: body.id });
-    expect(Date.parse(next.body.acquired_at) - end.at).toBeGreaterThanOrEqual(delayMs);
+    expect(Date.parse(next.body.acquired_at) - end.ended_at).toBeGreaterThanOrEqual(delayMs);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../../src/interface/scopes.ts';
+import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,6 @@ beforeEach((context) => {
 
 interface FetchOptions extends Partial<FetchObjectsParts> {
   readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
   readonly mode?: string;
   readonly lfsUrl?: string | null;
   readonly remote?: Remote;
@@ -53,18 +52,17 @@ async function objectsSetUp() {
       repository.commit({ branch: 'main', files: Object.fromEntries(pointers) });
     },
     async fetch(options: FetchOptions = {}): Promise<FetchedObjects> {
-      const { signal = new AbortController().signal, timeoutMs = enoughTime.timeoutMs, mode = null } = options;
+      const { signal = new AbortController().signal, mode = null } = options;
       const { remote = setUp.remote, lfsUrl = store.url, onProgress = () => undefined, ...parts } = options;
       const { head } = await git.fetch('game', remoteAt(repository.path), branch, enoughTime);
       const fetchObjects = createFetchObjects({
         git,
         dataFolder: data,
         freeDisk: endlessDisk,
-        remainingBytes: async () => Number.POSITIVE_INFINITY,
         ...parts,
       });
       const settings = { lfs_url: lfsUrl, lfs_mode: mode };
-      return fetchObjects({ workspace: 'game', branch, head, remote, settings }, { timeoutMs, signal }, onProgress);
+      return fetchObjects({ workspace: 'game', branch, head, remote, settings }, { ...enoughTime, signal }, onProgress);
     },
   };
 }
@@ -80,7 +78,7 @@ async function oneObject() {
 }
 
 describe('a sync', () => {
-  test('fetches each object of the branch once, and with --lfs history also earlier ones', async () => {
+  test('fetches each object of the head of a branch once', async () => {
     const { store, point, fetch, objects, repository, data } = await objectsSetUp();
     const contents = Array.from({ length: 250 }, (_, index) => `object ${index}`);
     const names = contents.map((content) => store.put(content));
@@ -103,25 +101,7 @@ describe('a sync', () => {
     const asked = store.authorizations.length;
     expect(await fetch()).toMatchObject({ wanted: { objects: 0 } });
     expect(store.authorizations).toHaveLength(asked);
-
-    expect(await fetch({ mode: 'history' })).toMatchObject({ received: { objects: 1 } });
-    expect(store.downloads).toHaveLength(251);
-  });
-
-  test('fetches earlier objects only while there is room, and does not record them as used', async () => {
-    const { store, point, fetch, objects } = await objectsSetUp();
-    const names = ['oldest', 'older', 'newest'].map((content) => store.put(content.padEnd(100)));
-    for (const name of names) point({ 'Hero.uasset': name });
-    const found = () => Promise.all(names.map((name) => objects.find(oidOf(name))));
-    const stored = async () => (await found()).map((each) => each !== undefined);
-    const within = (bytes: number) => fetch({ mode: 'history', remainingBytes: async () => bytes });
-    expect(await within(0)).toMatchObject({ wanted: { objects: 1 } });
-    expect(await stored()).toEqual([false, false, true]);
-    await within(199);
-    expect(await stored()).toEqual([false, true, true]);
-    for (const each of await found()) if (each) await utimes(each.path, new Date(0), new Date(0));
-    await within(0);
-    expect((await found()).map((each) => each && each.lastUsedAt > 0)).toEqual([undefined, false, true]);
+    expect(store.downloads).toHaveLength(250);
   });
 
   test('sends no request to the store if there are no objects or none are wanted', async () => {
@@ -274,10 +254,17 @@ describe('a sync', () => {
     await expect(fetch()).rejects.toThrow(reason);
   });
 
-  test('fails if the store does not respond, has no URL, or nothing listens there', async () => {
+  test.each(['batch', 'download'] as const)('ends while the store sends nothing to a %s request', async (request) => {
+    const { fetch, store, data } = await oneObject();
+    store.behaviour[request] = () => silence;
+    const reason = 'git could not fetch the LFS objects of http://127.0.0.1';
+    const failure = await fetch({ git: gitIn(data, {}, 1_000) }).catch(String);
+    expect(failure).toContain(reason);
+    expect(failure).toContain('nothing arrived for 1 s');
+  });
+
+  test('fails if the store has no URL, or nothing listens there', async () => {
     const { fetch, store } = await oneObject();
-    store.behaviour.batch = () => silence;
-    await expect(fetch({ timeoutMs: 300 })).rejects.toThrow('Nothing arrived from the LFS store at http://');
     await expect(fetch({ lfsUrl: null })).rejects.toThrow('their URL is unknown');
     await store.close();
     await expect(fetch()).rejects.toThrow('connection refused');

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { Scope } from '../../../src/interface/scopes.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';

@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createObjectMaintenance, type LfsUsage, remainingBytes } from '../../../src/service/lfs/object-maintenance.ts';
+import { createObjectMaintenance } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { ObjectName } from '../../../src/service/lfs/pointer.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -22,12 +22,10 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   /** The needed objects by commit. */
   const needed = new Map<string, readonly ObjectName[]>();
   const errors: unknown[] = [];
-  const lfsUsage: LfsUsage = new Map();
 
   beforeEach(() => {
     metrics = createMetrics();
     lines.length = 0;
-    lfsUsage.clear();
     errors.length = 0;
   });
 
@@ -35,7 +33,6 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     createObjectMaintenance({
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
-      lfsUsage,
       git: {
         missingCommits: async () => new Set(),
         async smallBlobs(_workspace, { commit }, _limits, onBlob) {
@@ -88,9 +85,6 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
       [true, false, true],
       [true, false, false],
     ]);
-    expect(lfsUsage.get(free.workspace)).toMatchObject({ objects: 3, bytes: 300, neededBytes: null });
-    expect(lfsUsage.get(limited.workspace)).toMatchObject({ objects: 2, bytes: 200, neededBytes: 100 });
-    expect(lfsUsage.get(small.workspace)).toMatchObject({ objects: 1, bytes: 100, neededBytes: 100 });
     expect([await metric('workspace_lfs_over_limit'), await metric('workspace_lfs_evicted_total')]).toEqual([1, 3]);
     expect(await metric('workspace_lfs_bytes')).toBeGreaterThanOrEqual(600);
     const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
@@ -109,23 +103,13 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     expect(errors).toContainEqual(new Error('git failed'));
   });
 
-  test.each([
-    [350, 350, 50],
-    [null, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
-  ])('measures the room within a limit of %s bytes', async (limit, before, after) => {
-    const { workspace } = await stocked(limit);
-    const rooms = [await remainingBytes(service.storage, lfsUsage, workspace)];
-    await upkeep().maintainAll();
-    expect([...rooms, await remainingBytes(service.storage, lfsUsage, workspace)]).toEqual([before, after]);
-  });
-
   test('does nothing for a workspace that was removed', async () => {
     const { workspace, left } = await stocked(50);
     const { storage } = service;
     await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, workspace));
     upkeep().schedule(workspace);
     await upkeep().maintainAll();
-    expect([await left(), lfsUsage.get(workspace)]).toEqual([[true, true, true], undefined]);
+    expect(await left()).toEqual([true, true, true]);
   });
 });
 

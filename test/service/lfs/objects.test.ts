@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../../../src/interface/scopes.ts';
+import { type Scope, scopes } from '../../../src/service/contract/scopes.ts';
 import { createUrlSigner, urlKey } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';

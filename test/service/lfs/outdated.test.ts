@@ -28,7 +28,6 @@ async function openStudio() {
     lfs_url: store.url,
     latest: 'refuse',
     latest_branches: '["main","release/*"]',
-    release_on: 'main',
   });
   const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
   repository.commit({

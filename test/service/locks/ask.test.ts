@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import type { Scope } from '../../../src/interface/scopes.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLock } from '../../../src/service/locks/find.ts';
 import { listQueue } from '../../../src/service/locks/queue.ts';

@@ -134,16 +134,16 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       ['with a lease', 'lease_1'],
     ])('%s keeps none of its values', async (_, lease) => {
       const branch = valueIn(parseBranchName('main'));
-      const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true, untilMerged: true };
+      const request = { ...wantedOnWindows('a', 'ada'), branch, note: 'a note', fromLfs: true };
       await acquire(request);
-      await changeRows(storage, 'locks', { merge_base: 'c0ffee', lease_id: 'lease_of_ada' });
-      const marks = { folded_path: 'a', note: 'a note', from_lfs: 1, branch: 'main', until_merged: 1 };
+      await changeRows(storage, 'locks', { lease_id: 'lease_of_ada' });
+      const marks = { folded_path: 'a', note: 'a note', from_lfs: 1, branch: 'main' };
       const before = await rowOf('a');
-      expect(before).toMatchObject({ owner: 'ada', ...marks, merge_base: 'c0ffee' });
+      expect(before).toMatchObject({ owner: 'ada', ...marks });
       await expire('a');
       await acquire({ ...wanted('a', 'bob'), lease });
       const after = await rowOf('a');
-      const none = { folded_path: null, note: null, from_lfs: 0, branch: null, until_merged: 0, merge_base: null };
+      const none = { folded_path: null, note: null, from_lfs: 0, branch: null };
       expect(after).toMatchObject({
         owner: 'bob',
         token_id: 'tok_bob',

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../../src/interface/scopes.ts';
+import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { sqlite } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { limitLookups } from '../../../src/service/outbound/target.ts';
+import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
 const { signal: never } = new AbortController();
@@ -10,48 +10,43 @@ const { signal: never } = new AbortController();
 function lookups() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const lookUp = limitLookups((hostname) => {
-    begun.push(hostname);
-    return new Promise<string>((resolve) => ends.push(() => resolve(hostname)));
+  const { addressesOf } = createTargetCheck({
+    allowedNetworks: [],
+    resolve(hostname) {
+      begun.push(hostname);
+      return new Promise((resolve) => ends.push(() => resolve(['192.0.2.1'])));
+    },
   });
   const many = (group: string, signal = never) =>
-    Array.from({ length: 100 }, (_, index) => lookUp(`${index}.${group}`, group, signal));
-  return { begun, ends, lookUp, many };
+    Array.from({ length: 100 }, (_, index) => addressesOf(`${index}.${group}`, group, signal));
+  return { begun, ends, addressesOf, many };
 }
 
-test('name servers of a few groups that do not respond leave lookups for other groups', () => {
-  const { begun, lookUp, many } = lookups();
-  for (const group of ['a', 'b', 'c', 'd', 'e']) many(group);
+test('name servers of a few groups that do not respond leave lookups for other groups', async () => {
+  const { begun, addressesOf, many } = lookups();
+  for (const group of ['a', 'b', 'c', 'd', 'e']) void Promise.allSettled(many(group));
+  await settled();
   const stuck = begun.length;
   expect(stuck).toBeLessThan(28);
-  void lookUp('hooks.example.com', 'other', never);
+  void addressesOf('hooks.example.com', 'other', never);
+  await settled();
   expect(begun.slice(stuck)).toEqual(['hooks.example.com']);
 });
 
 test('a lookup for which nobody waits any more is not started', async () => {
-  const { begun, ends, lookUp, many } = lookups();
+  const { begun, ends, addressesOf, many } = lookups();
   const calling = new AbortController();
   const given = Promise.allSettled(many('a', calling.signal));
+  await settled();
   const stuck = begun.length;
   calling.abort();
   expect(await given).toEqual(Array.from({ length: 100 }, () => expect.objectContaining({ status: 'rejected' })));
-  const next = lookUp('next', 'a', never);
+  const next = addressesOf('next', 'a', never);
   for (const end of ends.splice(0)) end();
   await settled();
   for (const end of ends) end();
-  expect(await next).toBe('next');
+  expect(await next).toEqual(['192.0.2.1']);
   expect(begun).toHaveLength(stuck + 1);
-});
-
-test('callers of a group share the lookup of a name until it ends', async () => {
-  const { begun, ends, lookUp } = lookups();
-  const both = [lookUp('hooks', 'a', never), lookUp('hooks', 'a', never)];
-  const elsewhere = lookUp('hooks', 'b', never);
-  expect(begun).toEqual(['hooks', 'hooks']);
-  for (const end of ends) end();
-  expect(await Promise.all([...both, elsewhere])).toEqual(['hooks', 'hooks', 'hooks']);
-  void lookUp('hooks', 'a', never);
-  expect(begun).toHaveLength(3);
 });
 
 test.runIf(process.platform === 'linux')('the service has threads for these lookups and as many others', async () => {

@@ -42,7 +42,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         syncTimeout: { seconds: 60 },
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
-        releaseMerged: async () => undefined,
         scheduleMaintenance: () => undefined,
       },
       claimed,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Actor } from '../../../src/service/audit/audit.ts';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import {

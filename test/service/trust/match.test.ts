@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Scope } from '../../../src/interface/scopes.ts';
+import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { matchTrustRules } from '../../../src/service/trust/match.ts';
 import type { TrustRule } from '../../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from './samples.ts';

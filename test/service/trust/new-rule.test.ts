@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { githubIssuer } from '../../../src/interface/github-issuer.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
+import { githubIssuer } from '../../../src/service/trust/github-issuer.ts';
 import { newRule, parseClaim, parseIssuer, ruleProblems } from '../../../src/service/trust/new-rule.ts';
 
 const enterprise = 'https://git.example.com/_services/token';

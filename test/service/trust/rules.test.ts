@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeExchangedTokens, removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';

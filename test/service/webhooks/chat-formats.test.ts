@@ -34,10 +34,6 @@ const told: readonly (readonly [HookEventOccurrence, string])[] = [
     'Arena.umap is free: the lock of release-bot was released.\ngame: Content/Maps/Arena.umap',
   ],
   [
-    { ...about, type: 'lock.released', data: { lock: arena, reason: 'merged', branch: 'main' } },
-    'Arena.umap is free: it has changed on main, which ended the lock of release-bot.\ngame: Content/Maps/Arena.umap',
-  ],
-  [
     { ...about, type: 'lock.expired', data: { lock: arena } },
     'Arena.umap is free: the lock of release-bot has expired.\ngame: Content/Maps/Arena.umap',
   ],

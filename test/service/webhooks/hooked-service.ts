@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import type { RecordedEntry } from '../../../src/service/outbox/event.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';

@@ -86,6 +86,7 @@ test('a lookup is not started after its cancellation, and a running one is aband
   });
   const calling = new AbortController();
   const running = addressesOf('hooks.example.com', 'game', calling.signal);
+  await expect.poll(() => begun).toBe(1);
   calling.abort(new Error('called off'));
   await expect(running).rejects.toThrow('called off');
   await expect(addressesOf('hooks.example.com', 'game', calling.signal)).rejects.toThrow('called off');

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { readAudit } from '../../../src/service/audit/audit.ts';
 import { commitReleasesOf, createCommitReleases } from '../../../src/service/locks/release.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
@@ -21,10 +21,10 @@ const on = (storage: Storage) => ({ storage, commitReleases: commitReleasesOf(st
 const numbers = (count: number) =>
   sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`;
 
-/** Stores this number of old lock changes. */
+/** Stores this number of ended locks. */
 const storeHistory = (db: Database, workspace: string, rows: number) =>
-  sql`insert into lock_history (workspace_id, at, fence, kind, path, lock_id, owner)
-    ${numbers(rows)} select ${workspace}, n, n, 'acquired', 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci'
+  sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
+    ${numbers(rows)} select ${workspace}, n, n, 'expired', 'Content/' || (n * 7919 % ${sql.lit(rows)}), 'lock_' || n, 'ci', 0
     from numbers`.execute(db);
 
 describe.each(databaseKinds)('a workspace on $name', (kind) => {
@@ -161,7 +161,7 @@ test('locks are acquired while a command removes the largest history', { timeout
   const { token } = service;
   /** The first remaining change of the workspace; undefined once the workspace is gone. */
   async function firstLeft(): Promise<number | undefined> {
-    const { rows } = await sql<{ first: number }>`select coalesce((select min(at) from lock_history
+    const { rows } = await sql<{ first: number }>`select coalesce((select min(ended_at) from lock_history
       where workspace_id = 'large'), 0) as first from workspaces where id = 'large'`.execute(storage.read);
     return rows[0]?.first;
   }

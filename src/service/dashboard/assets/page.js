@@ -41,36 +41,6 @@ for (const button of document.querySelectorAll('button[data-notifies]')) {
   });
 }
 
-/** Delay after the last key, so that fast typing causes one request. */
-const suggestAfterMs = 150;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let suggestTimer;
-
-/** Suggests paths for the file to lock, folder by folder. @param {HTMLInputElement} input */
-async function suggest(input) {
-  const start = input.value;
-  // Suggestions are optional, so errors are ignored.
-  const response = await fetch(`${input.dataset['suggestions']}?${new URLSearchParams({ start })}`).catch(() => null);
-  if (!response?.ok) return;
-  const { paths } = /** @type {{ paths: string[] }} */ (await response.json());
-  if (input.value !== start) return;
-  const options = paths.map((path) => {
-    const option = document.createElement('option');
-    option.value = path;
-    return option;
-  });
-  input.list?.replaceChildren(...options);
-}
-
-const suggested = document.querySelector('input[data-suggestions]');
-if (suggested instanceof HTMLInputElement) {
-  void suggest(suggested);
-  suggested.addEventListener('input', () => {
-    clearTimeout(suggestTimer);
-    suggestTimer = setTimeout(() => suggest(suggested), suggestAfterMs);
-  });
-}
-
 /** Live pages are loaded again after this pause, and their changed parts replaced. */
 const pauseMs = 3_000;
 /** Hidden pages still notify. */

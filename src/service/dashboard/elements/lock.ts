@@ -4,11 +4,11 @@ import { formatNumber, pluralize, runName } from '../../../interface/format.ts';
 import { maxNoteLength } from '../../../interface/lock-note.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
-import { grants } from '../../../interface/scopes.ts';
 import { maxTtl } from '../../../interface/ttl.ts';
+import { grants } from '../../contract/scopes.ts';
 import { maxCounted } from '../../locks/list-page.ts';
 import type { LockRow } from '../../locks/lock-row.ts';
-import type { RecordedLockChange } from '../../locks/read-history.ts';
+import type { RecordedLockPeriod } from '../../locks/read-history.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
@@ -62,12 +62,13 @@ export function lockLinks(bearer: Bearer, row: LockRow): Markup {
 export const releaseUrl = (workspace: string, lock: string): string =>
   urlWith(`/workspaces/${workspace}/locks/release`, { lock });
 
-/** A change to a lock. Without a workspace, all changes are on one path, and the column is omitted. */
-export const changeRow = (change: RecordedLockChange, now: number, workspace?: string): Row => [
-  ['When', time(change.at, now)],
-  workspace === undefined ? '' : ['Path', pathLink(workspace, change.path), 'head'],
-  ['What', changeText(change)],
-  ['Holder', holderCell(change)],
+/** A lock from its beginning to its end. Without a workspace, all are on one path, and the column is omitted. */
+export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: string): Row => [
+  ['Taken', time(period.acquired_at, now)],
+  workspace === undefined ? '' : ['Path', pathLink(workspace, period.path), 'head'],
+  ['Holder', holderCell(period)],
+  ['Ended', period.ended_at === null ? '' : time(period.ended_at, now)],
+  ['How', endText(period)],
 ];
 
 /** The holder of a lock, its run and its note. */
@@ -112,22 +113,20 @@ function runLink(origin: string | null, text: string | null): Markup {
   return html`<a rel="noreferrer noopener" href="${origin}">${userText(text)}</a>`;
 }
 
-export const changeNames = {
-  acquired: 'taken',
+export const endNames = {
+  held: 'held now',
   released: 'released',
   'force-released': 'force-released',
-  merged: 'released by a merge',
   expired: 'expired',
 } as const;
 
 /** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
-function changeText({ kind, owner, ended_by }: RecordedLockChange): Markup {
-  const by =
-    ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
-  return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
+function endText({ kind, owner, ended_by }: RecordedLockPeriod): Markup {
+  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
+  return html`${isKnown(kind) ? endNames[kind] : literal(kind)}${by}`;
 }
 
-const isKnown = (kind: string): kind is keyof typeof changeNames => Object.hasOwn(changeNames, kind);
+const isKnown = (kind: string): kind is keyof typeof endNames => Object.hasOwn(endNames, kind);
 
 /** "500 of 4,956 locks"; large numbers are not counted. */
 export const countText = (shown: number, all: number): string =>

@@ -6,7 +6,7 @@ import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
-import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
+import type { FindInMirror } from '../../workspaces/find-in-mirror.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { readForm } from './form.ts';
@@ -15,7 +15,7 @@ import { requireSameSite, requireSession } from './session.ts';
 
 export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks' | 'publicUrl'> {
   readonly log: Logger;
-  readonly suggestPaths: SuggestPaths;
+  readonly findInMirror: FindInMirror;
 }
 
 /** The dashboard, to which pages are added. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { grants } from '../../../interface/scopes.ts';
+import { grants } from '../../contract/scopes.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { workflowStep } from '../../tokens/first-steps.ts';
 import type { Token } from '../../tokens/tokens.ts';

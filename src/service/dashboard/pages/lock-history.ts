@@ -1,25 +1,27 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
-import { parseDay, parseEndOfDay } from '../../audit/read-audit.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { csvLine } from '../../contract/csv.ts';
 import { invalid, parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
-import { lockChangeKinds } from '../../locks/history.ts';
+import { lockEnds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
 import { htmlTable, pageLinks, urlWith } from '../elements/list.ts';
-import { changeNames, changeRow, listUrl } from '../elements/lock.ts';
+import { endNames, listUrl, periodRow } from '../elements/lock.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
 
+const kinds = ['held', ...lockEnds] as const;
+
 const filterSchema = z.object({
   prefix: plainText.optional(),
   owner: plainText.optional(),
-  kind: z.enum(lockChangeKinds, 'There are no such entries.').optional(),
+  kind: z.enum(kinds, 'There are no such entries.').optional(),
   from: z.string().transform(parsedBy(parseDay)).optional(),
   to: z.string().transform(parsedBy(parseEndOfDay)).optional(),
 });
@@ -39,13 +41,13 @@ export function addLockHistoryPages(site: Site): void {
     const filter = queryOf(call, ...filterNames);
     const { before } = queryOf(call, 'before');
     const query = { ...queryFor(id, filter), before: parsePosition(before), limit: pageSize };
-    const { changes, next } = await readLockHistory(storage, query);
-    const rows = changes.map((change) => changeRow(change, call.now, id));
+    const { periods, next } = await readLockHistory(storage, query);
+    const rows = periods.map((period) => periodRow(period, call.now, id));
     const main = html`${historyFilter(id, filter)}
       ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
       ${pageLinks(
         before === '' ? undefined : historyUrl(id, filter),
-        next && historyUrl(id, { ...filter, before: `${next.at}.${next.fence}.${next.kind}` }),
+        next && historyUrl(id, { ...filter, before: `${next.endedAt}.${next.fence}` }),
       )}`;
     const actions = html`
       ${buttonLink(listUrl(id), 'Locks held now')}
@@ -63,8 +65,8 @@ export function addLockHistoryPages(site: Site): void {
 
 function parsePosition(text: string): HistoryPosition | undefined {
   if (text === '') return undefined;
-  const [, at, fence, kind] = /^(\d{1,15})\.(\d{1,15})\.([a-z-]{1,32})$/.exec(text) ?? [];
-  if (kind !== undefined) return { at: Number(at), fence: Number(fence), kind };
+  const [, endedAt, fence] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
+  if (fence !== undefined) return { endedAt: Number(endedAt), fence: Number(fence) };
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
 
@@ -94,7 +96,9 @@ function download({ storage, log }: Site, { c }: PageCall, filename: string, lin
   });
 }
 
-const csvColumns = ['at', 'kind', 'path', 'owner', 'ended_by', 'origin', 'note', 'lock_id'] as const;
+const csvColumns = [
+  ...(['path', 'owner', 'acquired_at', 'ended_at', 'kind', 'ended_by', 'origin', 'note', 'lock_id'] as const),
+];
 
 /** Limits the rows of a file and the rows scanned for it, such as for a rare owner among millions of rows. */
 const maxReads = 100;
@@ -106,9 +110,9 @@ export async function* historyFile(
   yield `\uFEFF${csvLine(csvColumns)}`;
   let before: HistoryPosition | undefined;
   for (let reads = 0; reads < maxReads; reads += 1) {
-    const { changes, next } = await readPage(before);
-    if (changes.length > 0) {
-      yield changes.map((change) => csvLine(csvColumns.map((name) => change[name] ?? ''))).join('');
+    const { periods, next } = await readPage(before);
+    if (periods.length > 0) {
+      yield periods.map((period) => csvLine(csvColumns.map((name) => period[name] ?? ''))).join('');
     }
     if (next === undefined) return;
     before = next;
@@ -130,15 +134,27 @@ const historyFilter = (workspace: string, filter: Filter): Markup =>
     fields: [
       textInput('prefix', 'Path begins with', { type: 'search' }),
       textInput('owner', 'Holder', { type: 'search' }),
-      selection('kind', 'What', [
-        ['', 'everything'],
-        ...lockChangeKinds.map((kind) => [kind, changeNames[kind]] as const),
-      ]),
-      textInput('from', 'From (UTC)', { type: 'date' }),
-      textInput('to', 'To (UTC)', { type: 'date' }),
+      selection('kind', 'How', [['', 'everything'], ...kinds.map((kind) => [kind, endNames[kind]] as const)]),
+      textInput('from', 'Ended from (UTC)', { type: 'date' }),
+      textInput('to', 'Ended to (UTC)', { type: 'date' }),
     ],
     isFiltered: Object.values(filter).some((text) => text !== ''),
   });
 
 export const historyUrl = (workspace: string, query: Readonly<Record<string, string>> = {}): string =>
   urlWith(`/workspaces/${workspace}/locks/history`, query);
+
+const dayMs = 86_400_000;
+
+/** First millisecond after the day, since 1970. */
+function parseEndOfDay(text: string): Parsed<number> {
+  const day = parseDay(text);
+  return day.ok ? accepted(day.value + dayMs) : day;
+}
+
+/** First millisecond of the day in UTC, since 1970. */
+function parseDay(text: string): Parsed<number> {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
+  return exists ? accepted(day) : refused('It must be a date such as 2026-03-01.');
+}

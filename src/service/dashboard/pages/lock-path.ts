@@ -17,7 +17,6 @@ import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import {
-  changeRow,
   durationField,
   holderCell,
   lockFacts,
@@ -25,6 +24,7 @@ import {
   newLockUrl,
   noteField,
   pathUrl,
+  periodRow,
   releaseUrl,
   releaseWay,
 } from '../elements/lock.ts';
@@ -35,7 +35,7 @@ import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } f
 import { historyUrl } from './lock-history.ts';
 import { withdrawal } from './own.ts';
 
-const maxChanges = 20;
+const maxPeriods = 20;
 
 export function addLockPathPages(site: Site): void {
   const { locks } = site;
@@ -110,13 +110,13 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   const { bearer, now } = call;
   const workspace = call.workspace.id;
   const key = { workspace, path };
-  const [found, waiting, { changes }] = await Promise.all([
+  const [found, waiting, { periods }] = await Promise.all([
     locks.find(key),
     locks.queue(key),
-    readLockHistory(storage, { ...key, limit: maxChanges }),
+    readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const lock = found?.isActive ? found : undefined;
-  const isInNoBranch = lock?.origin === null && (await site.suggestPaths.isInNoBranch(call.workspace, path));
+  const isInNoBranch = lock?.origin === null && (await site.findInMirror(call.workspace, path)) === 'missing';
   const own = locks.waitIdOf({ ...key, bearer });
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty(
@@ -132,9 +132,9 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <div class="row heading"><h2>History</h2>${buttonLink(historyUrl(workspace, { prefix: path }), 'All history')}</div>
     <section data-part="history">${
-      changes.length === 0
+      periods.length === 0
         ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
-        : htmlTable(changes.map((change) => changeRow(change, now)))
+        : htmlTable(periods.map((period) => periodRow(period, now)))
     }</section>`;
   return { title: path, main, status: rejection?.status ?? 200 };
 }

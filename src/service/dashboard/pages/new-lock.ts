@@ -8,8 +8,6 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/problem.ts';
-import { jsonApiResponse } from '../../contract/response.ts';
-import { send } from '../../http/context.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { durationField, listUrl, noteField, pathUrl } from '../elements/lock.ts';
@@ -34,16 +32,11 @@ const unknownVersion = {
 };
 
 export function addNewLockPages(site: Site): void {
-  const { suggestPaths, locks } = site;
+  const { locks } = site;
 
-  addWorkspacePage(site, '/locks/new', 'locks:write', (call) => {
+  addWorkspacePage(site, '/locks/new', 'locks:write', async (call) => {
     const duration = formatDuration(lfsLockTtl(call.workspace));
-    return lockView(site, call, new URLSearchParams({ path: queryOf(call, 'path').path, duration }));
-  });
-
-  addWorkspacePage(site, '/locks/paths', 'locks:write', async (call) => {
-    const paths = await suggestPaths.suggest(call.workspace, queryOf(call, 'start').start);
-    return send(call.c, jsonApiResponse(200, { paths }));
+    return lockView(call, new URLSearchParams({ path: queryOf(call, 'path').path, duration }));
   });
 
   addWorkspaceAction(site, '/locks', 'locks:write', async (call) => {
@@ -54,10 +47,10 @@ export function addNewLockPages(site: Site): void {
       duration: parseTtl(textIn(form, 'duration')),
       note: parseNote(textIn(form, 'note')),
     });
-    if (!read.ok) return lockView(site, call, form, { errors: read.errors });
+    if (!read.ok) return lockView(call, form, { errors: read.errors });
     const { path, duration: ttl, note } = read.value;
     const doubt = form.has('literal') ? undefined : await doubtAbout(site, call, path);
-    if (doubt !== undefined) return lockView(site, call, form, { errors: { path: doubt }, isDoubtful: true });
+    if (doubt !== undefined) return lockView(call, form, { errors: { path: doubt }, isDoubtful: true });
     try {
       requireFreeDisk(site);
       const acquisition = await locks.acquire(undefined, {
@@ -66,7 +59,6 @@ export function addNewLockPages(site: Site): void {
         type: 'exclusive',
         ttl,
         note,
-        untilMerged: true,
         compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
         bearer,
         // The Referer would be a page of this dashboard, not a run.
@@ -79,42 +71,39 @@ export function addNewLockPages(site: Site): void {
       const { problem, message, extras } = error;
       if (extras.lock !== undefined) return { to: pathUrl(workspace, extras.lock.path), notice: 'held' };
       const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
-      if (ofPath !== undefined) return lockView(site, call, form, { errors: { path: ofPath.detail } });
+      if (ofPath !== undefined) return lockView(call, form, { errors: { path: ofPath.detail } });
       const refusal = html`<p class="warning" role="alert">Nothing was locked. ${safeText(message)}</p>`;
-      return lockView(site, call, form, { refusal, status: problems[problem].status });
+      return lockView(call, form, { refusal, status: problems[problem].status });
     }
   });
 }
 
 /** Why the path is probably not meant as written, as `lock take` says it. */
 async function doubtAbout(
-  { suggestPaths }: Site,
+  { findInMirror }: Site,
   { workspace }: WorkspaceCall,
   path: LockPath,
 ): Promise<string | undefined> {
-  const entry = await suggestPaths.find(workspace, path);
-  if (entry?.kind === 'file') return undefined;
-  if (entry?.kind === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
+  const found = await findInMirror(workspace, path);
+  if (found === 'file') return undefined;
+  if (found === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
   if (/[*?[]/.test(path)) return 'Patterns are not expanded. A lock on a pattern covers no files: name the file.';
-  return entry && `This file is not in the mirror.${entry.meant === undefined ? '' : ` Did you mean ${entry.meant}?`}`;
+  return found && 'This file is in no synced branch. Case counts.';
 }
 
 /** The form to lock a file. */
-async function lockView(
-  { suggestPaths }: Site,
+function lockView(
   { workspace }: WorkspaceCall,
   values: URLSearchParams,
   { errors = {}, isDoubtful = false, refusal = html``, status = 422 }: Rejection = { status: 200 },
-): Promise<View> {
-  const isMirrored = await suggestPaths.isMirrored(workspace);
-  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace.id}/locks/paths"` : '';
+): View {
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
     values,
     fields: [
       textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,
-        attributes: html` required autofocus${completion}`,
+        attributes: html` required autofocus`,
       }),
       durationField('For how long'),
       noteField('For those who find the file locked.'),
@@ -123,6 +112,5 @@ async function lockView(
     button: 'Lock',
     more: html`${isDoubtful ? html`<button name="literal" value="yes">Lock it anyway</button> ` : ''}${buttonLink(listUrl(workspace.id), 'Cancel')}`,
   });
-  const main = html`${refusal}${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
-  return { title: 'Lock a file', main, status };
+  return { title: 'Lock a file', main: html`${refusal}${form}`, status };
 }

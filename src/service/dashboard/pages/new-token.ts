@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { actorOf } from '../../access/caller.ts';
+import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contract/scopes.ts';
 import {
   isTokenPreset,
   scopeLimitProblem,

@@ -23,11 +23,8 @@ import { seeOther, showPage, type View } from '../frame/layout.ts';
 import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';
 import { refuseOtherSites } from '../frame/session.ts';
 
-/** Limit per address. People do not mistype a token ten times a minute. */
-const attempts = perMinute(10);
-
-/** Limit per token. Each sign-in adds a session and a lasting audit entry. People do not sign in this often. */
-const signInsOfToken = perMinute(30);
+/** Limit per address, which may be that of many people. Each sign-in adds a session and a lasting audit entry. */
+const attempts = perMinute(60);
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 const endedLink =
@@ -37,8 +34,7 @@ const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes
 export function addSignInPages(site: Site): void {
   const { app, storage } = site;
   const { now } = storage;
-  const refusedAttempts = limitRate(attempts, () => performance.now());
-  const { charge: chargeSignIn } = limitRate(signInsOfToken, () => performance.now());
+  const { charge } = limitRate(attempts, () => performance.now());
 
   /**
    * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
@@ -46,13 +42,8 @@ export function addSignInPages(site: Site): void {
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
-    const source = subscriberOf(address ?? '');
-    refuseUntil(refusedAttempts.remaining(source).seconds, 'Too many sign-in attempts from here.');
-    const refuse = (form: View): Promise<ApiResponse> => {
-      refusedAttempts.charge(source);
-      return showPage(undefined, form);
-    };
-    return { form: await readForm(c.env.incoming), address, refuse };
+    refuseUntil(charge(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
+    return { form: await readForm(c.env.incoming), address };
   }
 
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
@@ -63,23 +54,22 @@ export function addSignInPages(site: Site): void {
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
-    const { form, address, refuse } = await readSignIn(c);
+    const { form, address } = await readSignIn(c);
     const to = localPath(textIn(form, 'to'));
     const authentication = await authenticateToken(site, textIn(form, 'token'));
-    if (authentication.kind === 'refused') return refuse(tokenForm(to, authentication.reason));
+    if (authentication.kind === 'refused') return showPage(undefined, tokenForm(to, authentication.reason));
     const { bearer } = authentication;
-    if (bearer.run !== undefined) return refuse(tokenForm(to, tokenOfRun));
+    if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     admitToken(c, site, bearer);
-    refuseUntil(chargeSignIn(bearer.id), 'This token has signed in too often.');
     const actor = { name: bearer.name, tokenId: bearer.id, address };
     const secret = await storage.commit('global', (db) => startSession(db, now, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
-    const { form, address, refuse } = await readSignIn(c);
+    const { form, address } = await readSignIn(c);
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, textIn(form, 'link'), address));
-    if (secret === undefined) return refuse(tokenForm('/', endedLink));
+    if (secret === undefined) return showPage(undefined, tokenForm('/', endedLink));
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { grants } from '../../../interface/scopes.ts';
+import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import { failingHooks } from '../../webhooks/hooks.ts';

@@ -30,10 +30,6 @@ export const gatewayFault: fc.Arbitrary<Fault> = fc
   .record({ response: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
   .map(({ response, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...response }));
 
-export const isOfGateway = (fault: Fault): boolean =>
-  (fault.kind === 'answer' || fault.kind === 'done-then-answer') &&
-  gatewayAnswers.some(({ status, body }) => status === fault.status && body === fault.body);
-
 /** Describes a fault in the output of a failed sequence. */
 export function faultText(fault: Fault): string {
   if (fault.kind !== 'answer' && fault.kind !== 'done-then-answer') return fault.kind;

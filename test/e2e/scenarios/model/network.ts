@@ -19,10 +19,7 @@ export interface Network {
   watch(look: ((passing: Passing) => Fault | undefined) | undefined): void;
 }
 
-export function watchedNetwork(
-  proxy: FaultProxy,
-  onFault: (passing: Passing, fault: Fault) => void = () => undefined,
-): Network {
+export function watchedNetwork(proxy: FaultProxy): Network {
   let faults: Fault[] = [];
   let interferences: Interference[] = [];
   let look: ((passing: Passing) => Fault | undefined) | undefined;
@@ -37,13 +34,7 @@ export function watchedNetwork(
     return { kind: 'held-back', until: Promise.all(due.map(({ act }) => act())) };
   }
 
-  function failed(passing: Passing): Fault | undefined {
-    const fault = faults.shift();
-    if (fault !== undefined) onFault(passing, fault);
-    return fault;
-  }
-
-  proxy.meet((passing) => look?.(passing) ?? interfered(passing) ?? failed(passing));
+  proxy.meet((passing) => look?.(passing) ?? interfered(passing) ?? faults.shift());
   return {
     fail(coming) {
       faults = [...coming];

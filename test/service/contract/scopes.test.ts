@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { grants, isScope, type Scope, scopes } from '../../src/interface/scopes.ts';
-import { codeUnits } from './texts.ts';
+import { grants, isScope, type Scope, scopes } from '../../../src/service/contract/scopes.ts';
+import { codeUnits } from '../../interface/texts.ts';
 
 /** All scopes granted to a token with these scopes. */
 const reach = (...held: readonly Scope[]): Scope[] => scopes.filter((needed) => grants(held, needed));

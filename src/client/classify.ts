@@ -1,0 +1,175 @@
+import { problemTypePrefix } from '../interface/problem.ts';
+import { nameIn } from './json.ts';
+import { etagOf, lockIn, namesHolder } from './known-lock.ts';
+import { isOwnProblem, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
+import type { Request, RetryKind } from './request.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
+import type { RequestFailure } from './service-error.ts';
+
+export type AttemptResult =
+  /** A response that another attempt would not change. */
+  | { readonly kind: 'answered'; readonly response: ClientResponse }
+  | {
+      readonly kind: 'failed';
+      readonly failure: RequestFailure;
+      /** The request may have taken effect. */
+      readonly mayBeDone: boolean;
+      /** Undefined if another attempt would not help. */
+      readonly retry: RetryKind | undefined;
+      readonly retryAfterMs: number | undefined;
+      /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
+      readonly unrecognized?: ClientResponse | undefined;
+    };
+
+export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
+
+interface ResponseContext extends RefusalContext {
+  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional'>;
+  readonly keyMayHaveArrived: boolean;
+  readonly marks: Marks;
+}
+
+/** Whether a response is final, or whether to try again: for all operations. */
+export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
+  const { status } = response;
+  const { request, keyMayHaveArrived, marks } = context;
+  if (isSuccess(response)) {
+    const failure = request.expect?.(response);
+    if (failure === undefined) return { kind: 'answered', response };
+    if (!marks.isFromService(response)) return unrecognized(response, failure);
+    // The service would send the same again.
+    return request.anySuccess
+      ? { kind: 'answered', response }
+      : { ...unrecognized(response, failure), retry: undefined };
+  }
+  if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
+  const stillRunning = isStillRunning(response, keyMayHaveArrived);
+  if (!stillRunning && !isTransientStatus(status)) {
+    const isFinal = !isDisputed(status) || isOwnProblem(response) || marks.isFromService(response);
+    if (isFinal) return { kind: 'answered', response };
+    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
+  }
+  const failure = refusalOf(response, context);
+  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+  return {
+    kind: 'failed',
+    failure,
+    // A proxy may send the same after the service has done the work.
+    mayBeDone: stillRunning || status >= 500,
+    retry: retryKindOf(status, stillRunning, retryAfterMs),
+    retryAfterMs,
+  };
+}
+
+/** Remembers, for all processes of a job, that the service has shown its marks. */
+export interface MarksStore {
+  read(): boolean;
+  write(): void;
+}
+
+export type Marks = Pick<ReturnType<typeof createMarks>, 'isUnknownRoute' | 'isFromService'>;
+
+/**
+ * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
+ * is taken at its word until it has shown the marks of ours. From then on, responses without them are from a gateway.
+ */
+export function createMarks(store: MarksStore | undefined) {
+  let shown: boolean | undefined;
+  let noted = false;
+
+  /** Reads the store only if a response without marks makes it necessary. */
+  function areShown(): boolean {
+    shown ??= store?.read() === true;
+    return shown;
+  }
+
+  return {
+    observe(response: ClientResponse): void {
+      if (noted || !bearsMarks(response)) return;
+      noted = true;
+      shown = true;
+      store?.write();
+    },
+    /** Whether the server that answers knows only the interface, and not this route. */
+    isUnknownRoute: (response: ClientResponse): boolean =>
+      [404, 405, 501].includes(response.status) && !isOwnProblem(response) && !areShown(),
+    /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
+    isFromService: ({ body }: ClientResponse): boolean =>
+      (body.kind === 'json' || body.kind === 'empty') && !areShown(),
+  };
+}
+
+/** Of a server that is not the service: its refusals are its own, and its successes must be complete. */
+export const noMarks = {
+  observe: (): void => undefined,
+  isUnknownRoute: (): boolean => false,
+  isFromService: (response: ClientResponse): boolean => !isSuccess(response),
+};
+
+/** Whether a gateway, or a router, may have rejected an encoded slash. */
+export const rejectsSlashes = (response: ClientResponse): boolean =>
+  [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
+
+/**
+ * Status codes that gateways send in place of a service: they have no route to it, require a login, or show a
+ * maintenance page. Some do so after the service has done the work, to replace a 502.
+ */
+const isDisputed = (status: number): boolean => [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status);
+
+const bearsMarks = (response: ClientResponse): boolean =>
+  isOwnProblem(response) ||
+  (isSuccess(response) && (isOwnLock(response) || isOwnSync(response) || isOwnLease(response)));
+
+/** The shape of a granted lock: it has a fence, and its id is its ETag. */
+function isOwnLock(response: ClientResponse): boolean {
+  const { id, fence, expires_at } = lockIn(objectIn(response));
+  const isComplete = typeof id === 'string' && typeof fence === 'number' && typeof expires_at === 'string';
+  return isComplete && etagOf(response) === `"${id}"`;
+}
+
+/** The interface has no leases. */
+function isOwnLease(response: ClientResponse): boolean {
+  const { id, state, locks, blocked } = objectIn(response);
+  return typeof id === 'string' && typeof state === 'string' && (locks ?? blocked) !== undefined;
+}
+
+/** It counts more than the interface asks for. */
+function isOwnSync(response: ClientResponse): boolean {
+  const { sync_id, received_bytes, missing_objects } = objectIn(response);
+  return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
+}
+
+/**
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ */
+export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
+  if (namesHolder(response)) return false;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+}
+
+export const isTransientStatus = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+
+function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
+  if (stillRunning) return 'still-running';
+  if (status === 429) return 'limited';
+  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
+}
+
+/** An unrecognized response proves nothing, not even that the request had no effect. */
+const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({
+  kind: 'failed',
+  failure,
+  mayBeDone: true,
+  // The same oversized response would be received again.
+  retry: failure.kind === 'too-large' ? undefined : 'failed',
+  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+  unrecognized: response,
+});
