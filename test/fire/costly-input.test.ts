@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { newTokenId } from '../../src/service/tokens/secret.ts';
 import { visit } from '../service/dashboard/browser-like.ts';
 import { measured } from '../support/measured.ts';
 import { raw } from '../support/other-servers/responses.ts';
@@ -25,9 +26,8 @@ test('a flood of form fields without a sign-in does not delay other requests', a
   const slowest = await slowestAnswerDuring(service, async () => {
     for (const form of [repeated, short, repeated, short]) answers.push(await send(form));
   });
-  expect(answers.map(({ status }) => status)).toEqual([413, 422, 413, 422]);
+  expect(answers.map(({ status }) => status)).toEqual([413, 403, 413, 403]);
   expect(answers[0]?.text).toContain('A form must not be larger than 65536 bytes.');
-  expect(answers[1]?.text).toContain('A form must not have more than 100 fields. Nothing was done.');
   measured('slowest response to other clients during a flood of form fields (ms)', slowest, { atMost: 1_000 });
 });
 
@@ -49,7 +49,7 @@ test('paths and names with combining marks in the wrong order do not delay other
     }
     // Percent-encoded, this shorter name fills the largest allowed form.
     const name = marks.slice(35_000, 45_000);
-    statuses.push((await visitor.post('/tokens', { name, scope: 'sync', expires: '30d', reach: 'all' })).status);
+    statuses.push((await visitor.post('/tokens', { id: newTokenId(), name, scope: 'sync', expires: '30d' })).status);
   });
   expect(statuses).toEqual([422, 422, 422, 422]);
   measured('slowest response to other clients during combining marks in the wrong order (ms)', slowest, {

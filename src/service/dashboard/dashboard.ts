@@ -2,9 +2,8 @@ import { Hono } from 'hono';
 import { handleErrors, refuseOtherMethods, sendProblem, unknownUrl } from '../http/app.ts';
 import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
-import { sendErrorPage, showPage } from './frame/layout.ts';
+import { sendErrorPage, wantsPage } from './frame/layout.ts';
 import type { DashboardParts, Site } from './frame/page.ts';
-import { wantsPage } from './frame/response.ts';
 import { addHooksPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
 import { addLockPathPages } from './pages/lock-path.ts';
@@ -14,7 +13,6 @@ import { addNewTokenPages } from './pages/new-token.ts';
 import { addOwnLocksPage } from './pages/own.ts';
 import { addPoolsPage } from './pages/pools.ts';
 import { addReleasePages } from './pages/release-locks.ts';
-import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addSyncsPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
@@ -23,16 +21,16 @@ import { addWorkspacesPage } from './pages/workspaces.ts';
 /** The dashboard: a separate app for browsers, with the same access rules as the API. */
 export function createDashboard(parts: DashboardParts): App {
   const app: App = new Hono();
-  const site: Site = { ...parts, app, showPage };
+  const site: Site = { ...parts, app };
   app.onError(
     handleErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
   );
   addAssets(app);
   addSignInPages(site);
   addWorkspacesPage(site);
-  addTokenPages(site);
+  // Its path would be a token of the next pages.
   addNewTokenPages(site);
-  addRotationPages(site);
+  addTokenPages(site);
   addSyncsPage(site);
   addLockListPage(site);
   addNewLockPages(site);

@@ -234,17 +234,6 @@ export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bear
     .limit(limit)
     .execute();
 
-/** Locks that the owner took by hand, and that end within this time. */
-export const ownLocksEndingWithin = (storage: Storage, bearer: Bearer, ms: number, limit: number): Promise<LockRow[]> =>
-  storage.read
-    .selectFrom(ownLocksOf(storage, bearer).limit(maxOwnSearched).as('locks'))
-    .selectAll()
-    .where('origin', 'is', null)
-    .where(sql<SqlBool>`expires_at <= (select ${storage.now}) + ${ms}`)
-    .orderBy('expires_at')
-    .limit(limit)
-    .execute();
-
 /** Locks that a bearer may renew and release, by workspace and path, and the number of all of them, up to maxCounted. */
 export async function listOwnLocks(storage: Storage, bearer: Bearer, limit: number) {
   const own = ownLocksOf(storage, bearer);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/frame/form.ts';
+import { accepted, refused } from '../../../src/interface/parsed.ts';
+import { allValues, maxFormBytes } from '../../../src/service/dashboard/frame/form.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { sendHeadAlone, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests({ rateLimit: { perSecond: 0.001, burst: 10 } });
 
-test('the largest accepted form is read completely', () => {
-  const names = Array.from({ length: maxFormFields }, (_, index) => `f${index % 7}`);
-  const form = parseForm(names.map((name) => `${name}=${name}+%C3%A9%0D%0Ax`).join('&'));
-  expect(form.all('f3')).toEqual(Array(14).fill('f3 é\nx'));
-  expect(() => parseForm([...names, 'g'].join('&'))).toThrow('not have more than 100 fields');
+test('a form with invalid fields has all their errors at once, and no values', () => {
+  const fields = { name: refused('Enter a name.'), age: accepted(7), note: refused('It is too long.') };
+  expect(allValues(fields)).toEqual({ ok: false, errors: { name: 'Enter a name.', note: 'It is too long.' } });
+  expect(allValues({ age: accepted(7) })).toEqual({ ok: true, value: { age: 7 } });
 });
 
 test('a form of another site, without a session or above the rate limit is refused before it is read', async () => {

@@ -50,8 +50,8 @@ describe('locking a file', () => {
     expect(lock).toMatchObject({ path: 'Content/Hero.uasset', owner: 'ada', origin: null, note: 'Repainting' });
     expect(Date.parse(lock.expires_at) - Date.parse(lock.acquired_at)).toBe(7_200_000);
 
-    const again = await send();
-    expect([again.status, again.text]).toEqual([409, expect.stringContaining('You hold this lock already.')]);
+    const again = (await ada.get((await send()).headers.get('location') ?? '')).text;
+    for (const told of ['Nothing was locked', 'Extend']) expect(again).toContain(told);
   });
 
   test('is refused if the workspace refuses outdated files, because the page has no version to compare', async () => {
@@ -72,7 +72,6 @@ describe('locking a file', () => {
       duration: { value: '31d', problem: expect.stringContaining('at most 30d') },
       note: { value: 'x'.repeat(201), problem: expect.stringContaining('at most 200 characters') },
     });
-    expect(refused.text).toContain('Nothing was locked. Check');
     for (const [path, duration] of [
       ['', '1h'],
       ['/etc/passwd', '1h'],
@@ -91,26 +90,15 @@ describe('locking a file', () => {
     expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 
-  test('shows the current lock with its holder, times, run and note, and keeps the entered values', async () => {
+  test('leads to the page of the path if it is locked, and says so', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const { secret } = await service.token({ name: 'release-bot' });
-    await takeLock(service, workspace, secret, 'Content/Hero.uasset', { note: 'Baking the light' });
-    const typed = { path: 'Content/Hero.uasset', duration: '2h', note: 'Mine' };
-    const refused = await lockFile(ada, workspace, typed);
-    expect(refused.status).toBe(409);
-    expect(refused.text).toContain('Nothing was locked.');
-    const run = 'https://ci.example.com/game/runs/7/attempts/1';
-    for (const told of ['release-bot', run, 'Since', 'Until', 'Baking the light']) expect(refused.text).toContain(told);
-    for (const [name, value] of Object.entries(typed)) {
-      expect(fieldsIn(refused.text)[name]).toEqual({ value, problem: undefined });
-    }
-
-    await takeLock(service, workspace, (await service.token({ owner: 'ada' })).secret, 'own');
-    const { text } = await lockFile(ada, workspace, { path: 'own' });
-    expect(text).toContain('You hold this lock already.');
-    const extend = urlIn(text, /href="([^"]+)">Extend it/);
-    expect((await ada.get(extend)).status).toBe(200);
+    const [lock] = [await takeLock(service, workspace, secret, 'Content/Hero.uasset')];
+    const held = await lockFile(ada, workspace, { path: 'Content/Hero.uasset' });
+    expect(held.headers.get('location')).toBe(`${pathUrl(workspace, lock.path)}?notice=held`);
+    const { text } = await ada.get(held.headers.get('location') ?? '');
+    for (const told of ['Nothing was locked', 'release-bot', 'Keep it for me']) expect(text).toContain(told);
   });
 
   test('respects the limits of the workspace and of the disk, and the path rules of Windows', async () => {
@@ -131,8 +119,7 @@ describe('locking a file', () => {
     expect(fieldsIn((await lockFile(bob, other, { path: 'nul.txt' })).text)['path']?.problem).toContain('Windows');
     expect((await lockFile(bob, other, { path: 'Hero' })).status).toBe(303);
     const same = await lockFile(bob, other, { path: 'hero' });
-    expect(same.status).toBe(409);
-    expect(same.text).toContain('<bdi>hero</bdi></code> is the same file.');
+    expect(same.headers.get('location')).toBe(`${pathUrl(other, 'Hero')}?notice=held`);
   });
 });
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
+import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -20,9 +21,8 @@ beforeAll(async () => {
 
 const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
 
-const right = { name: 'ci', scope: ['sync'], expires: '90d', reach: 'all' } as const;
-
-const send = (visitor: Visitor, fields: Fields = {}) => visitor.post('/tokens', { ...right, ...fields });
+const send = (visitor: Visitor, fields: Fields = {}) =>
+  visitor.post('/tokens', { id: newTokenId(), name: 'ci', scope: ['sync'], expires: '90d', ...fields });
 
 const named = async (name: string) => (await listTokens(service.storage)).filter((token) => token.name === name);
 
@@ -32,8 +32,7 @@ describe('creating a token', () => {
       name: ' ci of dragon ',
       scope: ['locks:write', 'sync'],
       expires: '2h',
-      reach: 'some',
-      workspace: [game],
+      workspaces: ` ${game}, `,
     });
     expect(response.status).toBe(200);
     const token = secretIn(response.text);
@@ -68,7 +67,7 @@ describe('creating a token', () => {
     await send(visitor, { name: 'for 30d', expires: '30d' });
     const [token] = await named('for 30d');
     expect(Date.parse(token?.expires_at ?? '') - Date.parse(token?.created_at ?? '')).toBe(30 * 86_400_000);
-    const response = await send(visitor, { name: 'for ever', expires: 'never', scope: ['admin'] });
+    const response = await send(visitor, { name: 'for ever', expires: ' ', scope: ['admin'] });
     expect(await named('for ever')).toMatchObject([{ expires_at: null, scopes: ['admin'], workspaces: null }]);
     expect((await visit(service).signIn(secretIn(response.text))).status).toBe(303);
     expect(response.text).not.toContain('In a workflow');
@@ -76,22 +75,30 @@ describe('creating a token', () => {
 
   test('shows the URL by which the browser reaches the service', async () => {
     const visitor = await administrator();
-    const sendFrom = async (origin: string, fields: Fields = {}) =>
-      visitor.post(
-        '/tokens',
-        { ...right, ...fields },
-        {
-          origin,
-          'sec-fetch-site': 'same-origin',
-          cookie: `${visitor.cookie()}; __Host-${visitor.cookie()}`,
-        },
-      );
-    const behindProxy = await sendFrom('https://workspaces.example.com');
-    expect(behindProxy.text).toContain('base-url: https://workspaces.example.com/v1');
-    expect(behindProxy.text).not.toContain('allow-http');
-    expect((await sendFrom('http://workspaces.lan:8700')).text).toContain('allow-http');
-    expect((await sendFrom('null', { name: 'nowhere' })).status).toBe(400);
-    expect(await named('nowhere')).toEqual([]);
+    const { text } = await visitor.post(
+      '/tokens',
+      { id: newTokenId(), name: 'behind a proxy', scope: ['sync'] },
+      {
+        origin: 'https://workspaces.example.com',
+        'sec-fetch-site': 'same-origin',
+        cookie: `${visitor.cookie()}; __Host-${visitor.cookie()}`,
+      },
+    );
+    expect(text).toContain('base-url: https://workspaces.example.com/v1');
+  });
+
+  test('makes one token if the form is sent twice, and leads to it', async () => {
+    const visitor = await administrator();
+    const [, id = ''] = /name="id" value="([^"]+)"/.exec((await visitor.get('/tokens/new')).text) ?? [];
+    const answers = await Promise.all([1, 2].map(() => send(visitor, { id, name: 'sent twice' })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    for (const { status, text } of answers) {
+      expect(secretIn(text) === '').toBe(status === 409);
+      expect(text).toContain(id);
+    }
+    expect(await named('sent twice')).toMatchObject([{ id }]);
+    expect((await send(visitor, { id: 'tok_x', name: 'without an id' })).status).toBe(404);
+    expect(await named('without an id')).toEqual([]);
   });
 
   test('shows the configured public URL, however the browser reaches the service', async () => {
@@ -133,22 +140,17 @@ test.each([
 });
 
 describe('the form of a new token', () => {
-  const gone = 'workspace gone no longer exists';
-
   test.each([
     ['no name', { name: ' ' }, 'name', 'A token needs a name'],
-    ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scopes', 'unknown'],
+    ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scope', 'unknown'],
     ['a name with hidden characters', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
     ['a name that is too long', { name: 'x'.repeat(101) }, 'name', 'at most 100 characters'],
     ['a name that is far too long', { name: 'x'.repeat(1_000) }, 'name', 'at most 100 characters'],
-    ['no scope', { scope: [] }, 'scopes', 'Choose at least one scope'],
-    ['no expiry', { expires: '' }, 'expires', 'such as 90s, 15m'],
+    ['no scope', { scope: [] }, 'scope', 'Choose at least one scope'],
     ['an invalid expiry', { expires: 'soon' }, 'expires', 'such as 90s, 15m'],
     ['an expiry that is too late', { expires: '36501d' }, 'expires', 'from 1s to 36500d'],
-    ['no choice of workspaces', { reach: '' }, 'workspaces', 'Choose which workspaces'],
-    ['an empty list of workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
-    ['an invalid workspace', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
-    ['an unknown workspace', { reach: 'some', workspace: ['gone'] }, 'workspaces', gone],
+    ['an invalid workspace', { workspaces: 'A\0' }, 'workspaces', '1 to 64 characters'],
+    ['an unknown workspace', { workspaces: 'gone' }, 'workspaces', 'There is no workspace gone'],
   ])('is rejected for %s, with an error at its field', async (_name, fields, field, reason) => {
     const visitor = await administrator();
     const before = (await listTokens(service.storage)).length;
@@ -166,27 +168,26 @@ describe('the form of a new token', () => {
       name: '<b>limited</b>',
       scope: ['admin', 'sync'],
       expires: '45d',
-      reach: 'some',
-      workspace: [game],
+      workspaces: game,
     });
     expect(status).toBe(422);
     expect(text).toContain('cannot be limited to some workspaces');
     expect(text).toContain('value="&lt;b&gt;limited&lt;/b&gt;"');
     expect(text).toContain('value="45d"');
-    expect(text.match(/<input type="(?:checkbox|radio)"[^>]* checked/g)).toHaveLength(4);
-    expect(text).toContain('No token was created. Check <a href="#workspaces">Workspaces</a>.');
+    expect(text).toContain(`value="${game}"`);
+    expect(text.match(/<input type="checkbox"[^>]* checked/g)).toHaveLength(2);
   });
 
   test('reports all mistakes at once', async () => {
-    const response = await send(await administrator(), { name: '', scope: [], expires: '', reach: '' });
-    expect(response.text.match(/role="alert"/g)).toHaveLength(5);
+    const response = await send(await administrator(), { name: '', scope: [], expires: 'x', workspaces: 'X' });
+    expect(response.text.match(/role="alert"/g)).toHaveLength(4);
   });
 
   test('is rejected if its workspace was removed while the form was open', async () => {
     const visitor = await administrator();
     const short = await service.workspace();
     await service.storage.commit('global', (db) => removeWorkspaceAudited(db, service.storage.now, operator, short));
-    expect((await send(visitor, { name: 'too late', reach: 'some', workspace: [short] })).status).toBe(422);
+    expect((await send(visitor, { name: 'too late', workspaces: short })).status).toBe(422);
     expect(await named('too late')).toEqual([]);
   });
 });
@@ -196,11 +197,7 @@ test('the secret of a new token appears on one page and nowhere else', async () 
   const secret = secretIn((await send(visitor, { name: 'quiet' })).text);
   expect(secret).not.toBe('');
   const [token] = await named('quiet');
-  const later = [
-    (await visitor.get('/tokens')).text,
-    (await visitor.get(`/tokens/${token?.id}/revoke`)).text,
-    service.log(),
-  ];
+  const later = [(await visitor.get('/tokens')).text, (await visitor.get(`/tokens/${token?.id}`)).text, service.log()];
   for (const table of ['tokens', 'sessions', 'audit', 'remembered_answers'] as const) {
     const { rows } = await sql`select * from ${sql.table(table)}`.execute(service.storage.read);
     later.push(JSON.stringify(rows));

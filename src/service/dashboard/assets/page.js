@@ -5,27 +5,18 @@ import { fullTime, isUrgent, relativeTime, timeLeft, zonedTime } from './time.js
 /** Offset of this computer's clock, which may be wrong, from the time that the page contains. */
 const ahead = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now());
 
-/** Shows relative times, countdowns, and the exact times of elements with data-point. @param {Document} page */
+/** Shows relative times, the time left (data-left), and exact times (data-point). @param {Document} page */
 function updateTimes(page) {
   const now = Date.now() - ahead;
   for (const time of page.querySelectorAll('time')) {
-    const { dateTime: at } = time;
-    const text = 'point' in time.dataset ? zonedTime(at) : relativeTime(Date.parse(at), now);
-    show(time, text, `${zonedTime(at)}\n${fullTime(at)}`);
+    const at = Date.parse(time.dateTime);
+    const isLeft = 'left' in time.dataset;
+    const exact = zonedTime(time.dateTime);
+    const text = 'point' in time.dataset ? exact : isLeft ? timeLeft(at - now) : relativeTime(at, now);
+    if (time.textContent !== text) time.textContent = text;
+    time.title = `${exact}\n${fullTime(time.dateTime)}`;
+    time.classList.toggle('urgent', isLeft && isUrgent(at - now));
   }
-  for (const element of page.querySelectorAll('[data-until]')) {
-    if (!(element instanceof HTMLElement)) continue;
-    const until = element.dataset['until'] ?? '';
-    const left = Date.parse(until) - now;
-    show(element, timeLeft(left), `${zonedTime(until)}\n${fullTime(until)}`);
-    element.classList.toggle('urgent', isUrgent(left));
-  }
-}
-
-/** @param {HTMLElement} element @param {string} text @param {string} title */
-function show(element, text, title) {
-  if (element.textContent !== text) element.textContent = text;
-  if (element.title !== title) element.title = title;
 }
 
 setInterval(() => updateTimes(document), 1_000);
@@ -87,16 +78,17 @@ async function follow(live) {
     const began = performance.now();
     const { status, responseURL, responseXML } = await load();
     tookMs = performance.now() - began;
-    if (responseURL !== '' && new URL(responseURL).pathname === '/sign-in') return showSignedOut(live);
     // Pages of a gateway lack this attribute.
     const isOurs = responseXML?.documentElement.hasAttribute('data-now') ?? false;
+    const isSignedOut = responseURL !== '' && new URL(responseURL).pathname === '/sign-in';
+    if (isSignedOut || (isOurs && (status === 403 || status === 404))) {
+      live.textContent = 'This page no longer updates. Reload it.';
+      return;
+    }
     if (isOurs && status === 200 && responseXML !== null) {
       failures = 0;
       showParts(responseXML);
-      showState(live);
-    } else if (isOurs && (status === 403 || status === 404)) {
-      live.textContent = 'This page no longer updates. Reload it.';
-      return;
+      showLive(live);
     } else {
       if (failures === 0) {
         live.textContent = `Not connected, as of ${zonedTime(new Date(Date.now() - ahead).toISOString())}.`;
@@ -107,20 +99,12 @@ async function follow(live) {
 }
 
 /** @param {Element} live */
-function showState(live) {
+function showLive(live) {
   if (live.querySelector('.state') !== null) return;
   const state = document.createElement('span');
-  state.className = 'state active';
+  state.className = 'state';
   state.textContent = 'Live';
   live.replaceChildren(state);
-}
-
-/** @param {Element} live */
-function showSignedOut(live) {
-  const link = document.createElement('a');
-  link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
-  link.textContent = 'Sign in again';
-  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
 }
 
 /** What the viewer should know, also in another window. @param {Document} page */
@@ -163,6 +147,6 @@ function replace(part, other) {
 
 const live = document.querySelector('#live');
 if (live !== null) {
-  showState(live);
+  showLive(live);
   void follow(live);
 }

@@ -1,160 +1,73 @@
 import { html } from 'hono/html';
 import type { Field } from '../../contract/field.ts';
-import { commaSeparated, type Markup } from './text.ts';
-
-/** Values that people entered, or the defaults of a form. */
-export interface FieldValues {
-  all(name: string): readonly string[];
-}
+import type { Markup } from './text.ts';
 
 interface PostForm {
   readonly action: string;
-  readonly values?: FieldValues;
+  /** What people entered, or the defaults. */
+  readonly values?: URLSearchParams;
   readonly hidden?: Readonly<Record<string, string>>;
   readonly fields?: readonly FormField[];
-  /** By the id of the field. */
-  readonly errors?: Readonly<Record<string, Markup | string | undefined>>;
-  /** Start of the summary of errors, which is omitted without it. */
-  readonly nothingDone?: string;
+  readonly errors?: FieldErrors;
   readonly button: string;
-  readonly kind?: 'danger' | 'plain';
-  /** A link next to the button. */
-  readonly cancel?: Markup;
+  readonly kind?: 'danger' | 'plain' | 'primary';
+  /** Links and buttons next to the button. */
+  readonly more?: Markup | string;
 }
 
-/** A form that changes something. If it was rejected, a summary with links to the invalid fields comes first. */
-export function postForm(form: PostForm): Markup {
-  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind, cancel } = form;
-  return html`${problemSummary(form)}
-    <form method="post" action="${action}" class="narrow">
-      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-      ${fields.map(({ id, render }) => render(values, errors[id]))}
-      <div class="actions"><button class="${kind ?? 'primary'}">${button}</button> ${cancel ?? ''}</div>
-    </form>`;
+/** A form that changes something. */
+export function postForm({ action, values, hidden = {}, fields = [], errors = {}, button, ...rest }: PostForm): Markup {
+  const { kind = 'primary', more = '' } = rest;
+  return html`<form method="post" action="${action}" class="narrow">
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+    ${fields.map((field) => field(values ?? new URLSearchParams(), errors))}
+    <div class="row"><button class="${kind}">${button}</button> ${more}</div>
+  </form>`;
 }
-
-const noValues: FieldValues = { all: () => [] };
 
 interface FilterForm {
   readonly action: string;
-  readonly values: Readonly<Record<string, string | undefined>>;
+  readonly values: Readonly<Record<string, string>>;
   readonly fields: readonly FormField[];
-  /** The text of a link to the complete list; omitted if the list is complete. */
-  readonly showAll?: string | undefined;
+  readonly isFiltered: boolean;
 }
 
 /** A form that selects the rows of a list. */
-export const filterForm = ({ action, values, fields, showAll }: FilterForm): Markup =>
-  html`<form method="get" action="${action}" class="filters" role="search">
-    ${fields.map(({ render }) => render({ all: (name) => [values[name] ?? ''] }, undefined))}
+export const filterForm = ({ action, values, fields, isFiltered }: FilterForm): Markup =>
+  html`<form method="get" action="${action}" class="row filters" role="search">
+    ${fields.map((field) => field(new URLSearchParams(values), {}))}
     <button>Show</button>
-    ${showAll === undefined ? '' : html`<a href="${action}">${showAll}</a>`}
+    ${isFiltered ? html`<a href="${action}">Show all</a>` : ''}
   </form>`;
 
-/** An input or a group of inputs, which shows its error. */
-export interface FormField {
-  readonly id: string;
-  readonly title: string;
-  readonly render: (values: FieldValues, problem: Markup | string | undefined) => Markup;
-}
+/** Renders an input, or a group of inputs, with its value and its error. */
+export type FormField = (values: URLSearchParams, errors: FieldErrors) => Markup;
 
-interface LabelledControl extends Omit<FormField, 'render'> {
-  readonly hint?: Markup | string | undefined;
-  /** Renders the control with these ARIA attributes. */
-  readonly control: (attributes: Markup, value: string) => Markup;
-}
-
-export const field = ({ id, title, hint, control }: LabelledControl): FormField => ({
-  id,
-  title,
-  render(values, problem) {
-    const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
-    const described = about.join(' ').trim();
-    const aria = described === '' ? '' : html` aria-describedby="${described}"`;
-    return html`<div class="field">
-      <label for="${id}">${title}</label>
-      ${control(html`${aria}${invalidMark(problem !== undefined)}`, enteredValue(values, id))}
-      ${fieldProblem(id, problem)}
-      ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-    </div>`;
-  },
-});
-
-const enteredValue = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
+/** By the name of the field. */
+export type FieldErrors = Readonly<Record<string, string | undefined>>;
 
 interface InputOptions {
   readonly hint?: Markup | string;
   readonly type?: 'text' | 'search' | 'date' | 'password';
-  /** For text of several lines. */
-  readonly rows?: number;
   readonly attributes?: Markup;
 }
 
-/** An input for text. A password is not shown again. Browsers ignore a line end at the start of a text area. */
+/** An input for text. */
 export const textInput = (
   name: string,
   title: string,
-  { hint, type = 'text', rows, attributes = html`` }: InputOptions = {},
+  { hint, type = 'text', attributes = html`` }: InputOptions = {},
 ): FormField =>
-  field({
-    id: name,
-    title,
-    hint,
-    control(aria, value) {
-      const common = html`${attributes} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}`;
-      return rows === undefined
-        ? html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${common} type="${type}">`
-        : html`<textarea id="${name}" name="${name}" rows="${rows}"${common}>
-${value}</textarea>`;
-    },
+  labelled(name, title, hint, (aria, value) => {
+    const complete = type === 'password' ? 'current-password' : 'off';
+    return html`<input id="${name}" name="${name}" value="${value}" type="${type}"${attributes} autocomplete="${complete}" autocapitalize="none" spellcheck="false"${aria}>`;
   });
 
-/** An input for a field that a command has as a flag. `more` is shown after its hint. */
-export function fieldInput(of: Field<unknown>, name: string, more: Markup | string = ''): FormField {
-  const required = of.otherwise === 'required';
-  const hint = html`${hintOf(of)} ${more}`;
-  return textInput(name, of.title, { hint, ...(required && { attributes: html` required` }) });
-}
-
-/** The hint of a field as sentences. */
-export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
-  `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
-
-/** A fieldset, whose content marks its first control as invalid if the choice is wrong. */
-export const group = (
-  id: string,
-  title: string,
-  content: (values: FieldValues, wrong: boolean) => Markup,
-): FormField => ({
-  id,
-  title,
-  render: (values, problem) => html`
-    <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
-      <legend>${title}</legend>
-      ${fieldProblem(id, problem)}
-      ${content(values, problem !== undefined)}
-    </fieldset>`,
-});
-
-interface Choices {
-  readonly type: 'checkbox' | 'radio';
-  readonly name: string;
-  readonly wrong?: boolean;
-  readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
-}
-
-/** Checkboxes or radio buttons. If the choice is wrong, the first one is marked as invalid. */
-export function choices(values: FieldValues, { type, name, wrong = false, options }: Choices): Markup {
-  const chosen = values.all(name);
-  const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
-    const id = `${name}-${value}`;
-    return html`<div class="choice">
-      <input type="${type}" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${invalidMark(wrong && index === 0)}>
-      <label for="${id}">${label}</label>
-      ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-    </div>`;
-  };
-  return html`${options.map(choice)}`;
+/** An input for a field that a command has as a flag. */
+export function fieldInput({ title, hint, otherwise }: Field<unknown>, name: string): FormField {
+  const isRequired = otherwise === 'required';
+  const sentence = `${hint[0]?.toUpperCase()}${hint.slice(1)}${isRequired ? '' : ` (${otherwise})`}.`;
+  return textInput(name, title, { hint: sentence, ...(isRequired && { attributes: html` required` }) });
 }
 
 export const selection = (
@@ -162,25 +75,59 @@ export const selection = (
   title: string,
   options: readonly (readonly [value: string, text: string])[],
 ): FormField =>
-  field({
-    id: name,
-    title,
-    control: (aria, chosen) =>
-      html`<select id="${name}" name="${name}"${aria}>${options.map(
-        ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
-      )}</select>`,
+  labelled(name, title, undefined, (aria, chosen) => {
+    const option = ([value, text]: (typeof options)[number]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
+    return html`<select id="${name}" name="${name}"${aria}>${options.map(option)}</select>`;
   });
 
-const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+const labelled =
+  (
+    name: string,
+    title: string,
+    hint: Markup | string | undefined,
+    control: (aria: Markup, value: string) => Markup,
+  ): FormField =>
+  (values, { [name]: problem }) => {
+    const about = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
+    const described = about.join(' ').trim();
+    const aria = html`${described === '' ? '' : html` aria-describedby="${described}"`}${invalidMark(problem)}`;
+    return html`<div class="field">
+      <label for="${name}">${title}</label>
+      ${control(aria, values.get(name) ?? '')}
+      ${fieldProblem(name, problem)}
+      ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    </div>`;
+  };
+
+/** If the choice is wrong, the first box is marked as invalid. */
+export const checkboxes =
+  (
+    name: string,
+    title: string,
+    options: readonly (readonly [value: string, label: Markup, hint: Markup | string])[],
+  ): FormField =>
+  (values, { [name]: problem }) => {
+    const chosen = values.getAll(name);
+    const choice = ([value, label, hint]: (typeof options)[number], index: number) => {
+      const id = `${name}-${value}`;
+      return html`<div class="choice">
+        <input type="checkbox" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''} aria-describedby="${id}-hint"${index === 0 ? invalidMark(problem) : ''}>
+        <label for="${id}">${label}</label>
+        <p class="hint" id="${id}-hint">${hint}</p>
+      </div>`;
+    };
+    return html`<fieldset id="${name}"${problem === undefined ? '' : html` aria-describedby="${name}-problem"`}>
+      <legend>${title}</legend>
+      ${fieldProblem(name, problem)}
+      ${options.map(choice)}
+    </fieldset>`;
+  };
+
+const invalidMark = (problem: string | undefined): Markup | string =>
+  problem === undefined ? '' : html` aria-invalid="true"`;
+
+const fieldProblem = (id: string, problem: string | undefined): Markup | string =>
+  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;
 
 export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;
-
-function problemSummary({ fields = [], errors = {}, nothingDone }: PostForm): Markup | string {
-  const wrong = fields.filter(({ id }) => errors[id] !== undefined);
-  if (nothingDone === undefined || wrong.length === 0) return '';
-  const links = wrong.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
-  return html`<p class="warning" role="alert">${nothingDone} Check ${commaSeparated(links)}.</p>`;
-}
-
-const fieldProblem = (id: string, problem: Markup | string | undefined): Markup | string =>
-  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;

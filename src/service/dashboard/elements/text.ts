@@ -20,7 +20,7 @@ export const faint = (text: string): Markup => html`<span class="faint">${text}<
 
 /** Text to copy, with a button that page.js shows if copying works. */
 export const copyable = (id: string, what: string, text: Markup): Markup =>
-  html`<div class="copied">${text}<button type="button" data-copies="${id}" hidden>Copy<span class="visually-hidden"> ${what}</span></button></div>`;
+  html`<div class="row">${text}<button type="button" data-copies="${id}" hidden>Copy<span class="visually-hidden"> ${what}</span></button></div>`;
 
 /** An empty state: the missing thing, and the next step. */
 export const empty = (what: string, next: Markup | string): Markup =>
@@ -44,7 +44,7 @@ export const time = (timestamp: Timestamp, now: number): Markup =>
 /** The remaining time. The page counts down. */
 export const countdown = (until: Timestamp, now: number): Markup => {
   const left = Date.parse(until) - now;
-  return html`<span class="countdown${isUrgent(left) ? ' urgent' : ''}" data-until="${until}" title="${fullTime(until)}">${timeLeft(left)}</span>`;
+  return html`<time datetime="${until}" title="${fullTime(until)}" data-left${isUrgent(left) ? html` class="urgent"` : ''}>${timeLeft(left)}</time>`;
 };
 
 /** A path, branch or id, in a monospaced font for exact comparison. */

@@ -10,8 +10,24 @@ import type { Bearer } from '../../tokens/tokens.ts';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { assetPath } from './assets.ts';
-import type { PageCall, View } from './page.ts';
-import { pageHeaders } from './response.ts';
+
+export interface PageCall {
+  readonly c: Context<Environment>;
+  readonly bearer: Bearer;
+  /** Time of the database in milliseconds. */
+  readonly now: number;
+}
+
+export interface View {
+  /** The heading, and part of the window's title. */
+  readonly title: string;
+  /** Shown next to the heading. */
+  readonly actions?: Markup | string;
+  /** The result of an action; by default the one in the URL. */
+  readonly notice?: Markup | string | undefined;
+  readonly main: Markup;
+  readonly status?: number;
+}
 
 /** Error page: the message, and the request id to find it in the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
@@ -49,14 +65,14 @@ export async function showPage(
   <script type="module" src="${assetPath('page.js')}"></script>
 </head>
 <body>
-  <a class="skip" href="#main">Skip to the content</a>
-  <header class="top">
-    <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
+  <a class="visually-hidden" href="#main">Skip to the content</a>
+  <header class="row bar">
+    <a href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20"><strong>Workspace service</strong></a>
     ${call === undefined ? '' : [html`<nav aria-label="Main">${linksTo(sections, '/', section, call.bearer)}</nav>`, signOutForm(call.bearer)]}
   </header>
   ${call === undefined || workspace === undefined ? '' : workspaceNavigation(workspace, tab, call.bearer)}
   <main id="main" tabindex="-1">
-    <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
+    <div class="row heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="row">${actions}</div>`}</div>
     ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
     ${main}
   </main>
@@ -100,8 +116,8 @@ function locationOf({ c }: PageCall): PageLocation {
 }
 
 const workspaceNavigation = (workspace: string, current: Entry | undefined, bearer: Bearer): Markup =>
-  html`<nav class="tabs" aria-label="Workspace ${workspace}">
-    <p class="tabs-title">${userText(workspace)}</p>
+  html`<nav class="row bar" aria-label="Workspace ${workspace}">
+    <strong>${userText(workspace)}</strong>
     ${linksTo(tabs, `/workspaces/${workspace}/`, current, bearer)}
   </nav>`;
 
@@ -113,7 +129,44 @@ const linksTo = (entries: readonly Entry[], base: string, current: Entry | undef
       .map((entry) => ({ href: base + entry.path, text: entry.text, current: entry === current })),
   );
 
-const signOutForm = ({ name }: Bearer): Markup => html`<div class="who">
-    <span><span class="as">Signed in as </span>${userText(name)}</span>
-    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
-  </div>`;
+const signOutForm = ({ name }: Bearer): Markup =>
+  html`<form class="row who" method="post" action="/sign-out">
+    <span>Signed in as ${userText(name)}</span><button class="quiet">Sign out</button>
+  </form>`;
+
+/** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "img-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // With `no-referrer`, browsers would send forms with the Origin "null". Other sites get no referrer.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Response to a form: the browser continues with GET, so that a reload does not send the form again. */
+export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): ApiResponse => ({
+  status: 303,
+  headers: { ...headers, location },
+  body: '',
+});
+
+const apiPaths = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
+
+/** Whether the request is from a browser that shows a page, not from a program. */
+export const wantsPage = (c: Context<Environment>): boolean =>
+  !apiPaths.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');

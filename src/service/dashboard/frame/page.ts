@@ -1,65 +1,40 @@
 import type { Context } from 'hono';
+import { html } from 'hono/html';
 import type { Logger } from 'pino';
 import type { Access, AccessControl } from '../../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
-import type { ApiResponse } from '../../contract/response.ts';
 import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
-import type { FreeDisk } from '../../runtime/free-disk.ts';
-import type { Bearer } from '../../tokens/tokens.ts';
 import type { FindInMirror } from '../../workspaces/find-in-mirror.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import type { Markup } from '../elements/text.ts';
-import { type Form, readForm } from './form.ts';
-import { type Notice, noticeText, withNotice } from './notices.ts';
-import { seeOther } from './response.ts';
+import { type Markup, userText } from '../elements/text.ts';
+import { readForm } from './form.ts';
+import { type PageCall, seeOther, showPage, type View } from './layout.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface DashboardParts extends AccessControl, Pick<ApiParts, 'idempotent' | 'locks' | 'publicUrl'> {
+export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks' | 'publicUrl'> {
   readonly log: Logger;
-  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly findInMirror: FindInMirror;
 }
 
 /** The dashboard, to which pages are added. */
 export interface Site extends DashboardParts {
   readonly app: App;
-  /** A complete page. Without a call, nobody is signed in. */
-  readonly showPage: (call: PageCall | undefined, view: View) => Promise<ApiResponse>;
 }
 
-export interface PageCall {
-  readonly c: Context<Environment>;
-  readonly bearer: Bearer;
-  /** Time of the database in milliseconds. */
-  readonly now: number;
+export interface WorkspaceCall extends PageCall {
+  readonly workspace: FoundWorkspace;
 }
 
-export interface View {
-  /** The heading, and part of the window's title. */
-  readonly title: string;
-  /** Shown next to the heading. */
-  readonly actions?: Markup | string;
-  /** The result of an action; by default the one in the URL. */
-  readonly notice?: Markup | string | undefined;
-  readonly main: Markup;
-  readonly status?: number;
+interface Sent {
+  readonly form: URLSearchParams;
 }
 
-interface PageRoute {
-  /** Parameters are written as `:name`. */
-  readonly path: `/${string}`;
-  readonly access: Exclude<Access, 'anyone'>;
-  /** For forms with a checkbox in each row of a table. */
-  readonly maxFields?: number;
-}
-
-/** The path continues the URL of a workspace. */
-type WorkspaceRoute = Omit<PageRoute, 'path'> & { readonly path: `/${string}` | '' };
+type Needed = Exclude<Access, 'anyone'>;
 
 /** A page, the URL of the page to continue with, or another response. */
-type PageResult = View | Continuation | ApiResponse | Response;
+type PageResult = View | Continuation | Response;
 
 interface Continuation {
   readonly to: string;
@@ -67,51 +42,34 @@ interface Continuation {
   readonly cookie?: string;
 }
 
-export interface WorkspaceCall extends PageCall {
-  readonly workspace: FoundWorkspace;
-}
+type Show<Call> = (call: Call) => Promise<PageResult>;
 
-/** What a page needs at least. */
-type PageSite = AccessControl & Pick<Site, 'app' | 'showPage'>;
-
-/** Adds a page for sessions whose token has the scope. */
-export function addPage(site: PageSite, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
-  site.app.get(route.path, requireSession(site, route.access), async (c) => {
+/** Adds a page for sessions whose token has the scope. Parameters of a path are written as `:name`. */
+export function addPage(site: Site, path: string, needed: Needed, show: Show<PageCall>): void {
+  site.app.get(path, requireSession(site, needed), async (c) => {
     const call = callOf(c);
-    return respond(site, call, await show(call));
+    return respond(call, await show(call));
   });
 }
 
-/** Adds a page about a workspace that the token may see. */
-export const addWorkspacePage = (
-  site: PageSite,
-  route: WorkspaceRoute,
-  show: (call: WorkspaceCall) => Promise<PageResult>,
-): void => addPage(site, inWorkspace(route), async (call) => show(await withWorkspace(site, call)));
-
-interface ActionCall extends PageCall {
-  readonly form: Form;
-}
-
-type WorkspaceActionCall = WorkspaceCall & ActionCall;
+/** Adds a page about a workspace that the token may see. The path continues the URL of the workspace. */
+export const addWorkspacePage = (site: Site, path: string, needed: Needed, show: Show<WorkspaceCall>): void =>
+  addPage(site, inWorkspace(path), needed, async (call) => show(await withWorkspace(site, call)));
 
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
-export function addAction(site: PageSite, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
-  site.app.post(route.path, requireSameSite, requireSession(site, route.access), async (c) => {
-    const call = { ...callOf(c), form: await readForm(c.env.incoming, route.maxFields) };
-    return respond(site, call, await act(call));
+export function addAction(site: Site, path: string, needed: Needed, act: Show<PageCall & Sent>): void {
+  site.app.post(path, requireSameSite, requireSession(site, needed), async (c) => {
+    const call = { ...callOf(c), form: await readForm(c.env.incoming) };
+    return respond(call, await act(call));
   });
 }
 
-export const addWorkspaceAction = (
-  site: PageSite,
-  route: WorkspaceRoute,
-  act: (call: WorkspaceActionCall) => Promise<PageResult>,
-): void => addAction(site, inWorkspace(route), async (call) => act(await withWorkspace(site, call)));
+export const addWorkspaceAction = (site: Site, path: string, needed: Needed, act: Show<WorkspaceCall & Sent>): void =>
+  addAction(site, inWorkspace(path), needed, async (call) => act(await withWorkspace(site, call)));
 
-const inWorkspace = (route: WorkspaceRoute): PageRoute => ({ ...route, path: `/workspaces/:id${route.path}` });
+const inWorkspace = (path: string): string => `/workspaces/:id${path}`;
 
-const withWorkspace = async <Call extends PageCall>({ storage }: PageSite, call: Call) => ({
+const withWorkspace = async <Call extends PageCall>({ storage }: Site, call: Call) => ({
   ...call,
   workspace: await requestedWorkspace(call.c, storage),
 });
@@ -128,16 +86,32 @@ export function queryOf<Name extends string>(
 
 const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
-async function respond({ showPage }: PageSite, call: PageCall, result: PageResult): Promise<Response> {
+async function respond(call: PageCall, result: PageResult): Promise<Response> {
   if (result instanceof Response) return result;
-  if ('main' in result) {
-    return send(
-      call.c,
-      await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice, result.title), ...result }),
-    );
-  }
-  if ('body' in result) return send(call.c, result);
+  if ('main' in result) return send(call.c, await showPage(call, { notice: noticeOf(call, result.title), ...result }));
   const { to, notice, cookie } = result;
-  const headers = cookie === undefined ? {} : { 'set-cookie': cookie };
-  return send(call.c, seeOther(notice === undefined ? to : withNotice(to, notice), headers));
+  const location = notice === undefined ? to : `${to}${to.includes('?') ? '&' : '?'}notice=${notice}`;
+  return send(call.c, seeOther(location, cookie === undefined ? {} : { 'set-cookie': cookie }));
 }
+
+/** Results of actions, shown by the page that the browser continues with: its title is the path of a lock. */
+const notices = {
+  'signed-out': () => 'You have signed out.',
+  'session-ended': () => 'Your session has ended, so nothing was changed. Sign in again.',
+  'session-revoked': () => 'The token you signed in with was revoked, so your session has ended.',
+
+  taken: (path: string) => html`You hold the lock on ${userText(path)}.`,
+  held: () => 'Nothing was locked: this lock is already held.',
+  extended: (path: string) => html`The lock on ${userText(path)} was extended.`,
+  released: (path: string) => html`The lock on ${userText(path)} was released.`,
+  'released-all': () => 'The selected locks were released.',
+  'released-some': () => 'The selected locks were released. Some had already ended.',
+} as const;
+
+type Notice = keyof typeof notices;
+
+/** The notice whose code is in the URL; undefined if there is none. */
+export const noticeOf = (call: Pick<PageCall, 'c'>, title: string): Markup | string | undefined =>
+  texts.get(queryOf(call, 'notice').notice)?.(title);
+
+const texts: ReadonlyMap<string, (title: string) => Markup | string> = new Map(Object.entries(notices));

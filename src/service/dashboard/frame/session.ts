@@ -7,8 +7,7 @@ import type { ApiResponse } from '../../contract/response.ts';
 import { type Environment, send } from '../../http/context.ts';
 import { sessionSecretIn } from '../../sessions/session-cookie.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import { withNotice } from './notices.ts';
-import { pageHeaders, seeOther, wantsPage } from './response.ts';
+import { pageHeaders, seeOther, wantsPage } from './layout.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -46,7 +45,7 @@ const reloadingPage: ApiResponse = {
 
 function withoutSession(c: Context<Environment>): ApiResponse {
   if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
-  if (c.req.method !== 'GET') return seeOther(withNotice('/sign-in', 'session-ended'));
+  if (c.req.method !== 'GET') return seeOther('/sign-in?notice=session-ended');
   if (c.req.header('sec-fetch-site') === 'cross-site') return reloadingPage;
   const to = c.env.incoming.url ?? '/';
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);

@@ -10,7 +10,7 @@ import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 /** Webhooks are registered and removed over the API and the command; the page shows how they do. */
 export function addHooksPage(site: Site): void {
-  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async ({ workspace, now }) => {
+  addWorkspacePage(site, '/hooks', 'hooks:write', async ({ workspace, now }) => {
     const hooks = await listHooks(site.storage.read, workspace.id);
     const table = html`${htmlTable(hooks.map((hook) => row(hook, now)))}
       <p class="hint">URLs are shown without their query, which may be secret.</p>`;

@@ -2,19 +2,19 @@ import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { csvLine } from '../../contract/csv.ts';
-import { parseRequestPart } from '../../contract/problem.ts';
+import { invalid, parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { lockEnds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
-import { link, listPage, positionIn, urlWith } from '../elements/list.ts';
+import { htmlTable, pageLinks, urlWith } from '../elements/list.ts';
 import { endNames, listUrl, periodRow } from '../elements/lock.ts';
 import { empty, type Markup } from '../elements/text.ts';
-import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
+import type { PageCall } from '../frame/layout.ts';
+import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
-const route = { path: '/locks/history', access: 'locks:read' } as const;
 
 const kinds = ['held', ...lockEnds] as const;
 
@@ -28,51 +28,47 @@ const filterSchema = z.object({
 
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
 
-/** Filters as entered in the form. */
-type Filter = Partial<Readonly<Record<(typeof filterNames)[number], string>>>;
-
-/** Start position of a page of the history, from the query. */
-export const historyPositionOf = (call: PageCall): HistoryPosition | undefined =>
-  positionIn(queryOf(call, 'before').before, (text) => {
-    const [, endedAt, fence] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
-    return fence === undefined ? undefined : { endedAt: Number(endedAt), fence: Number(fence) };
-  });
+/** As entered in the form; empty if missing. */
+type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 const rowsPerRead = 1_000;
 
 export function addLockHistoryPages(site: Site): void {
   const { storage } = site;
 
-  const filterOf = (call: PageCall): Filter => given(queryOf(call, ...filterNames));
-
-  addWorkspacePage(site, route, async (call) => {
+  addWorkspacePage(site, '/locks/history', 'locks:read', async (call) => {
     const { id } = call.workspace;
-    const filter = filterOf(call);
-    const query = queryFor(id, filter);
-    const before = historyPositionOf(call);
-    const { periods, next } = await readLockHistory(storage, { ...query, before, limit: pageSize });
-    const page = listPage({
-      rows: periods.map((period) => periodRow(period, call.now, id)),
-      isLater: before !== undefined,
-      next: next && positionText(next),
-      urlOf: (before) => historyUrl(id, { ...filter, before }),
-      none: nothingFound(id, filter),
-    });
+    const filter = queryOf(call, ...filterNames);
+    const { before } = queryOf(call, 'before');
+    const query = { ...queryFor(id, filter), before: parsePosition(before), limit: pageSize };
+    const { periods, next } = await readLockHistory(storage, query);
+    const rows = periods.map((period) => periodRow(period, call.now, id));
+    const main = html`${historyFilter(id, filter)}
+      ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
+      ${pageLinks(
+        before === '' ? undefined : historyUrl(id, filter),
+        next && historyUrl(id, { ...filter, before: `${next.endedAt}.${next.fence}` }),
+      )}`;
     const actions = html`
       ${buttonLink(listUrl(id), 'Locks held now')}
       <a class="button" href="${urlWith(`${historyUrl(id)}.csv`, filter)}" download>Download as CSV</a>`;
-    return { title: 'History of locks', actions, main: html`${historyFilter(id, filter)}${page}` };
+    return { title: 'History of locks', actions, main };
   });
 
-  addWorkspacePage(site, { path: `${route.path}.csv`, access: route.access }, async (call) => {
+  addWorkspacePage(site, '/locks/history.csv', 'locks:read', async (call) => {
     const { id } = call.workspace;
-    const query = queryFor(id, filterOf(call));
+    const query = queryFor(id, queryOf(call, ...filterNames));
     const lines = historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead }));
     return download(site, call, `locks-of-${id}.csv`, lines);
   });
 }
 
-export const positionText = ({ endedAt, fence }: HistoryPosition): string => `${endedAt}.${fence}`;
+function parsePosition(text: string): HistoryPosition | undefined {
+  if (text === '') return undefined;
+  const [, endedAt, fence] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
+  if (fence !== undefined) return { endedAt: Number(endedAt), fence: Number(fence) };
+  throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
+}
 
 /** The session is checked before each part, because a long file may outlive it. */
 function download({ storage, log }: Site, { c }: PageCall, filename: string, lines: AsyncIterable<string>): Response {
@@ -124,12 +120,10 @@ export async function* historyFile(
   yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
 }
 
-/** Removes empty texts, because forms also send empty fields. */
-const given = (texts: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
-
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
-  const { to, ...query } = parseRequestPart(filterSchema, () => filter);
+  // Forms also send empty fields.
+  const given = Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
+  const { to, ...query } = parseRequestPart(filterSchema, () => given);
   return { workspace, ...query, until: to };
 }
 
@@ -144,18 +138,11 @@ const historyFilter = (workspace: string, filter: Filter): Markup =>
       textInput('from', 'Ended from (UTC)', { type: 'date' }),
       textInput('to', 'Ended to (UTC)', { type: 'date' }),
     ],
-    showAll: Object.keys(filter).length === 0 ? undefined : 'Show all',
+    isFiltered: Object.values(filter).some((text) => text !== ''),
   });
 
-const nothingFound = (workspace: string, filter: Filter): Markup =>
-  Object.keys(filter).length > 0
-    ? empty('No entry matches.', link(historyUrl(workspace), 'Show all'))
-    : empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
-
-export const historyUrl = (
-  workspace: string,
-  query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
-): string => urlWith(`/workspaces/${workspace}/locks/history`, query);
+export const historyUrl = (workspace: string, query: Readonly<Record<string, string>> = {}): string =>
+  urlWith(`/workspaces/${workspace}/locks/history`, query);
 
 const dayMs = 86_400_000;
 

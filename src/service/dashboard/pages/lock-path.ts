@@ -15,10 +15,9 @@ import { readLockHistory } from '../../locks/read-history.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
 import {
   durationField,
-  folderOf,
   holderCell,
   lockFacts,
   mayLock,
@@ -30,91 +29,91 @@ import {
   releaseWay,
 } from '../elements/lock.ts';
 import { empty, faint, liveState, type Markup, time } from '../elements/text.ts';
-import { type Form, filledIn } from '../frame/form.ts';
-import { addWorkspaceAction, addWorkspacePage, type Site, type View, type WorkspaceCall } from '../frame/page.ts';
-import { historyPositionOf, historyUrl, positionText } from './lock-history.ts';
+import { textIn } from '../frame/form.ts';
+import type { View } from '../frame/layout.ts';
+import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
+import { historyUrl } from './lock-history.ts';
 import { withdrawal } from './own.ts';
 
-const pageSize = 20;
-const access = 'locks:write';
+const maxPeriods = 20;
 
 export function addLockPathPages(site: Site): void {
   const { locks } = site;
 
-  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, (call) =>
+  addWorkspacePage(site, '/paths/:path', 'locks:read', (call) =>
     pathView(site, call, valid(lockPathFromUrl(lastSegment(call.c.req.path)))),
   );
 
-  addWorkspaceAction(site, { path: '/locks/extend', access }, async (call) => {
+  addWorkspaceAction(site, '/locks/extend', 'locks:write', async (call) => {
     const { form, bearer } = call;
-    const workspace = call.workspace.id;
-    const path = valid(parseHeldPath(form.text('path')));
-    const ttl = parseTtl(form.text('duration').trim());
-    if (!ttl.ok) return pathView(site, call, path, { form, duration: ttl.reason, status: 422 });
+    const { workspace, path } = keyIn(call);
+    const refuse = (reason: string, status: number) =>
+      pathView(site, call, path, { problem: `Nothing was extended. ${reason}`, status, values: form });
+    const ttl = parseTtl(textIn(form, 'duration'));
+    if (!ttl.ok) return refuse(ttl.reason, 422);
     // Only the lock that was shown, never a later one on the same path.
-    const match = (held: string) => held === form.text('lock');
+    const match = (held: string) => held === form.get('lock');
     const { kind } = await locks.extend({ workspace, path, ttl: ttl.value, bearer, match });
     if (kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
-    if (kind === 'not-longer') {
-      return pathView(site, call, path, { form, duration: 'The lock already lasts longer. Choose more.', status: 422 });
-    }
-    const warning =
-      kind === 'another-owner' ? 'Only its holder can extend a lock.' : 'The lock you were shown has ended.';
-    return pathView(site, call, path, { warning: `Nothing was extended. ${warning}`, status: 412 });
+    if (kind === 'not-longer') return refuse('The lock already lasts longer. Choose more.', 422);
+    if (kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
+    return refuse('The lock you were shown has ended.', 412);
   });
 
-  addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
+  addWorkspaceAction(site, '/locks/ask', 'locks:write', async (call) => {
     const { form, bearer } = call;
-    const workspace = call.workspace.id;
-    const path = valid(parseHeldPath(form.text('path')));
-    const note = parseNote(form.text('note'));
-    if (!note.ok) return pathView(site, call, path, { form, note: note.reason, status: 422 });
+    const { workspace, path } = keyIn(call);
+    const note = parseNote(textIn(form, 'note'));
+    if (!note.ok) return pathView(site, call, path, { problem: note.reason, status: 422, values: form });
     try {
       requireFreeDisk(site);
       askedRequest(path, await locks.askFor({ workspace, path, bearer, note: note.value }));
       return { to: pathUrl(workspace, path) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return pathView(site, call, path, { form, warning: error.message, status: problems[error.problem].status });
+      const { status } = problems[error.problem];
+      return pathView(site, call, path, { problem: error.message, status, values: form });
     }
   });
 
-  addWorkspaceAction(site, { path: '/locks/withdraw', access }, async ({ workspace: { id }, form, bearer }) => {
-    const path = valid(parseHeldPath(form.text('path')));
+  addWorkspaceAction(site, '/locks/withdraw', 'locks:write', async (call) => {
+    const { workspace, path } = keyIn(call);
     // The page of the path shows the result, also if there was nothing to withdraw.
-    await locks.withdraw({ workspace: id, path, bearer });
-    return { to: pathUrl(id, path) };
+    await locks.withdraw({ workspace, path, bearer: call.bearer });
+    return { to: pathUrl(workspace, path) };
   });
 }
+
+const keyIn = ({ workspace: { id: workspace }, form }: WorkspaceCall & { readonly form: URLSearchParams }) => ({
+  workspace,
+  path: valid(parseHeldPath(form.get('path') ?? '')),
+});
 
 function valid(path: Parsed<LockPath>): LockPath {
   if (path.ok) return path.value;
   throw invalid({ pointer: '#/path', detail: path.reason });
 }
 
-/** Why nothing was done: at one of the fields, or in general. */
+/** Why nothing was done, and what was entered. */
 interface Rejection {
-  readonly form?: Form;
-  readonly duration?: string;
-  readonly note?: string;
-  readonly warning?: string;
-  readonly status?: number;
+  readonly problem: string;
+  readonly status: number;
+  readonly values: URLSearchParams;
 }
 
 /** Jobs lock other things than files, too. */
 const notInBranches = html`<p class="warning">No synced branch has this file. It may be new, or its path may be misspelled: then
   the lock protects nothing.</p>`;
 
-async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejection: Rejection = {}): Promise<View> {
+async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejection?: Rejection): Promise<View> {
   const { storage, locks } = site;
   const { bearer, now } = call;
-  const before = historyPositionOf(call);
   const workspace = call.workspace.id;
   const key = { workspace, path };
-  const [found, waiting, history] = await Promise.all([
+  const [found, waiting, { periods }] = await Promise.all([
     locks.find(key),
     locks.queue(key),
-    readLockHistory(storage, { ...key, before, limit: pageSize }),
+    readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const lock = found?.isActive ? found : undefined;
   const isInNoBranch = lock?.origin === null && (await site.findInMirror(call.workspace, path)) === 'missing';
@@ -126,56 +125,51 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
       ? html`Its last lock expired. It can be locked ${time(asTimestamp(found.expires_at + found.delay_ms), now)}.`
       : 'It can be locked now.',
   );
-  const main = html`${rejection.warning === undefined ? '' : html`<p class="warning" role="alert">${rejection.warning}</p>`}
+  const main = html`${rejection === undefined ? '' : html`<p class="warning" role="alert">${rejection.problem}</p>`}
     ${liveState(now)}
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}${isInNoBranch ? notInBranches : ''}</section>
-    <section data-part="forms">${forms(call, path, lock, isWaiting, rejection)}</section>
+    <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
-    <div class="heading"><h2>History</h2><div class="actions">${buttonLink(historyUrl(workspace, { prefix: folderOf(path) }), 'History of its folder')}</div></div>
-    <section data-part="history">${listPage({
-      rows: history.periods.map((period) => periodRow(period, now)),
-      isLater: before !== undefined,
-      next: history.next && positionText(history.next),
-      urlOf: (before) => urlWith(pathUrl(workspace, path), { before }),
-      none: html`<p>${faint('This path has no history. Old entries are removed.')}</p>`,
-    })}</section>`;
-  return { title: path, main, status: rejection.status ?? 200 };
+    <div class="row heading"><h2>History</h2>${buttonLink(historyUrl(workspace, { prefix: path }), 'All history')}</div>
+    <section data-part="history">${
+      periods.length === 0
+        ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
+        : htmlTable(periods.map((period) => periodRow(period, now)))
+    }</section>`;
+  return { title: path, main, status: rejection?.status ?? 200 };
 }
 
 /** What the viewer can do. It changes only with the lock, so that nobody is interrupted while typing. */
 function forms(
-  call: WorkspaceCall,
+  { workspace, bearer }: WorkspaceCall,
   path: LockPath,
   lock: LockRow | undefined,
   isWaiting: boolean,
-  rejection: Rejection,
-) {
-  const workspace = call.workspace.id;
-  const { form, duration, note } = rejection;
-  if (!mayLock(call.bearer)) return '';
-  if (lock === undefined) return html`<a class="button primary" href="${newLockUrl(workspace, path)}">Lock it</a>`;
-  const way = releaseWay(call.bearer, lock);
+  values: URLSearchParams | undefined,
+): Markup | string {
+  if (!mayLock(bearer)) return '';
+  const { id } = workspace;
+  if (lock === undefined) return html`<a class="button primary" href="${newLockUrl(id, path)}">Lock it</a>`;
+  const way = releaseWay(bearer, lock);
   if (way === 'own') {
     return postForm({
-      action: `/workspaces/${workspace}/locks/extend`,
+      action: `/workspaces/${id}/locks/extend`,
       hidden: { path, lock: lock.id },
-      values: form ?? filledIn({ duration: formatDuration(lfsLockTtl(call.workspace)) }),
+      values: values ?? new URLSearchParams({ duration: formatDuration(lfsLockTtl(workspace)) }),
       fields: [durationField('For how long, from now')],
-      errors: { duration },
       button: 'Extend',
-      cancel: buttonLink(releaseUrl(workspace, lock.id), 'Release'),
+      more: buttonLink(releaseUrl(id, lock.id), 'Release'),
     });
   }
-  const force = way === 'force' ? buttonLink(releaseUrl(workspace, lock.id), 'Force release') : '';
+  const force = way === 'force' ? buttonLink(releaseUrl(id, lock.id), 'Force release') : '';
   if (isWaiting) return force;
   return postForm({
-    action: `/workspaces/${workspace}/locks/ask`,
-    ...(form && { values: form }),
+    action: `/workspaces/${id}/locks/ask`,
     hidden: { path },
+    ...(values && { values }),
     fields: [noteField('For the holder.')],
-    errors: { note },
     button: 'Keep it for me when it is free',
-    ...(force !== '' && { cancel: force }),
+    more: force,
   });
 }
 

@@ -35,12 +35,12 @@ const maxSearchLength = 256;
 const maxWords = 8;
 
 export function addLockListPage(site: Site): void {
-  addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, '/locks', 'locks:read', async (call) => {
     const workspace = call.workspace.id;
     const query = queryOf(call, 'search', 'sort', 'after');
     const list = await readList(site, workspace, query);
     const main = html`${filters(workspace, query)}
-      <div class="lock-state">
+      <div class="row">
         <p data-part="count">${countText(list.locks.length, list.all)}</p>
         <div data-part="selection">${list.locks.some((lock) => releaseWay(call.bearer, lock) !== 'none') ? selectionButton(workspace) : ''}</div>
         ${liveState(call.now, notifyButton)}
@@ -86,8 +86,8 @@ function parsePosition(by: LockOrder, text: string): LockPosition | undefined {
 function pages(workspace: string, { after, ...query }: Query, { next }: List): Markup | string {
   const position = next && (orderOf(query.sort) === 'left' ? next.join(' ') : String(next[0]));
   return pageLinks(
-    after === '' ? '' : link(listUrl(workspace, query), 'First page'),
-    position === undefined ? '' : link(listUrl(workspace, { ...query, after: position }), 'Next page', 'next'),
+    after === '' ? undefined : listUrl(workspace, query),
+    position && listUrl(workspace, { ...query, after: position }),
   );
 }
 
@@ -124,7 +124,7 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
         ['-left', 'Time left, most first'],
       ]),
     ],
-    showAll: search === '' ? undefined : 'Show all',
+    isFiltered: search !== '',
   });
 
 function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: List): Markup {

@@ -3,36 +3,27 @@ import { formatDuration } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.ts';
 import { problems } from '../../../interface/problem.ts';
-import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
-import { buttonLink, choices, group, postForm, textInput } from '../elements/fields.ts';
-import { durationField, listUrl, lockFacts, noteField, pathUrl } from '../elements/lock.ts';
+import { buttonLink, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
+import { durationField, listUrl, noteField, pathUrl } from '../elements/lock.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { allValues, type FieldErrors, type Form, filledIn } from '../frame/form.ts';
-import {
-  addWorkspaceAction,
-  addWorkspacePage,
-  queryOf,
-  type Site,
-  type View,
-  type WorkspaceCall,
-} from '../frame/page.ts';
+import { allValues, textIn } from '../frame/form.ts';
+import type { View } from '../frame/layout.ts';
+import { addWorkspaceAction, addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 /** Why the form is shown again. */
 interface Rejection {
-  readonly errors?: FieldErrors<'path' | 'duration' | 'note'>;
+  readonly errors?: FieldErrors;
   /** The path is valid, but probably not meant as written. */
-  readonly isDoubtful?: true;
+  readonly isDoubtful?: boolean;
   readonly refusal?: Markup;
   readonly status?: number;
 }
-
-const access = 'locks:write';
 
 const unknownVersion = {
   reason:
@@ -43,16 +34,23 @@ const unknownVersion = {
 export function addNewLockPages(site: Site): void {
   const { locks } = site;
 
-  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(call, emptyForm(call)));
+  addWorkspacePage(site, '/locks/new', 'locks:write', async (call) => {
+    const duration = formatDuration(lfsLockTtl(call.workspace));
+    return lockView(call, new URLSearchParams({ path: queryOf(call, 'path').path, duration }));
+  });
 
-  addWorkspaceAction(site, { path: '/locks', access }, async (call) => {
+  addWorkspaceAction(site, '/locks', 'locks:write', async (call) => {
+    const { form, bearer } = call;
     const workspace = call.workspace.id;
-    const read = readNewLock(call.form);
-    if (!read.ok) return lockView(call, call.form, { errors: read.errors, status: 422 });
+    const read = allValues({
+      path: canonicalLockPath(textIn(form, 'path')),
+      duration: parseTtl(textIn(form, 'duration')),
+      note: parseNote(textIn(form, 'note')),
+    });
+    if (!read.ok) return lockView(call, form, { errors: read.errors });
     const { path, duration: ttl, note } = read.value;
-    const doubt = call.form.text('literal') === 'yes' ? undefined : await doubtAbout(site, call, path);
-    if (doubt !== undefined)
-      return lockView(call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
+    const doubt = form.has('literal') ? undefined : await doubtAbout(site, call, path);
+    if (doubt !== undefined) return lockView(call, form, { errors: { path: doubt }, isDoubtful: true });
     try {
       requireFreeDisk(site);
       const acquisition = await locks.acquire(undefined, {
@@ -62,7 +60,7 @@ export function addNewLockPages(site: Site): void {
         ttl,
         note,
         compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
-        bearer: call.bearer,
+        bearer,
         // The Referer would be a page of this dashboard, not a run.
         origin: null,
       });
@@ -70,17 +68,15 @@ export function addNewLockPages(site: Site): void {
       return { to: pathUrl(workspace, path), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return lockView(call, call.form, rejectionOf(call, path, error));
+      const { problem, message, extras } = error;
+      if (extras.lock !== undefined) return { to: pathUrl(workspace, extras.lock.path), notice: 'held' };
+      const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
+      if (ofPath !== undefined) return lockView(call, form, { errors: { path: ofPath.detail } });
+      const refusal = html`<p class="warning" role="alert">Nothing was locked. ${safeText(message)}</p>`;
+      return lockView(call, form, { refusal, status: problems[problem].status });
     }
   });
 }
-
-const readNewLock = (form: Form) =>
-  allValues({
-    path: canonicalLockPath(form.text('path').trim()),
-    duration: parseTtl(form.text('duration').trim()),
-    note: parseNote(form.text('note')),
-  });
 
 /** Why the path is probably not meant as written, as `lock take` says it. */
 async function doubtAbout(
@@ -96,8 +92,11 @@ async function doubtAbout(
 }
 
 /** The form to lock a file. */
-function lockView({ workspace }: WorkspaceCall, values: Form, rejection: Rejection = {}): View {
-  const { errors = {}, isDoubtful = false, refusal = '', status = 200 } = rejection;
+function lockView(
+  { workspace }: WorkspaceCall,
+  values: URLSearchParams,
+  { errors = {}, isDoubtful = false, refusal = html``, status = 422 }: Rejection = { status: 200 },
+): View {
   const form = postForm({
     action: `/workspaces/${workspace.id}/locks`,
     values,
@@ -106,48 +105,12 @@ function lockView({ workspace }: WorkspaceCall, values: Form, rejection: Rejecti
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,
         attributes: html` required autofocus`,
       }),
-      ...(isDoubtful || values.text('literal') !== '' ? [literalField] : []),
       durationField('For how long'),
       noteField('For those who find the file locked.'),
     ],
     errors,
-    nothingDone: 'Nothing was locked.',
     button: 'Lock',
-    cancel: buttonLink(listUrl(workspace.id), 'Cancel'),
+    more: html`${isDoubtful ? html`<button name="literal" value="yes">Lock it anyway</button> ` : ''}${buttonLink(listUrl(workspace.id), 'Cancel')}`,
   });
   return { title: 'Lock a file', main: html`${refusal}${form}`, status };
 }
-
-/** Why a file was not locked, with the conflicting lock. */
-function rejectionOf(call: WorkspaceCall, path: LockPath, { problem, message, extras }: Refusal): Rejection {
-  const { status } = problems[problem];
-  if (extras.lock !== undefined) return { status, refusal: heldLock(call, path, extras.lock) };
-  const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
-  if (ofPath !== undefined) return { status, errors: { path: ofPath.detail } };
-  return {
-    status,
-    refusal: html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${safeText(message)}</p>`,
-  };
-}
-
-function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: LockPath, lock: Lock): Markup {
-  const own = lock.owner === bearer.owner;
-  const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
-  return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
-    own
-      ? html`You hold this lock already. <a href="${pathUrl(id, lock.path)}">Extend it</a>`
-      : html`Someone else holds this lock. <a href="${pathUrl(id, lock.path)}">Ask for it</a>`
-  }${sameFile}</p>
-  ${lockFacts(lock, now)}`;
-}
-
-const emptyForm = (call: WorkspaceCall): Form =>
-  filledIn({ path: queryOf(call, 'path').path, duration: formatDuration(lfsLockTtl(call.workspace)) });
-
-const literalField = group('literal', 'New file', (values) =>
-  choices(values, {
-    type: 'checkbox',
-    name: 'literal',
-    options: [['yes', 'Lock it anyway', 'For a file that does not exist yet: the path is locked as written.']],
-  }),
-);

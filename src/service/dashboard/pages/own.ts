@@ -3,7 +3,7 @@ import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { countWaiting, queuePositionOf } from '../../locks/line.ts';
-import { listOwnLocks, ownLocksEndingWithin, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
+import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
@@ -17,21 +17,20 @@ import {
   newLockUrl,
   noteLine,
   pathLink,
-  pathUrl,
   releaseUrl,
   shortRun,
   waitingLink,
 } from '../elements/lock.ts';
 import { countdown, empty, liveState, type Markup, notifyButton, time, userText } from '../elements/text.ts';
-import { addPage, type PageCall, type Site } from '../frame/page.ts';
+import type { PageCall } from '../frame/layout.ts';
+import { addPage, type Site } from '../frame/page.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
 const maxShown = 200;
 const maxWaits = 20;
-const endsSoonMs = 10 * 60_000;
 
 export function addOwnLocksPage(site: Site): void {
-  addPage(site, { path: '/my-locks', access: 'locks:read' }, async (call) => ({
+  addPage(site, '/my-locks', 'locks:read', async (call) => ({
     title: 'My locks',
     main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
       ${liveState(call.now, notifyButton)}
@@ -55,19 +54,6 @@ export async function waitSections(site: Site, call: PageCall): Promise<Markup> 
       'You wait for',
       own.map((wait) => ownWaitRow(site, call, wait)),
     )}</div>`;
-}
-
-/** The locks of the viewer that end soon, and may be needed for longer. */
-export async function endingSection({ storage }: Site, { bearer, now }: PageCall): Promise<Markup | string> {
-  const ending = await ownLocksEndingWithin(storage, bearer, endsSoonMs, maxWaits);
-  const rows = ending.map(
-    (row): Row => [
-      ['Path', pathLink(row.workspace_id, row.path), 'head'],
-      ['Time left', countdown(asTimestamp(row.expires_at), now), 'nowrap'],
-      [hiddenHeading('Extend'), link('Extend', row.path, pathUrl(row.workspace_id, row.path)), 'nowrap'],
-    ],
-  );
-  return section('Your locks that end soon', rows);
 }
 
 type OtherWait = Awaited<ReturnType<typeof waitsForOwnLocks>>[number];

@@ -16,12 +16,11 @@ import {
 } from '../../sessions/sessions.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
-import { field, postForm } from '../elements/fields.ts';
+import { postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { readForm } from '../frame/form.ts';
-import { noticeText } from '../frame/notices.ts';
-import { addAction, queryOf, type Site, type View } from '../frame/page.ts';
-import { seeOther } from '../frame/response.ts';
+import { readForm, textIn } from '../frame/form.ts';
+import { seeOther, showPage, type View } from '../frame/layout.ts';
+import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';
 import { refuseOtherSites } from '../frame/session.ts';
 
 /** Limit per address, which may be that of many people. Each sign-in adds a session and a lasting audit entry. */
@@ -33,7 +32,7 @@ const endedLink =
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
 export function addSignInPages(site: Site): void {
-  const { app, storage, showPage } = site;
+  const { app, storage } = site;
   const { now } = storage;
   const { charge } = limitRate(attempts, () => performance.now());
 
@@ -48,16 +47,16 @@ export function addSignInPages(site: Site): void {
   }
 
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
-    const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
+    const { link, to } = queryOf({ c }, 'link', 'to');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(site, c)) return seeOther(localPath(to));
-    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice, '') });
+    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeOf({ c }, '') });
   }
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address } = await readSignIn(c);
-    const to = localPath(form.text('to'));
-    const authentication = await authenticateToken(site, form.text('token').trim());
+    const to = localPath(textIn(form, 'to'));
+    const authentication = await authenticateToken(site, textIn(form, 'token'));
     if (authentication.kind === 'refused') return showPage(undefined, tokenForm(to, authentication.reason));
     const { bearer } = authentication;
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
@@ -69,7 +68,7 @@ export function addSignInPages(site: Site): void {
 
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address } = await readSignIn(c);
-    const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
+    const secret = await storage.commit('global', (db) => useSignInLink(db, now, textIn(form, 'link'), address));
     if (secret === undefined) return showPage(undefined, tokenForm('/', endedLink));
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
@@ -78,7 +77,7 @@ export function addSignInPages(site: Site): void {
   app.post('/sign-in', async (c) => send(c, await signInWithToken(c)));
   app.post('/sign-in/link', async (c) => send(c, await signInWithLink(c)));
 
-  addAction(site, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
+  addAction(site, '/sign-out', 'any-token', async ({ c }) => {
     const { secret } = c.get('session');
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
@@ -115,15 +114,7 @@ const tokenForm = (to: string, problem?: string): View =>
     ${postForm({
       action: '/sign-in',
       hidden: { to },
-      fields: [
-        field({
-          id: 'token',
-          title: 'API token',
-          hint,
-          control: (aria) =>
-            html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
-        }),
-      ],
+      fields: [textInput('token', 'API token', { hint, type: 'password', attributes: html` required autofocus` })],
       errors: { token: problem },
       button: 'Sign in',
     })}`,

@@ -3,37 +3,22 @@ import { formatElapsed, formatNumber, pluralize } from '../../../interface/forma
 import { safeText } from '../../../interface/safe-text.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import type { Sync } from '../../contract/schemas.ts';
-import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
-import { isSyncId } from '../../syncs/queue.ts';
-import { link, listPage, positionIn, type Row, urlWith } from '../elements/list.ts';
+import { listSyncs, type RecordedSync } from '../../syncs/list.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
 import { empty, literal, liveState, safeLines, time, userText } from '../elements/text.ts';
-import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
+import type { PageCall } from '../frame/layout.ts';
+import { addWorkspacePage, type Site } from '../frame/page.ts';
 
-const pageSize = 50;
+const maxShown = 100;
 
 export function addSyncsPage(site: Site): void {
-  const { storage } = site;
-  addWorkspacePage(site, { path: '/syncs', access: 'sync' }, async (call) => {
-    const { id } = call.workspace;
-    const { branch, ...query } = queryOf(call, 'branch', 'before');
-    const before = positionIn(query.before, parsePosition);
-    const only = branch === '' ? undefined : branch;
-    const { syncs, next } = await listSyncs(storage, id, { branch: only, before, limit: pageSize });
-    const page = listPage({
-      rows: syncs.map((sync) => row(call, sync)),
-      isLater: before !== undefined,
-      next: next && `${next.createdAt}.${next.id}`,
-      urlOf: (before) => syncsUrl(id, { branch, before }),
-      none: branch === '' ? noSyncs : empty('No sync of this branch is kept.', 'Old syncs are removed.'),
-    });
-    const filter =
-      branch === '' ? '' : html`<p>Only ${literal(branch)}. ${link(syncsUrl(id), 'Show all branches')}</p>`;
-    return { title: 'Syncs', main: html`${filter}${liveState(call.now)}<div data-part="syncs">${page}</div>` };
+  addWorkspacePage(site, '/syncs', 'sync', async (call) => {
+    const syncs = await listSyncs(site.storage, call.workspace.id, maxShown);
+    const main = html`${liveState(call.now)}
+      <div data-part="syncs">${syncs.length === 0 ? noSyncs : htmlTable(syncs.map((sync) => row(call, sync)))}</div>`;
+    return { title: 'Syncs', main };
   });
 }
-
-const syncsUrl = (workspace: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
-  urlWith(`/workspaces/${workspace}/syncs`, query);
 
 const noSyncs = empty(
   'Nothing has been synced yet.',
@@ -41,24 +26,13 @@ const noSyncs = empty(
     with a push event.`,
 );
 
-function parsePosition(text: string): SyncPosition | undefined {
-  const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
-  return isSyncId(id) ? { createdAt: Number(createdAt), id } : undefined;
-}
-
-function row({ now, workspace }: WorkspaceCall, sync: RecordedSync): Row {
+function row({ now }: PageCall, sync: RecordedSync): Row {
   const { status, branch, error, head, missing_objects: missing, started_at: started, finished_at: finished } = sync;
-  const problem = [...(missing === 0 ? [] : [missingText(sync)]), ...(error === null ? [] : [safeLines(error)])].join(
-    '\n',
-  );
+  const problem = [missing === 0 ? '' : missingText(sync), safeLines(error ?? '')].join('\n').trim();
   const took = started === null || finished === null ? '' : formatElapsed(Date.parse(finished) - Date.parse(started));
   return [
     ['State', html`<span class="state ${status}">${status}</span>`],
-    [
-      'Branch',
-      html`<a href="${syncsUrl(workspace.id, { branch })}">${literal(branch)}</a>${problem === '' ? '' : html`<pre class="problem">${problem}</pre>`}`,
-      'head',
-    ],
+    ['Branch', html`${literal(branch)}${problem === '' ? '' : html`<pre class="problem">${problem}</pre>`}`, 'head'],
     ['Requested', time(sync.created_at, now)],
     ['Took', took, 'number nowrap'],
     ['Objects', objects(sync), 'number nowrap'],

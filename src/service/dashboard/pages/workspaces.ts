@@ -16,12 +16,13 @@ import {
   time,
   userText,
 } from '../elements/text.ts';
-import { addPage, addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
-import { endingSection, waitSections } from './own.ts';
+import type { PageCall } from '../frame/layout.ts';
+import { addPage, addWorkspacePage, type Site } from '../frame/page.ts';
+import { waitSections } from './own.ts';
 
 export function addWorkspacesPage(site: Site): void {
   const { storage } = site;
-  addPage(site, { path: '/', access: 'any-token' }, async (call) => {
+  addPage(site, '/', 'any-token', async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const rows = workspaces.map((workspace) => workspaceRow(call, workspace));
     const main = html`${liveState(call.now, notifyButton)}${await overview(call, site)}<h2>All workspaces</h2>
@@ -30,7 +31,7 @@ export function addWorkspacesPage(site: Site): void {
   });
 
   /** A workspace begins with its locks, or with what else the token may see of it. */
-  addWorkspacePage(site, { path: '', access: 'any-token' }, async ({ workspace: { id }, bearer: { scopes } }) => {
+  addWorkspacePage(site, '', 'any-token', async ({ workspace: { id }, bearer: { scopes } }) => {
     if (grants(scopes, 'locks:read')) return { to: listUrl(id) };
     if (grants(scopes, 'sync')) return { to: `/workspaces/${id}/syncs` };
     return { to: grants(scopes, 'hooks:write') ? `/workspaces/${id}/hooks` : '/' };
@@ -66,10 +67,8 @@ const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): 
 /** What needs somebody, as far as the token may see it. */
 async function overview(call: PageCall, site: Site): Promise<Markup> {
   const { scopes } = call.bearer;
-  const locks = grants(scopes, 'locks:read')
-    ? html`${await waitSections(site, call)}<div data-part="ending">${await endingSection(site, call)}</div>`
-    : '';
-  return html`<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>${locks}`;
+  const waits = grants(scopes, 'locks:read') ? await waitSections(site, call) : '';
+  return html`<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>${waits}`;
 }
 
 const maxShown = 5;

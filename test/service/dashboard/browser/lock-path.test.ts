@@ -52,7 +52,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   await page.getByRole('cell', { name: 'expired' }).waitFor();
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
-  await page.getByRole('link', { name: 'History of its folder' }).click();
+  await page.getByRole('link', { name: 'All history' }).click();
   await page.getByLabel('How').selectOption('released');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
