@@ -32,7 +32,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
 });
 
 test.each(forms(['4', '0'], 0))(
-  'a wait of ten minutes with %s retries survives a 502, a cut connection, a 429 and a foreign 400, and gets the lock',
+  'a wait of ten minutes with %s retries survives a 502, a cut connection and a 429, and gets the lock',
   async (retries) => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
@@ -52,9 +52,8 @@ test.each(forms(['4', '0'], 0))(
       }
       if (number === 5) {
         afterLimit = passing.at - limitedAt;
-        return { kind: 'answer', status: 400, headers: { 'content-type': 'text/html' }, body: '<p>Bad Request</p>' };
+        done.resolve();
       }
-      if (number === 6) done.resolve();
       return undefined;
     });
     const job = await stage.job();
