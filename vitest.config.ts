@@ -41,7 +41,6 @@ const slow = [
   'scenarios/several-steps',
   'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
-  'trust-command',
 ];
 
 /** The model test has most of what happens in these, but does not run on Windows. */

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'rolldown/utils';
 import { randomOf } from '../test/support/seed.ts';
@@ -87,7 +87,7 @@ function writeEvidence(): void {
   const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs the nearest tests.`;
   const verdict = killed < leastKilled ? ', MISSED' : '';
   const result = `On ${new Date().toISOString().slice(0, 10)}, they noticed ${killed} of ${tried} (≥ ${leastKilled}${verdict}).`;
-  writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `${how} ${result}`));
+  writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `## Mutants\n\n${how} ${result}`));
 }
 
 function git(...args: readonly string[]): readonly string[] {
@@ -136,10 +136,17 @@ function testsNear(file: string): readonly (readonly string[])[] {
   const reach = (isStarter: (importer: string) => boolean): readonly string[] => {
     const seen = new Set([file]);
     for (const each of seen) for (const one of importers.get(each) ?? []) if (!isStarter(one)) seen.add(one);
-    return [...seen].filter((each) => each.endsWith('.test.ts'));
+    const tests = [...seen].filter((each) => each.endsWith('.test.ts'));
+    return tests.toSorted((one, other) => likeness(other, file) - likeness(one, file));
   };
   const importing = reach((importer) => importer in programs);
   return [importing, reach(() => false).filter((test) => !importing.includes(test))];
+}
+
+/** How much the names say that a test is about a file; among equals, the nearest goes first. */
+function likeness(test: string, file: string): number {
+  const isNamed = basename(test).startsWith(basename(file, '.ts'));
+  return Number(isNamed) + Number(dirname(test) === dirname(file).replace(/^src/, 'test'));
 }
 
 /** What notices the mistake first. */

@@ -20,6 +20,5 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
 export async function allCommands(): Promise<readonly Command[]> {
   const { operatorCommands } = await import('./service/cli/operator-commands.ts');
   const { lockCommands } = await import('./cli/lock-commands.ts');
-  const { completion } = await import('./command/completion.ts');
-  return [...operatorCommands, ...lockCommands, completion];
+  return [...operatorCommands, ...lockCommands];
 }

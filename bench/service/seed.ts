@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LockRow } from '../../src/service/locks/find.ts';
 import { eventOf } from '../../src/service/locks/history.ts';
-import type { LockRow } from '../../src/service/locks/lock-row.ts';
 import { recordEvents } from '../../src/service/outbox/outbox.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';

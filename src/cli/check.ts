@@ -1,6 +1,7 @@
 import { type KnownLock, type LookupResult, listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { foldCase } from '../interface/fold-case.ts';
+import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { stagedLockableFiles } from './checkout.ts';
@@ -63,16 +64,11 @@ const isRefused = ({ status }: CheckedPath): boolean => status !== 'yours';
 
 function documentOf(checked: readonly CheckedPath[]) {
   const refused = checked.filter(isRefused);
-  const free = refused.some(({ status }) => status === 'free');
-  const held = refused.some(({ status }) => status === 'theirs');
-  const advice = [
-    ...(free ? ['Lock the free paths with "workspace-service lock take PATH".'] : []),
-    ...(held ? ['Ask the holders of the others, or wait with "lock take PATH --wait 15m".'] : []),
-  ];
-  const of = `${refused.length} of ${checked.length} ${checked.length === 1 ? 'path' : 'paths'}`;
+  const of = `${refused.length} of ${pluralize(checked.length, 'path')}`;
+  const advice = 'Lock free paths with "workspace-service lock take PATH", and wait for others with --wait 15m.';
   return {
     document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
-    failure: refused.length === 0 ? undefined : `You do not hold ${of}. ${advice.join(' ')}`,
+    failure: refused.length === 0 ? undefined : `You do not hold ${of}. ${advice}`,
   };
 }
 

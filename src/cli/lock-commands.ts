@@ -1,8 +1,17 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
-import { deliberateToggle, optional, repeated, required, rest, toggle, withDefault } from '../command/flags.ts';
+import {
+  deliberateToggle,
+  optional,
+  repeated,
+  required,
+  rest,
+  textOf,
+  toggle,
+  wholeNumber,
+  withDefault,
+} from '../command/flags.ts';
 import { printLines } from '../command/print.ts';
-import { parseFile, textOf, wholeNumber } from '../command/values.ts';
 import { parseDurationBetween } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
@@ -182,7 +191,6 @@ const lockCheck = defineRemoteCommand({
   flags: {
     staged: toggle('check the lockable files that are staged in git'),
     receive: toggle('check the files that a push changes'),
-    owners: optional('FILE', 'with --receive, lines NAME = OWNER for other names on the git server', parseFile),
     unreachable: withDefault(
       'ACTION',
       'with --receive, what happens to a push while the service does not answer: refuse or accept',
@@ -196,10 +204,10 @@ const lockCheck = defineRemoteCommand({
       ? []
       : ['Pass either paths, --staged or --receive.'],
   async run({ flags, arguments: { paths }, io, environment }, connect) {
-    const { staged, receive, owners: ownersFile, unreachable } = flags;
+    const { staged, receive, unreachable } = flags;
     if (receive) {
       const { checkPush } = await import('./receive.ts');
-      const request = { input: io.input(), environment, ownersFile, unreachable };
+      const request = { input: io.input(), environment, unreachable };
       const { isAccepted, locks, lines } = await checkPush(connect, request);
       printLines(io.stderr, lines);
       return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: isAccepted ? 0 : 1 };

@@ -1,22 +1,29 @@
-import { readFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { type CheckedLock, isTransient, type KnownLock, ServiceError, steadyClock } from '../client/client.ts';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import {
+  type CheckedLock,
+  inParallel,
+  isTransient,
+  type KnownLock,
+  ServiceError,
+  steadyClock,
+} from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { quoted } from '../command/print.ts';
-import { withFileErrors } from '../command/system-errors.ts';
+import { startErrorText } from '../command/system-errors.ts';
 import { foldCase } from '../interface/fold-case.ts';
-import { errorMessage, pluralize } from '../interface/format.ts';
+import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
-import { headBranch } from './checkout.ts';
+import { headBranch, outputOf } from './checkout.ts';
 import { holderText } from './lock-text.ts';
-import { type PushedBranch, pushedFiles, readPush, withoutTakenOver } from './pushed-files.ts';
 import type { RemoteService } from './remote-command.ts';
 
 interface ReceiveRequest {
   /** The stdin of a `pre-receive` hook. */
   readonly input: Readable;
   readonly environment: NodeJS.ProcessEnv;
-  readonly ownersFile: string | undefined;
   /** What happens to a push while the service does not answer. */
   readonly unreachable: 'refuse' | 'accept';
 }
@@ -27,9 +34,9 @@ interface ReceiveRequest {
  */
 export async function checkPush(
   connect: () => Promise<RemoteService>,
-  { input, environment, ownersFile, unreachable }: ReceiveRequest,
+  { input, environment, unreachable }: ReceiveRequest,
 ): Promise<{ isAccepted: boolean; locks: readonly KnownLock[]; lines: readonly string[] }> {
-  const pusher = await pusherOf(environment, ownersFile);
+  const pusher = pusherOf(environment);
   const found = new Map<string, KnownLock>();
   let failure: string | undefined;
   let isAccepted = true;
@@ -125,38 +132,135 @@ function failureLines(failure: string | undefined, isAccepted: boolean): readonl
 /** The variables in which GitLab, Gitea and Forgejo, GitHub Enterprise Server, and web servers name who pushes. */
 const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER_LOGIN', 'REMOTE_USER'] as const;
 
-/** The owner of the locks of the person who pushes; undefined if unknown. The file maps names of the forge to owners. */
-async function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: string | undefined) {
+/** The owner of the locks of the person who pushes; undefined if unknown. */
+function pusherOf(environment: NodeJS.ProcessEnv): string | undefined {
   // Gitea and Forgejo name the owner of the repository for each of its deploy keys.
   if ((environment['GITEA_DEPLOY_KEY_ID'] ?? '0') !== '0') return undefined;
-  const owners = ownersFile === undefined ? undefined : await readOwners(ownersFile);
-  const name = pusherVariables.map((variable) => environment[variable]).find((value) => value);
-  if (name === undefined || owners === undefined) return name;
-  // Anyone may be able to take a name at the forge that is the owner of someone with another name there.
-  return owners.get(name) ?? ([...owners.values()].includes(name) ? undefined : name);
+  return pusherVariables.map((variable) => environment[variable]).find((value) => value);
 }
 
-/** Lines `NAME = OWNER`, and comments. */
-async function readOwners(file: string): Promise<ReadonlyMap<string, string>> {
-  const owners = new Map<string, string>();
-  const lines = (await readOwnersFile(file)).split('\n');
-  for (const [index, line] of lines.entries()) {
-    const text = line.trim();
-    if (text === '' || text.startsWith('#')) continue;
-    const refuse = (reason: string) => new CommandError(`Line ${index + 1} of ${file} cannot be used. ${reason}`, 2);
-    const [, name, value = ''] = /^([^=]*[^=\s])\s*=\s*(.*)$/.exec(text) ?? [];
-    if (name === undefined || value === '') throw refuse('Write NAME = OWNER.');
-    if (owners.has(name)) throw refuse('An earlier line has the same name.');
-    owners.set(name, value.normalize('NFC'));
-  }
-  return owners;
+/** A branch that a push creates or changes. */
+interface PushedBranch {
+  readonly name: string;
+  /** Undefined if the push creates the branch. */
+  readonly before: string | undefined;
+  readonly after: string;
 }
 
-async function readOwnersFile(file: string): Promise<string> {
+/**
+ * Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. A symbolic ref
+ * stands for the branch that it leads to.
+ */
+async function readPush(input: Readable): Promise<readonly PushedBranch[]> {
+  const updates = (await text(input)).split('\n').flatMap((line) => {
+    if (line === '') return [];
+    const [, before = '', after = '', ref] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (ref === undefined)
+      throw new CommandError(
+        'stdin must have lines of the form "OLD NEW REF". Run --receive as a pre-receive hook.',
+        2,
+      );
+    return isZero(after) ? [] : [{ ref, before: isZero(before) ? undefined : before, after }];
+  });
+  const targets = new Map<string, string>();
+  await inParallel(updates, async ({ ref }) => void targets.set(ref, await targetOf(ref)));
+  return updates.flatMap(({ ref, ...commits }) => {
+    const target = targets.get(ref) ?? ref;
+    return target.startsWith(branchPrefix) ? [{ name: target.slice(branchPrefix.length), ...commits }] : [];
+  });
+}
+
+/** The ref that git changes: another one if this one is symbolic, even if that does not exist yet. */
+async function targetOf(ref: string): Promise<string> {
   try {
-    return await withFileErrors(file, readFile(file, 'utf8'));
+    return (await run('git', ['symbolic-ref', '--quiet', ref])).stdout.replace(/\n$/, '');
   } catch (error) {
-    const reason = `The file ${quoted(file)} cannot be used: ${errorMessage(error)}.`;
-    throw new CommandError(error instanceof CommandError ? error.message : reason, 2);
+    if (error instanceof Error && 'code' in error && error.code === notSymbolic) return ref;
+    throw new CommandError(`git could not resolve ${quoted(ref)}: ${startErrorText(error)}`);
   }
 }
+
+/** Lists of files, which may name a file again. */
+async function* pushedFiles({ before, after }: PushedBranch): AsyncGenerator<readonly string[]> {
+  const changes =
+    before === undefined
+      ? // Only commits that are on no branch: other refs are not checked. A merge counts for files that differ from any
+        // of its parents: it may take back the version of one.
+        ['log', '-m', '--root', '--no-show-signature', '--format=', ...namesOnly, after, '--not', '--branches']
+      : ['diff-tree', '-r', ...namesOnly, before, after];
+  let names: string[] = [];
+  for await (const more of namesFrom(changes)) {
+    names.push(...more);
+    if (names.length < maxListed) continue;
+    yield names;
+    names = [];
+  }
+  if (names.length > 0) yield names;
+}
+
+/** Omits files if their pushed versions all come from this branch of the repository. */
+async function withoutTakenOver(branch: string, { before, after }: PushedBranch, files: ReadonlySet<string>) {
+  const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
+  if (head === undefined) return files;
+  const differing = await filesThatDiffer(head, after, files);
+  return before === undefined
+    ? // A new branch may have an earlier version of the other branch, from where it left it.
+      differing.intersection(await changedSince(head, after, files))
+    : // A push may also take back what only the pushed branch had.
+      differing.union(await changedSince(head, before, files));
+}
+
+/** Files that a commit has changed since it has left the history of another. */
+async function changedSince(head: string, commit: string, files: ReadonlySet<string>) {
+  const bases = outputOf(noReplace, 'merge-base', '--all', head, commit)?.trim().split('\n');
+  let changed: ReadonlySet<string> = bases === undefined ? files : new Set();
+  for (const base of bases ?? []) changed = changed.union(await filesThatDiffer(base, commit, files));
+  return changed;
+}
+
+async function filesThatDiffer(one: string, other: string, files: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const differing = new Set<string>();
+  for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, one, other])) {
+    for (const name of names) if (files.has(name)) differing.add(name);
+  }
+  return differing;
+}
+
+const run = promisify(execFile);
+
+/** The exit code of `git symbolic-ref` for other refs. */
+const notSymbolic = 1;
+
+const maxListed = 16_000;
+
+const branchPrefix = 'refs/heads/';
+
+const namesOnly = ['--no-renames', '--name-only', '-z'];
+
+const isZero = (commit: string): boolean => /^0+$/.test(commit);
+
+/** Anyone who may push can replace objects for git, and so hide changes. */
+const noReplace = '--no-replace-objects';
+
+/** Runs git in the environment of the hook, whose variables lead to the objects of the push. */
+async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly string[]> {
+  const git = spawn('git', [noReplace, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  git.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(0, maxErrorLength);
+  });
+  const failed = new Promise<string | undefined>((resolve) => {
+    git.once('error', (error) => resolve(`${startErrorText(error)}.`));
+    git.once('close', (code) => resolve(code === 0 ? undefined : stderr.trim() || `it ended with ${code}`));
+  });
+  let rest = '';
+  for await (const text of git.stdout.setEncoding('utf8')) {
+    const names = `${rest}${text}`.split('\0');
+    rest = names.pop() ?? '';
+    yield names;
+  }
+  const reason = await failed;
+  if (reason !== undefined) throw new CommandError(`git could not list the files of the push: ${reason}`);
+}
+
+const maxErrorLength = 1_000;

@@ -51,11 +51,11 @@ export async function releaseRemoteLocks(
   const problems = new Map<LockPath, string | undefined>();
   await inParallel(requested, async (path) => void problems.set(path, await release(path)));
   return {
+    released: requested.filter((path) => problems.get(path) === undefined),
+    problems: requested.flatMap((path) => problems.get(path) ?? []),
     holderOf(path: LockPath): string {
       const found = find(path);
       return holderText(found.kind === 'locked' ? found.lock : { path });
     },
-    released: requested.filter((path) => problems.get(path) === undefined),
-    problems: requested.flatMap((path) => problems.get(path) ?? []),
   };
 }

@@ -18,7 +18,7 @@ import {
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../command/flags.ts';
 import { awaitStop, exitCodeOf } from '../command/io.ts';
 import { type CommandOutput, printLines, printOutput, quoted } from '../command/print.ts';
-import { textOf } from '../command/values.ts';
+import { parseBranchName } from '../interface/branch-name.ts';
 import { parseDurationBetween } from '../interface/duration.ts';
 import { mirrorAgeText, outdatedText } from '../interface/outdated.ts';
 import type { Parsed } from '../interface/parsed.ts';
@@ -111,7 +111,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
 export const branchFlag = optional(
   'NAME',
   'the branch that the locks are for: newer versions on other branches are reported',
-  textOf('the name of a branch'),
+  parseBranchName,
   'default that of the checkout',
 );
 

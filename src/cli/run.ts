@@ -12,7 +12,6 @@ import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
 import { fetchPool, type PoolSelection } from '../locks/pool.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
-import { rollBackMs } from '../locks/rollback.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -54,15 +53,17 @@ export async function runUnderLocks(
   request: RunRequest,
 ): Promise<number> {
   const signals = forwardSignals();
-  const retryReport = createRetryReport((line) => remote.report(line));
-  retryReport.start(withoutWaitMs);
-  const { onRetry } = retryReport;
+  let hasRetried = false;
+  function onRetry({ reason }: { readonly reason: string }): void {
+    if (!hasRetried) remote.report(`${reason} Trying again.`);
+    hasRetried = true;
+  }
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const { branch = headBranch() } = request;
   const terms = { requestTimeoutMs, retries: 1_000, branch, onRetry };
   const remote = await connect(signals.interrupted, terms);
   const session = createCommandSession(remote, request.ttl);
-  const context = { request, remote, session, signals, retryReport, requestTimeoutMs };
+  const context = { request, remote, session, signals, requestTimeoutMs };
   // Ctrl-Z would stop the renewal.
   const forgetSuspension = onSignals(['SIGTSTP'], () => {
     signals.resume();
@@ -90,7 +91,6 @@ interface RunContext {
   readonly remote: RemoteService;
   readonly session: CommandSession;
   readonly signals: ReturnType<typeof forwardSignals>;
-  readonly retryReport: ReturnType<typeof createRetryReport>;
   readonly requestTimeoutMs: number;
 }
 
@@ -118,7 +118,7 @@ function forwardSignals() {
 
 type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
-async function acquireGoal({ request, remote, session, retryReport }: RunContext) {
+async function acquireGoal({ request, remote, session }: RunContext) {
   const { wait = { seconds: 0 }, priority, where } = request;
   const { client, workspace, interrupted, report } = remote;
   const { context } = session;
@@ -131,13 +131,11 @@ async function acquireGoal({ request, remote, session, retryReport }: RunContext
   const pool = selection && (await fetchPool(poolContext, { workspace, any: count, selection }, withoutWait()));
   const { paths } = pool ?? { paths: named };
   if (pool === undefined) for (const problem of pathProblems(paths)) report(problem);
-  retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
   const acquire = { ...context, withoutWait: withoutWait() };
   const waiting = { wait, urgency: urgencies[priority] };
   const from = selection ?? { kind: 'paths' as const, paths };
   const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
   const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
-  retryReport.stop();
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants, grantedAt } = acquired.round;
   const items = await pool?.itemsOf(grants);
@@ -183,24 +181,6 @@ async function runWithLocks(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;
-}
-
-/** Reports the first retry after each start, and when the requests are given up. */
-function createRetryReport(report: (line: string) => void) {
-  let end = 0;
-  return {
-    start(ms: number): void {
-      end = steadyClock() + ms;
-    },
-    stop(): void {
-      end = 0;
-    },
-    onRetry({ reason }: { readonly reason: string }): void {
-      const remainingMs = end - steadyClock();
-      if (remainingMs > 0) report(`${reason} Trying again for up to ${formatElapsed(remainingMs)}.`);
-      end = 0;
-    },
-  };
 }
 
 function privateFolder(): string {

@@ -34,7 +34,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const rollback = await rollBack(settling, { acquired, unanswered: [] }, limits).finally(limits.stop);
+    const rollback = await rollBack(settling, { acquired, unanswered: [] }, limits);
     const left = remainingRollback(rollback);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
@@ -48,18 +48,14 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     const { leases, held } = ledger.read();
     const granted = new Set(held.map(({ grant }) => grant.lock.lease));
     const limits = cleanupLimits(steadyClock, maxMs, interrupted);
-    try {
-      let left = 0;
-      for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
-        const end = await endLease(settling, intent, limits);
-        if (end.kind === 'ended') continue;
-        left += 1;
-        report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
-      }
-      return left;
-    } finally {
-      limits.stop();
+    let left = 0;
+    for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
+      const end = await endLease(settling, intent, limits);
+      if (end.kind === 'ended') continue;
+      left += 1;
+      report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
     }
+    return left;
   }
 
   return {
@@ -186,7 +182,7 @@ export function keepLocks(
   const timer = setInterval(checkLocks, checkEveryMs);
   return async () => {
     clearInterval(timer);
-    ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
+    ledger.record({ kind: 'step-ended', step, at: new Date(client.serverNow()).toISOString() });
     await renewal;
     ended.abort();
     checkLocks();

@@ -9,7 +9,8 @@ import {
   rejectsSlashes,
 } from './classify.ts';
 import type { Clock, ServerClock } from './clock.ts';
-import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
+import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
+import { createSemaphore } from './in-parallel.ts';
 import { refusalOf, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, Call, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
 import { sentRequest, unsendableHeader } from './request.ts';
@@ -53,6 +54,8 @@ export interface CallOptions {
 export function createCall(options: CallOptions): Call {
   const { clock, random } = options;
   const throttle = createThrottle(random);
+  // A request that pauses before its next attempt delays no other.
+  const enterConnection = createSemaphore(maxConnections);
   const attempt = createAttempt(options, throttle);
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
@@ -85,20 +88,28 @@ export function createCall(options: CallOptions): Call {
         const issued = await source?.get(within, limit.signal);
         if (issued?.kind === 'failed') return giveUp(issued.failure);
         if (issued?.kind === 'token') useToken(issued.token);
-        if (throttled && (await limitsBeyondDeadline())) {
+        const release = await admit();
+        if (release === 'too-late') {
           const retryAfterMs = limitedBy?.retryAfterMs && throttle.refusedUntil() - clock();
           return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
         }
-        if (isInterrupted()) return giveUpInterrupted();
+        // Time may have run out while waiting for the connection.
+        if (release === undefined || isInterrupted()) {
+          release?.();
+          return giveUpInterrupted();
+        }
 
         state.firstSentAt ??= clock();
         state.attempts += 1;
-        const result = await attempt(state, { request, throttled, signal: limit.signal });
+        const result = await attempt(state, { request, throttled, signal: limit.signal }).finally(release);
         if (result?.kind === 'answered') {
           const { response } = result;
           if (issued?.kind !== 'token' || response.status !== 401) return answered(options, state, response);
-          isTokenReplaced = !isTokenReplaced && source?.invalidate(issued.token) === true;
-          if (isTokenReplaced) continue;
+          if (!isTokenReplaced) {
+            source?.invalidate(issued.token);
+            isTokenReplaced = true;
+            continue;
+          }
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
           const { request: refused } = refusal(options, state, response);
           return giveUp({ kind: 'no-token', reason, request: refused, transient: false });
@@ -116,17 +127,19 @@ export function createCall(options: CallOptions): Call {
     }
 
     function useToken(token: string): void {
-      const { sent } = state;
-      state.sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
+      state.sent = { ...state.sent, headers: { ...state.sent.headers, authorization: `Bearer ${token}` } };
       state.sanitizer = sanitizerFor(secrets, token);
     }
 
-    /** Waits while the rate limit is reached, unless it lasts longer than there is time. */
-    async function limitsBeyondDeadline(): Promise<boolean> {
+    /** Waits for a connection, which must then be released, and while the rate limit is reached. */
+    async function admit(): Promise<(() => void) | 'too-late' | undefined> {
       for (;;) {
-        const delayMs = throttle.refusedUntil() - clock();
-        if (delayMs <= 0 || limit.signal.aborted) return false;
-        if (clock() + delayMs >= deadline) return true;
+        const release = await enterConnection(limit.signal);
+        const delayMs = throttled ? throttle.refusedUntil() - clock() : 0;
+        if (release === undefined || delayMs <= 0) return release;
+        // Requests that are not throttled may use the connection meanwhile.
+        release();
+        if (clock() + delayMs >= deadline) return 'too-late';
         await options.sleep(delayMs, limit.signal);
       }
     }
@@ -242,9 +255,8 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
   async function sendOnce(
     state: CallState,
     target: string,
-    context: AttemptContext,
+    { request, throttled, signal }: AttemptContext,
   ): Promise<{ readonly response?: ClientResponse; readonly result: Attempted }> {
-    const { request, throttled, signal } = context;
     state.sent = { ...state.sent, target };
     const sentAt = clock();
     const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
@@ -253,9 +265,8 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       const response = parseResponse(received, state.sanitizer);
       observe(response, sentAt, throttled);
-      const serverNow = serverClock.now();
-      const classified = { baseUrl, serverNow, request, keyMayHaveArrived: state.mayBeDone, marks };
-      return { response, result: classifyResponse(response, classified) };
+      const context = { baseUrl, serverNow: serverClock.now(), request, keyMayHaveArrived: state.mayBeDone, marks };
+      return { response, result: classifyResponse(response, context) };
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return { result: undefined };
       const failure = limit.isOver()

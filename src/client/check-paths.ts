@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts';
 import { firstName, isArray, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { ageIn, readOutdated } from './outdated.ts';
-import { notUnderstood, unusable } from './refusal.ts';
+import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
@@ -86,9 +86,7 @@ function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
   return parts;
 }
 
-const expect: Request['expect'] = (response) =>
-  unusable(response) ??
-  (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, 'it contains no locks'));
+const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
 
 function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
   const { locks, outdated } = body;

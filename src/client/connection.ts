@@ -5,7 +5,7 @@ import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.t
 import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 
-/** More connections would only wait for each other in the service. Callers send no more requests at once. */
+/** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
 
 export interface SentRequest {
@@ -43,11 +43,7 @@ export function openConnection(baseUrl: URL, maxSockets = maxConnections) {
       const agent = await agentToUse();
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', (error) =>
-          reject(
-            isReset(error) && sent.socket && isInHandshake(sent.socket) ? new HandshakeClosed(error.message) : error,
-          ),
-        );
+        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
         // Node would send the headers in the encoding of a text, too.
@@ -83,16 +79,6 @@ const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PR
 /** Errors of OpenSSL for plain text instead of TLS. */
 const notTls = /wrong version number|packet length too long|http request/i;
 
-/** The connection ended before the request could be sent. Only the message of Node sometimes shows that. */
-class HandshakeClosed extends Error {
-  readonly code = 'ECONNRESET';
-}
-
-const isReset = (error: Error): boolean => textAt(error, 'code') === 'ECONNRESET';
-
-/** A TLS socket has this property, which its types lack. */
-const isInHandshake = (socket: object): boolean => Reflect.get(socket, 'secureConnecting') === true;
-
 /** Undefined for a bug of ours: it is not about the connection, and would happen again. */
 export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
@@ -101,7 +87,6 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
   const untrusted = code !== undefined && certificate.test(code);
   const unconnected =
     untrusted ||
-    error instanceof HandshakeClosed ||
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
@@ -111,12 +96,7 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
     message: sanitizer.line(reasonOf(error, code), maxWordsLength),
     mayHaveArrived: !unconnected,
     untrusted,
-    notTls:
-      code === 'EPROTO' && notTls.test(error.message)
-        ? 'said'
-        : error instanceof HandshakeClosed
-          ? 'closed'
-          : undefined,
+    notTls: code === 'EPROTO' && notTls.test(error.message),
   };
 }
 

@@ -32,9 +32,6 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
 /** A token with less time left is not used: a request and its response may take a while. */
 const minRemainingMs = 120_000;
 
-/** The minimum time until a token is requested again after a refusal, however many requests wait for it. */
-const minRefusalMs = 10_000;
-
 /**
  * A JSON Web Token is accepted once, and only for a few minutes: after retries, that may be the only reason for a
  * refusal.
@@ -62,8 +59,6 @@ export function createTokenSource({
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<ExchangeResult> | undefined;
-  let refusal: { readonly outcome: ExchangeResult; readonly until: number } | undefined;
-  let replacedAt = Number.NEGATIVE_INFINITY;
 
   const failed = (reason: string, { request }: ServiceError): ExchangeResult => ({
     kind: 'failed',
@@ -112,22 +107,12 @@ export function createTokenSource({
     }
   }
 
-  async function begin(within: CallLimits): Promise<ExchangeResult> {
-    try {
-      const outcome = await exchange(within);
-      const isFinal = outcome.kind === 'failed' && !outcome.failure.transient;
-      refusal = isFinal ? { outcome, until: clock() + minRefusalMs } : undefined;
-      return outcome;
-    } finally {
-      running = undefined;
-    }
-  }
-
   async function next(within: CallLimits, signal: AbortSignal): Promise<ExchangeResult> {
     if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
-    if (refusal !== undefined && clock() < refusal.until) return refusal.outcome;
     if (running === undefined) {
-      running = begin(within);
+      running = exchange(within).finally(() => {
+        running = undefined;
+      });
       return running;
     }
     const outcome = await unlessAborted(running, signal).catch((error: unknown): ExchangeResult => {
@@ -141,12 +126,8 @@ export function createTokenSource({
   return {
     get: next,
     invalidate(token) {
-      // Another request has already reported this token.
-      if (token !== current?.token) return true;
-      if (clock() - replacedAt < minRefusalMs) return false;
-      current = undefined;
-      replacedAt = clock();
-      return true;
+      // Another request may have already replaced it.
+      if (token === current?.token) current = undefined;
     },
   };
 }

@@ -17,3 +17,36 @@ export async function inParallel<Item>(
   };
   await Promise.all(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
 }
+
+/** Allows at most `size` holders at once, and others in order of arrival. Undefined if the signal was aborted first. */
+export function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
+  let free = size;
+  const waiting = new Set<() => void>();
+
+  function release(): void {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  return async (signal) => {
+    if (signal.aborted) return undefined;
+    if (free > 0) {
+      free -= 1;
+      return release;
+    }
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        waiting.delete(enter);
+        resolve(undefined);
+      };
+      const enter = (): void => {
+        waiting.delete(enter);
+        signal.removeEventListener('abort', giveUp);
+        resolve(release);
+      };
+      waiting.add(enter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  };
+}

@@ -7,7 +7,7 @@ import { asObject, isArray, type Json, nameIn } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
 import { ageIn, readOutdated } from './outdated.ts';
 import type { List } from './pages.ts';
-import { hasWaited, queueIn, type Urgency } from './queue.ts';
+import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
 import { expectResource, retryAfterHeader } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
@@ -29,7 +29,7 @@ export interface LeaseRequest extends LeaseKey {
   readonly type: string;
   readonly ttl: Ttl;
   /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
-  readonly wait?: { readonly seconds: number; readonly urgency: Urgency } | undefined;
+  readonly wait?: QueueWait | undefined;
 }
 
 /** A lock that its lease has lost, and who holds the path now. */
@@ -81,7 +81,7 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
         target: endpoints.lease(workspace, lease),
         headers: {
           ...branchHeader(branch),
-          ...(wait && { prefer: `wait=${wait.seconds}`, priority: `u=${wait.urgency}` }),
+          ...(wait && queueHeaders(wait)),
         },
         body: bodyOf(request),
         ...(wait !== undefined &&

@@ -3,8 +3,8 @@ import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asObject, isArray, type Json, nameIn } from './json.ts';
 import { entriesIn } from './pages.ts';
-import { notUnderstood, unusable } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { expectFound } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import type { ClientResponse } from './response.ts';
 import { ifSupported } from './service-error.ts';
 
@@ -24,14 +24,10 @@ export const createGetPool =
     return ifSupported(found);
   };
 
-/** Without the content, which could have secrets. */
-const expect: Request['expect'] = (response) => {
-  const wrong = unusable(response);
-  if (wrong !== undefined) return { ...wrong, content: '' };
-  return itemsIn(response) === undefined ? notUnderstood(response, 'it contains no items of a pool') : undefined;
-};
-
 const itemsIn = (response: ClientResponse): readonly Json[] | undefined => entriesIn(response, 'items');
+
+/** Its content could have secrets. */
+const expect = expectFound(itemsIn, 'it contains no items of a pool');
 
 function readItem(entry: Json): readonly PoolItem[] {
   const { path, properties, secret } = asObject(entry);

@@ -91,8 +91,8 @@ export type TokenResult =
 export interface TokenSource {
   /** The signal is aborted when a limit of the request is reached. */
   get(within: CallLimits, signal: AbortSignal): Promise<TokenResult>;
-  /** Reports that the service refused the token with 401. Returns whether another one may be available. */
-  invalidate(token: string): boolean;
+  /** Reports that the service refused the token with 401. */
+  invalidate(token: string): void;
 }
 
 export interface ClientContext {

@@ -1,11 +1,10 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
 import { firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
-import { notUnderstood, rawMessageOf, retryAfterHeader, unusable } from './refusal.ts';
+import { expectResource, rawMessageOf, retryAfterHeader } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
-import type { Unusable } from './service-error.ts';
 
 declare const brand: unique symbol;
 
@@ -27,7 +26,7 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
   const reportOf = ({ response }: AnsweredCall) => readReport(response, baseUrl, serverNow());
 
   function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
-    const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
+    const named = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url', 'statusUrl'])];
     const followed = named.filter((link) => link !== undefined).map((link) => resolveLink(link, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
     // The only cast to SyncStatusTarget: the URL is on the same server.
@@ -67,7 +66,7 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
 }
 
 function readReport(response: ClientResponse, baseUrl: URL, serverNow: number) {
-  const body = syncIn(response);
+  const body = syncIn(objectIn(response));
   return {
     ...readSync(body, response.sanitizer),
     clone_url: cloneUrlIn(body, baseUrl),
@@ -140,9 +139,9 @@ function errorIn(body: JsonObject, sanitizer: Sanitizer): string | undefined {
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxErrorLength));
 }
 
-function expectSync(response: ClientResponse): Unusable | undefined {
-  const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
-  return isSync ? undefined : (unusable(response) ?? notUnderstood(response, 'it contains no sync'));
-}
+const syncIn = (body: JsonObject): JsonObject => unwrapped(body, ['sync', 'data']);
 
-const syncIn = (response: ClientResponse): JsonObject => unwrapped(objectIn(response), ['sync', 'data']);
+const expectSync = expectResource(
+  'sync',
+  (body) => firstName(syncIn(body), [...idNames, ...statusNames]) !== undefined,
+);

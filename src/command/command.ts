@@ -36,7 +36,7 @@ export interface CommandContext<F extends Flags, A extends Flags> extends Progra
   readonly childCommand: readonly string[];
 }
 
-/** Parsing, help, hints and completion follow from this. */
+/** Parsing, help and hints follow from this. */
 export interface Definition<F extends Flags, A extends Flags> {
   /** All words of the command, such as `token create`. */
   readonly name: string;

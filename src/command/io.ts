@@ -1,9 +1,15 @@
+import { fstatSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { logOutput, type Output } from './log-output.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StopSignal = (typeof stopSignals)[number];
+
+export interface Output {
+  write(text: string): void;
+  /** Width of the terminal; undefined if the output is not a terminal. */
+  readonly columns?: number | undefined;
+}
 
 /** Side effects of a command other than files, sockets and databases. */
 export interface ProcessIo {
@@ -34,6 +40,31 @@ export function processIo(): ProcessIo {
   };
 }
 
+/** For the log: a full disk or a closed pipe must not end the service. At an error, Node's own stream ends for good. */
+function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
+  if (!isFile(fd)) {
+    stream.on('error', () => undefined);
+    return stream;
+  }
+  return {
+    write(text) {
+      try {
+        writeSync(fd, text);
+      } catch {
+        // The log itself has failed, so the error cannot be reported.
+      }
+    },
+  };
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /** Calls the listener for each of the signals. Returns a function that restores the default handling. */
 export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void) {
   for (const name of names) process.on(name, listener);
@@ -55,14 +86,14 @@ const duplicateMs = 1_000;
  * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
  * handling of signals.
  */
-export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()) {
+export function awaitStop(io: ProcessIo) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let firstAt: number | undefined;
   const forget = io.onSignal((signal) => {
     if (firstAt === undefined) {
-      firstAt = clock();
+      firstAt = performance.now();
       resolve(signal);
-    } else if (clock() - firstAt >= duplicateMs) {
+    } else if (performance.now() - firstAt >= duplicateMs) {
       io.endAtOnce(exitCodeOf(signal));
     }
   });

@@ -1,5 +1,5 @@
 import { safeText } from '../interface/safe-text.ts';
-import type { Output } from './log-output.ts';
+import type { Output } from './io.ts';
 
 export const programName = 'workspace-service';
 

@@ -77,8 +77,7 @@ export function acquireLease(context: LockContext & { readonly terms: LockTerms 
   async function end(): Promise<typeof nothing> {
     if (state === 'refused') record({ kind: 'lease-ended', ...entry, at: now() });
     if (state === 'open') {
-      const limits = cleanupLimits(clock, rollBackMs, signal);
-      const ended = await endLease(context, entry, limits).finally(limits.stop);
+      const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
       if (ended.kind !== 'ended') {
         log.line(`The locks may have been granted, and could not be given back yet: ${ended.error.message}`);
       }

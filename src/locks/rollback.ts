@@ -29,8 +29,7 @@ export async function rollBackInTime(
   context: RollbackContext & Pick<LockContext, 'clock' | 'signal'>,
   taken: UnsettledLocks,
 ): Promise<RollbackResult> {
-  const limits = cleanupLimits(context.clock, rollBackMs, context.signal);
-  return rollBack(context, taken, limits).finally(limits.stop);
+  return rollBack(context, taken, cleanupLimits(context.clock, rollBackMs, context.signal));
 }
 
 /** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
@@ -92,21 +91,20 @@ export async function endLease(
 /** A cancelled step must end within 5 s, and reporting and exiting take a part of that. */
 const afterCancelMs = 3_500;
 
-/** Limits for the cleanup. It runs even if the step is cancelled, but is then short. */
-export function cleanupLimits(clock: Clock, timeMs: number, cancelled: AbortSignal): CallLimits & { stop(): void } {
-  const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const startCountdown = (): void => {
-    timer = setTimeout(() => late.abort(), afterCancelMs);
-  };
+/** Ends of the time after a cancellation, which all cleanups of a step share. */
+const ends = new WeakMap<AbortSignal, AbortSignal>();
+
+/** Limits for a cleanup. It runs even if the step is cancelled, but is then short. */
+export function cleanupLimits(clock: Clock, timeMs: number, cancelled: AbortSignal): CallLimits {
+  const signal = ends.get(cancelled) ?? endAfter(cancelled);
+  ends.set(cancelled, signal);
+  return { deadline: clock() + timeMs, signal };
+}
+
+function endAfter(cancelled: AbortSignal): AbortSignal {
+  const end = new AbortController();
+  const startCountdown = () => setTimeout(() => end.abort(), afterCancelMs).unref();
   if (cancelled.aborted) startCountdown();
   else cancelled.addEventListener('abort', startCountdown, { once: true });
-  return {
-    deadline: clock() + timeMs,
-    signal: late.signal,
-    stop() {
-      cancelled.removeEventListener('abort', startCountdown);
-      clearTimeout(timer);
-    },
-  };
+  return end.signal;
 }

@@ -96,7 +96,8 @@ export function createLockSession(context: SessionContext) {
         within,
       );
       byService ||= acquisition.kind === 'acquired' || acquisition.kind === 'held';
-      const entry = { service, workspace, path, step, key };
+      const ended = { service, workspace, path, key };
+      const entry = { ...ended, step };
       switch (acquisition.kind) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
@@ -112,7 +113,7 @@ export function createLockSession(context: SessionContext) {
           // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
           // first.
           if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', error, conflict };
-          record({ kind: 'denied', ...entry, at: now() });
+          record({ kind: 'ended', ...ended, at: now() });
           return conflict;
         }
         case 'unanswered':
@@ -124,7 +125,7 @@ export function createLockSession(context: SessionContext) {
             unsent.add(intent);
             return { kind: 'unanswered', error: acquisition.error, conflict: undefined };
           }
-          record({ kind: 'denied', ...entry, at: now() });
+          record({ kind: 'ended', ...ended, at: now() });
           return acquisition;
       }
     },

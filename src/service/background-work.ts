@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
 import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
-import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
+import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
@@ -23,19 +23,10 @@ const cleanupEveryMs = 10 * 60_000;
 
 /** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { mirrorMaintenance, pullThrough, stopping: signal } = parts;
-  const objectMaintenance = createObjectMaintenance({ ...parts, signal });
-  const syncs = startSyncs({
-    ...parts,
-    pollMs,
-    scheduleMaintenance(workspace, end) {
-      mirrorMaintenance.schedule(workspace);
-      // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
-      if (end.kind === 'succeeded' && end.lfs.received.objects > 0) objectMaintenance.schedule(workspace);
-    },
-  });
+  const { mirrorMaintenance, pullThrough } = parts;
+  const syncs = startSyncs({ ...parts, pollMs, scheduleMaintenance: mirrorMaintenance.schedule });
   const deliveries = startDeliveries({ ...parts, pollMs });
-  const periodicWork = startPeriodicWork(parts, objectMaintenance);
+  const periodicWork = startPeriodicWork(parts);
   return {
     async stop() {
       const work = [syncs, pullThrough, mirrorMaintenance, deliveries, periodicWork];
@@ -44,8 +35,8 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
   };
 }
 
-function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
-  const { storage, metrics, log, databaseClock, lastUse, locks, remembered, onError } = parts;
+function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
+  const { storage, metrics, log, databaseClock, lastUse, locks, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -57,7 +48,6 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
         metrics.expiredLocks.inc(expired);
       }
     }),
-    every(1_000, remembered.enforce),
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
@@ -68,9 +58,10 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
-    every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
+    // It reads the folder of each object.
+    every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
     every(cleanupEveryMs, async () => {
-      await removeOldResults(storage);
+      metrics.droppedResponses.inc(await removeOldResults(storage));
       await removeOldLeases(storage);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);

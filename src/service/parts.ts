@@ -4,7 +4,7 @@ import { byBearerOrPassword, type RateLimit } from './access/access.ts';
 import type { Git } from './git/git.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRequestLimit } from './http/request-limit.ts';
-import { createIdempotency, createRememberedLimit } from './idempotency/idempotency.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore } from './lfs/object-store.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
@@ -45,8 +45,6 @@ export interface ServiceOptions extends LockQuotas, Retention {
   readonly parallelClones: number;
   readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;
-  /** Limit for all remembered responses to requests with an Idempotency-Key. */
-  readonly maxRememberedBytes: number;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly version: string;
@@ -72,8 +70,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     },
     addressOf: createClientAddress(options.trustedProxies),
   });
-  const remembered = createRememberedLimit(options);
-  const idempotency = createIdempotency(storage, remembered.add);
+  const idempotency = createIdempotency(storage);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
   const fetchObjects = createFetchObjects(options);
@@ -83,7 +80,6 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     stopping,
     onError,
     requestLimit,
-    remembered,
     idempotent: idempotency.idempotent,
     locks: createLocks({
       ...options,

@@ -2,17 +2,20 @@ import type { Git } from './git/git.ts';
 import { removeObjects, storedWorkspaces } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
 import { endAllLeases } from './runtime/lease.ts';
+import { parseWorkspaceId } from './workspaces/workspace-id.ts';
 import { listWorkspaces } from './workspaces/workspaces.ts';
 
 /** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
   const { storage, git, dataFolder, log } = parts;
-  // Only with SQLite, the instance lock ensures that no other process uses the folder.
+  // The lock of the data folder ensures that no other service uses it, and with SQLite its database.
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
+  await git.removeLeftovers();
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);
   const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const orphaned = [...stored.difference(new Set(existing))];
+  // Anything else there is not of this service.
+  const orphaned = [...stored.difference(new Set(existing))].filter((id) => parseWorkspaceId(id).ok);
   if (existing.length === 0 && orphaned.length > 0) {
     log.warn({ workspaces: orphaned }, 'kept the mirrors in the data folder, because the database has no workspaces');
     return;

@@ -498,7 +498,7 @@ describe('lock check --staged', () => {
     expect(told).toContain('Content/Ä "Gate".uasset is free.');
     expect(told).not.toContain('Content/Moved.uasset');
     expect(told).toMatch(
-      /You do not hold 3 of 4 paths\. Lock the free paths with "workspace-service lock take PATH"\. Ask the holders of the others, or wait/,
+      /You do not hold 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
     );
   });
 

@@ -35,14 +35,37 @@ describe('the timeout of an attempt', () => {
     expect((await client.ask()).items).toHaveLength(1);
     expect(client.retries).toMatchObject([{ reason }]);
   });
+
+  test('starts when a connection is free', async () => {
+    stopTime();
+    const waiting: ServerResponse[] = [];
+    // Four rounds of sixteen requests take longer than the limit, but each round takes less.
+    const answer = (response: ServerResponse): void => {
+      waiting.push(response);
+      if (waiting.length < 16) return;
+      vi.advanceTimersByTime(limitMs / 2);
+      for (const one of waiting.splice(0)) one.end('[]');
+    };
+    const { server, client } = await clientOf(answer, { requestTimeoutMs: limitMs });
+    await Promise.all(Array.from({ length: 64 }, () => client.ask()));
+    expect(client.retries).toEqual([]);
+    expect(server.requests).toHaveLength(64);
+  });
 });
 
-test('the deadline ends running attempts', async () => {
+test('the deadline ends running attempts and requests that still wait for a connection', async () => {
   stopTime();
-  const answer = (): void => void vi.advanceTimersByTimeAsync(20_000);
-  const { client } = await clientOf(answer, realTime);
-  const { failure } = await errorOf(client.ask(20_000));
-  expect(failure).toEqual({ kind: 'deadline', last: undefined, retryAfterMs: undefined });
+  let arrived = 0;
+  const answer = (): void => {
+    arrived += 1;
+    if (arrived === 16) void vi.advanceTimersByTimeAsync(20_000);
+  };
+  const { server, client } = await clientOf(answer, { ...realTime, clock: () => Date.now() });
+  const errors = await Promise.all(Array.from({ length: 20 }, () => errorOf(client.ask(20_000))));
+  const failure = { kind: 'deadline', last: undefined, retryAfterMs: undefined };
+  expect(errors.map((error) => error.failure)).toEqual(errors.map(() => failure));
+  expect(errors.map(({ attempts }) => attempts)).toEqual(errors.map((_, index) => (index < 16 ? 1 : 0)));
+  expect(server.requests).toHaveLength(16);
 });
 
 test('a deadline or timeout that exceeds the range of timers is treated as infinite', async () => {
@@ -61,6 +84,20 @@ test('keeps and reuses connections, and never opens more than sixteen', async ()
   expect(new Set((await Promise.all(requests)).map(({ kind }) => kind))).toEqual(new Set(['released']));
   expect(server.requests).toHaveLength(300);
   expect(server.connections).toEqual({ opened: 16, mostAtOnce: 16 });
+});
+
+test('requests that pause before their next attempt delay no other', async () => {
+  const stop = new AbortController();
+  const { client } = await clientOf(
+    (response, request) => nothing(request.url.endsWith('/free') ? 204 : 503)(response, request),
+    { sleep: (_, signal) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve())) },
+  );
+  const release = (path: string, signal?: AbortSignal) =>
+    client.releaseLock({ workspace: game, path: lockPath(path) }, client.within(120_000, signal));
+  const failing = Array.from({ length: 16 }, (_, n) => release(`f${n}`, stop.signal));
+  expect(await release('free')).toEqual({ kind: 'released' });
+  stop.abort();
+  await Promise.all(failing);
 });
 
 test('reopens connections that the server closes after each response', async () => {
@@ -91,7 +128,7 @@ describe('an abort signal', () => {
     const next = client.ask();
     stop.abort();
     for (const error of await Promise.all(gone)) {
-      expect(error.failure.kind).toBe('aborted');
+      expect(error).toMatchObject({ attempts: 0, failure: { kind: 'aborted' } });
     }
     await expect.poll(() => waiting).toHaveLength(16);
     for (const response of waiting.splice(0)) response.end('[]');

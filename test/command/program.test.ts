@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defineCommand } from '../../src/command/command.ts';
-import { list, optional, required, toggle, withDefault } from '../../src/command/flags.ts';
-import { wholeNumber } from '../../src/command/values.ts';
+import { list, optional, required, toggle, wholeNumber, withDefault } from '../../src/command/flags.ts';
 import { accepted, refused } from '../../src/interface/parsed.ts';
 import { readOnly } from './run-main.ts';
 

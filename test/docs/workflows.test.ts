@@ -5,7 +5,7 @@ import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
+import { inputsOf, secretsOf } from '../support/workflow/job-contexts.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
 import { neededPermissions } from '../workflows/our-workflows.ts';
 import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflow, workflows } from './pages.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type BareHabits, openBareService } from '../support/other-servers/bare-service.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { json, nothing, page } from '../support/other-servers/responses.ts';
 import { openJob } from '../support/runner/job.ts';
 import { everyForm } from '../support/runs.ts';
+import { type BareHabits, openBareService } from './bare-service.ts';
 
 const hero = 'Content/Hero.uasset';
 const maxRequests = 3;

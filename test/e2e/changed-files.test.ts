@@ -85,21 +85,16 @@ describe('the files of a pull request', () => {
   });
 
   const renamed: GitHubFile = { filename: 'new', status: 'renamed', previous_filename: 'old' };
-  const copied: GitHubFile = { filename: 'b', status: 'copied', previous_filename: 'a' };
   const impossible = ['a\\b', 'tab\there', 'x'.repeat(1_025)].map(modified);
 
   test.each<[string, readonly GitHubFile[], readonly string[], readonly string[]]>([
     ['include both names of a renamed file', [renamed], ['old', 'new'], ['new', 'old']],
-    ['include a removed file', [{ filename: 'gone', status: 'removed' }], ['gone'], ['gone']],
-    ['exclude the original of a copied file', [copied], ['a'], []],
     [
       'include the files of all pages',
       numbered(250),
       ['Content/Maps/0.umap', 'Content/Maps/249.umap', 'other'],
       ['Content/Maps/0.umap', 'Content/Maps/249.umap'],
     ],
-    ['are all looked up, up to the limit of GitHub', numbered(3_000), [], []],
-    ['are not looked up if there are none', [], ['a'], []],
     ['exclude files that cannot be locked', impossible, ['a'], []],
     ['are compared in normalized form', [modified('Cafe\u0301.uasset')], ['Caf\u00e9.uasset'], ['Caf\u00e9.uasset']],
   ])('%s', async (_, files, locked, expected) => {
@@ -146,12 +141,6 @@ describe('the files of a push or merge group', () => {
     return { root, theirs, ours: history.commit(tree({ a: '1', b: '2', c: '1' }), root) };
   }
 
-  const mergeGroup = (base_sha: string, head_sha: string): JobEvent => ({
-    name: 'merge_group',
-    ref: 'refs/heads/gh-readonly-queue/main/pr-7',
-    payload: { action: 'checks_requested', merge_group: { base_sha, head_sha } },
-  });
-
   test.each<[string, (commits: ReturnType<typeof fork>) => JobEvent, readonly string[], RegExp]>([
     [
       'include the files of the push',
@@ -164,18 +153,6 @@ describe('the files of a push or merge group', () => {
       ({ theirs, ours }) => push(theirs, ours, { forced: true }),
       ['a', 'b'],
       /changes 2 files/,
-    ],
-    [
-      'include the differences of a new branch from the default branch',
-      ({ ours }) => push(none, ours, { created: true }),
-      ['b'],
-      /The push that creates topic \(0000003, compared with main\)/,
-    ],
-    [
-      'include the files of all pull requests of a merge group',
-      ({ root, ours }) => mergeGroup(root, ours),
-      ['b'],
-      /The merge group \(0000001 to 0000003\)/,
     ],
     ['are empty for a deleted branch', () => push(gone, none, { deleted: true }), [], /^Nothing is locked|0 files/m],
   ])('%s', async (_, eventOf, expected, words) => {

@@ -4,8 +4,7 @@ import { createRepository } from '../support/git-repository.ts';
 import { fasterTime } from '../support/preload.ts';
 import type { Job, StepOptions } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { locking, unlocking } from './scenarios/place.ts';
-import { openStage, type Stage, useService } from './scenarios/stage.ts';
+import { locking, openStage, type Stage, unlocking, useService } from './scenarios/stage.ts';
 
 useService({ allowFileRemotes: true });
 

@@ -4,7 +4,7 @@ import type { Scope } from '../../src/service/contract/scopes.ts';
 import type { Job, JobOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import type { RunningService, RunningServiceOptions } from '../support/running-service.ts';
+import type { RunningServiceOptions } from '../support/running-service.ts';
 import { everyForm } from '../support/runs.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { stable } from './stable.ts';
@@ -21,28 +21,15 @@ export interface SceneJob extends Job {
   readonly token: string;
 }
 
-/** A service for all tests of a file, and jobs whose environment names it. */
-export interface Scene {
-  readonly service: RunningService;
-  /** Starts a job with its own token. The environment of the job has service, token and workspace. */
-  job(options?: SceneJobOptions): Promise<SceneJob>;
-  /** Takes a lock on the path on behalf of someone who is not a job. */
-  lock(
-    workspace: string,
-    path: string,
-    options?: { readonly name?: string; readonly ttl?: string; readonly origin?: string },
-  ): Promise<void>;
-  /** Releases the lock on the path, regardless of its holder. */
-  release(workspace: string, path: string): Promise<void>;
-  /** Paths of all locks, sorted. */
-  locked(workspace: string): Promise<readonly string[]>;
-}
+export type Scene = ReturnType<typeof openScene>;
 
-export function openScene(options: RunningServiceOptions = {}): Scene {
+/** A service for all tests of a file, and jobs whose environment names it. */
+export function openScene(options: RunningServiceOptions = {}) {
   const service = serviceOfTests(options);
   return {
     service,
-    async job({ workspace, scopes, name, env, secrets = [], ...rest } = {}) {
+    /** Starts a job with its own token. The environment of the job has service, token and workspace. */
+    async job({ workspace, scopes, name, env, secrets = [], ...rest }: SceneJobOptions = {}): Promise<SceneJob> {
       const { secret } = await service.token({ ...(scopes && { scopes }), ...(name && { name }) });
       const token = env?.['WORKSPACE_TOKEN'] ?? secret;
       const job = await startJob({
@@ -58,11 +45,16 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       });
       return { ...job, token };
     },
+    /** Takes a lock on the path on behalf of someone who is not a job. */
     async lock(
-      workspace,
-      path,
-      { name = 'grace', ttl = '2h', origin = 'https://github.com/octo-games/dragon/actions/runs/7' } = {},
-    ) {
+      workspace: string,
+      path: string,
+      {
+        name = 'grace',
+        ttl = '2h',
+        origin = 'https://github.com/octo-games/dragon/actions/runs/7',
+      }: { readonly name?: string; readonly ttl?: string; readonly origin?: string } = {},
+    ): Promise<void> {
       const { secret } = await service.token({ name });
       const reply = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
         token: secret,
@@ -71,13 +63,15 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       });
       if (reply.status !== 201) throw new Error(reply.text);
     },
-    async release(workspace, path) {
+    /** Releases the lock on the path, regardless of its holder. */
+    async release(workspace: string, path: string): Promise<void> {
       const { secret } = await service.token();
       const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`;
       const reply = await service.ask('DELETE', address, { token: secret });
       if (reply.status !== 204) throw new Error(reply.text);
     },
-    async locked(workspace) {
+    /** Paths of all locks, sorted. */
+    async locked(workspace: string): Promise<readonly string[]> {
       const { secret } = await service.token();
       const { body } = await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token: secret });
       return body.locks.map(({ path }: { readonly path: string }) => path);

@@ -36,10 +36,7 @@ const grantedLock = fc.record(
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
     kind: fc.oneof(
-      {
-        weight: 20,
-        arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'acquired', 'denied', 'releasing', 'ended'),
-      },
+      { weight: 20, arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'acquired', 'releasing', 'ended') },
       { weight: 1, arbitrary: value },
     ),
     service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { outputNames } from '../../src/action/report/outcome.ts';
 import { keyValuePairs } from '../support/runner/file-commands.ts';
-import { splitLines } from '../support/runner/lines.ts';
+import { splitLines } from '../support/runner/step-process.ts';
 import { parseCommand, type WorkflowCommand } from '../support/runner/workflow-command.ts';
 import { pictureLine, summaryShape } from '../support/summary-shape.ts';
 import type { ShortResult } from './one-process.ts';

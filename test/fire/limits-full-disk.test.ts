@@ -34,10 +34,10 @@ test('refuses writes without partial results on a full disk, still serves reads,
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
   const folder = join(disk.folder, 'data');
   const service = await startService({ folder, through: logOnDisk(disk), args: nothingKeptFree });
-  const added = await runCommand(
-    ['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href, '--allow-file-remotes'],
-    { folder, through: disk.through },
-  );
+  const added = await runCommand(['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href], {
+    folder,
+    through: disk.through,
+  });
   expect([added.code, added.stderr]).toEqual([0, '']);
   const { lock, release, held, get } = callsTo(service);
   const { sync, triggerSync } = callsTo({ ...service, workspace: 'large' });

@@ -14,7 +14,7 @@ test('maintenance that does not fit on the disk does not fill it, and syncs and 
   const folder = join(disk.folder, 'data');
   const service = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];
-  expect((await runCommand([...add, '--allow-file-remotes'], { folder, through: disk.through })).code).toBe(0);
+  expect((await runCommand(add, { folder, through: disk.through })).code).toBe(0);
   const { sync } = callsTo({ ...service, workspace: 'large' });
   const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
 

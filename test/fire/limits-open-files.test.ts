@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
 import { connectRaw, type RawAnswer, writeRequest } from '../support/raw-http.ts';
-import { runCommand } from '../support/service-process.ts';
 import { callsTo, startService } from './service-calls.ts';
 
 const run = promisify(execFile);
@@ -58,61 +56,4 @@ test('serves open connections while no more files can be opened, and new ones af
   expect((await sync()).status).toBe('succeeded');
   const dropped = await metric('workspace_http_connections_dropped_total');
   measured('connections dropped for lack of file descriptors', dropped, { atLeast: 150 });
-});
-
-test('syncs and commands fail with a reason without free file descriptors, and the service recovers', async (context) => {
-  const reason = await noLimits();
-  if (reason !== undefined) leaveOut(context, reason);
-  const service = await startService();
-  const port = Number(new URL(service.baseUrl).port);
-  const { pid } = service.command;
-  const { lock, sync } = callsTo(service);
-
-  const connection = await connectRaw(port);
-  const over = async (method: string, target: string, body?: string): Promise<RawAnswer> => {
-    const headers = ['Content-Type: application/json'];
-    await connection.send(writeRequest({ method, target, token: service.token, headers, ...(body && { body }) }));
-    return connection.response();
-  };
-  expect((await over('GET', '/readyz')).status).toBe(200);
-  const files = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  // The limit applies to new descriptors: open ones stay open even above it.
-  let lowestFree = 0;
-  while (files.has(lowestFree)) lowestFree += 1;
-  const limit = async (most: string) => run('prlimit', ['--pid', String(pid), `--nofile=${most}:`]);
-  const usual = (await run('prlimit', ['--pid', String(pid), '--nofile', '--output=SOFT', '--noheadings'])).stdout;
-  await limit(String(lowestFree));
-
-  const { status, headers } = await over(
-    'POST',
-    `/v1/workspaces/${service.workspace}/sync`,
-    JSON.stringify({ branch: 'main' }),
-  );
-  expect(status).toBe(202);
-  const location = headers.get('location') ?? '';
-  await expect.poll(async () => (await over('GET', location)).body.status, { timeout: 20_000 }).toBe('failed');
-  const { error } = (await over('GET', location)).body;
-  expect(error).toMatch(/^git could not .*(the service has too many files open|Too many open files)/);
-  const others = await Promise.all(Array.from({ length: 50 }, () => connectRaw(port).catch(() => undefined)));
-  const body = JSON.stringify({ path: 'meanwhile', type: 'exclusive', ttl: '1h' });
-  expect((await over('POST', `/v1/workspaces/${service.workspace}/locks`, body)).status).toBe(201);
-  for (const other of others) other?.close();
-
-  await limit(usual.trim());
-  await expect
-    .poll(() => lock('afterwards').then((response) => response.status, String), { timeout: 20_000 })
-    .toBe(201);
-  expect((await sync()).status).toBe('succeeded');
-  connection.close();
-
-  // Node.js itself needs about twenty: with a few more it starts, but cannot open the data.
-  for (let files = 26; ; files -= 2) {
-    const { code, stderr } = await runCommand(['token', 'list'], {
-      folder: service.folder,
-      through: limited(files),
-    });
-    if (code === 0) continue;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^workspace-service: [^\n]*cannot be opened\.[^\n]*\n$/)]);
-    break;
-  }
 });

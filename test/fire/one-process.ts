@@ -27,23 +27,19 @@ export interface ShortResult {
   readonly crashes: readonly string[];
 }
 
-/** A process that runs one step after the other. */
-export interface OneProcess {
-  run(step: ShortStep): Promise<ShortResult>;
-  end(): Promise<void>;
-}
-
 const entryOf = (stage: 'main' | 'post'): string =>
   fileURLToPath(new URL(`../../src/action/${stage}.ts`, import.meta.url));
 
 const variables = { output: 'GITHUB_OUTPUT', state: 'GITHUB_STATE', summary: 'GITHUB_STEP_SUMMARY' } as const;
 const names = ['output', 'state', 'summary'] as const;
 
+export type OneProcess = ReturnType<typeof startOneProcess>;
+
 /**
  * Main and post of the action from their sources, each time from the beginning. All modules except the entry are loaded
  * only once: a step takes a few milliseconds, so that thousands of them can be tested.
  */
-export function startOneProcess(env: Readonly<Record<string, string>> = {}): OneProcess {
+export function startOneProcess(env: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'one-process-'));
   const [temp, workspace] = [join(folder, 'temp'), join(folder, 'workspace')];
   const own = { PATH: process.env['PATH'] ?? '', ...env };
@@ -91,12 +87,12 @@ export function startOneProcess(env: Readonly<Record<string, string>> = {}): One
 
   let before: Promise<unknown> = Promise.resolve();
   return {
-    run(step) {
+    run(step: ShortStep): Promise<ShortResult> {
       const result = before.then(() => runNext(step));
       before = result.catch(() => undefined);
       return result;
     },
-    async end() {
+    async end(): Promise<void> {
       const ended = new Promise((resolve) => child.once('close', resolve));
       end();
       await ended;

@@ -24,13 +24,7 @@ const proofOf = (id?: string) => (id === undefined ? {} : { id, etag: `"${id}"` 
 const intent = (path: string, key: string, step = 's') => intentOf(path, { key, step });
 const grant = (path: string, key: string, step = 's', id = `lock_${key}`) =>
   grantOf(path, { key, step, lock: lockOf(path, proofOf(id)) });
-const denied = (path: string, key: string, step = 's'): Entry => ({
-  kind: 'denied',
-  ...addressOf(path),
-  step,
-  at,
-  key,
-});
+const denied = (path: string, key: string): Entry => ({ kind: 'ended', ...addressOf(path), at, key });
 const releasing = (path: string, id?: string, key?: string): Entry => ({
   kind: 'releasing',
   ...addressOf(path),
@@ -74,7 +68,6 @@ const anyEntry: fc.Arbitrary<Entry> = fc
   .oneof(
     fc.record({ kind: kind('intent'), ...request, type: text, ttl, byService: fc.boolean() }),
     fc.record({ kind: kind('granted'), ...request, waitedMs: fc.nat(), lock: anyLock }),
-    fc.record({ kind: kind('denied'), ...request }),
     fc.record({ kind: kind('plan'), ...where, step: text, stepName: optional, paths: fc.array(text) }),
     fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional, key: optional }),
     fc.record({ kind: kind('ended'), ...where, id: optional, etag: optional, key: optional }),
@@ -85,7 +78,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       ...request,
       holder: fc.option(fc.record({ owner: optional }), { nil: undefined }),
     }),
-    fc.record({ kind: kind('stop-renewing'), step: text, at: text }),
+    fc.record({ kind: kind('step-ended'), step: text, at: text }),
   )
   .map((entry): Entry => JSON.parse(JSON.stringify(entry)));
 
@@ -184,9 +177,9 @@ describe('readEntry', () => {
     { kind: 'renewed', ...renewal, expires_at: at },
     { kind: 'unrenewed', ...renewal, reason: 'It is down.' },
     { kind: 'lost', ...renewal, path: lockPath('a'), key: '1' },
-    { kind: 'stop-renewing', step: 's', at },
+    { kind: 'step-ended', step: 's', at },
   ];
-  const locks = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];
+  const locks = [plan, intent('a', '1'), grant('a', '1'), releasing('a'), ended('a')];
   const samples = [...locks, ...renewals];
   const members = samples.flatMap((entry) => Object.keys(entry).map((name) => ({ kind: entry.kind, name, entry })));
   const read = (entry: object) => readEntry(JSON.stringify(entry));
@@ -290,7 +283,8 @@ describe('the history of a step', () => {
   test('never counts a lock as both held and unanswered, and has only recorded entries', () => {
     const asked = fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2', '3'), fc.constantFrom('s', 't'));
     const entry = fc.oneof(
-      ...[intent, grant, denied].map((make) => asked.map((its): Entry => make(...its))),
+      ...[intent, grant].map((make) => asked.map((its): Entry => make(...its))),
+      asked.map(([path, key]) => denied(path, key)),
       asked.map(([path, key]) => ended(path, `lock_${key}`)),
       asked.map(([path]) => ended(path)),
     );
@@ -300,7 +294,7 @@ describe('the history of a step', () => {
         for (const each of [...held.map((lock) => lock.grant), ...unanswered]) expect(entries).toContainEqual(each);
         for (const { key } of unanswered) {
           const later = entries.slice(entries.findLastIndex((each) => each.kind === 'intent' && each.key === key));
-          const answers = later.filter((each) => each.kind === 'granted' || each.kind === 'denied');
+          const answers = later.filter((each) => each.kind === 'granted' || each.kind === 'ended');
           expect(answers.map((response) => response.key)).not.toContain(key);
         }
       }),

@@ -101,7 +101,7 @@ test.each<[string, Answer]>([
   expect(line.held()).toBe(1);
   // The repetition has the same key, and so has its grant.
   expect(line.keys.slice(-2)).toEqual([line.waitingKeys[0], line.waitingKeys[0]]);
-  expect(ledger.map(({ kind }) => kind)).toEqual(['intent', 'denied', 'intent', 'granted']);
+  expect(ledger.map(({ kind }) => kind)).toEqual(['intent', 'ended', 'intent', 'granted']);
 });
 
 test.each<[string, Answer]>([

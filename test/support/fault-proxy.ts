@@ -90,19 +90,6 @@ export const refusal = (status: number, headers: Readonly<Record<string, string>
   body: JSON.stringify({ type: `${problemTypePrefix}of-a-test`, title: 'No', status }),
 });
 
-export interface FaultProxy {
-  /** The base URL, ending in `/v1`. */
-  readonly baseUrl: string;
-  /** All requests, in the order of their arrival. */
-  readonly passed: readonly Passed[];
-  /** Called for each request; undefined lets it pass. */
-  meet(fault: (passing: Passing) => Fault | undefined): void;
-  /** Cuts every connection, including new ones, until it is up again. */
-  down(): void;
-  up(): void;
-  close(): Promise<void>;
-}
-
 /** The faults of the next matching requests; all others pass. */
 export function once(
   match: (passing: Passing) => boolean,
@@ -246,8 +233,10 @@ async function drip(bytes: Buffer, everyMs: number, socket: Socket | null): Prom
   socket?.end();
 }
 
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
+
 /** Runs between the bundle and the service, and applies the faults of the test to requests. */
-export async function startFaultProxy(port: number, manner: Manner = {}): Promise<FaultProxy> {
+export async function startFaultProxy(port: number, manner: Manner = {}) {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
   const pathsOf = createPathReader();
@@ -352,10 +341,15 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
   const { port: listensAt, close } = await listenHere(server);
   return {
     baseUrl: `http://127.0.0.1:${listensAt}/v1`,
-    passed,
-    meet(fault) {
+    /** All requests, in the order of their arrival. */
+    get passed(): readonly Passed[] {
+      return passed;
+    },
+    /** Called for each request; undefined lets it pass. */
+    meet(fault: (passing: Passing) => Fault | undefined) {
       faultOf = fault;
     },
+    /** Cuts every connection, including new ones, until it is up again. */
     down() {
       isDown = true;
       server.closeAllConnections();
@@ -363,7 +357,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     up() {
       isDown = false;
     },
-    close() {
+    close(): Promise<void> {
       agent.destroy();
       return close();
     },

@@ -12,14 +12,6 @@ export interface Commit {
   readonly removed?: readonly string[];
 }
 
-/** A bare repository for a test, created with the real git and without the user's settings. */
-export interface Repository {
-  readonly path: string;
-  git(...args: readonly string[]): string;
-  commit(...commits: readonly Commit[]): void;
-  head(branch: string): string;
-}
-
 /** The author of all commits, without the settings of the user and of the machine. */
 export const authorOfTests: NodeJS.ProcessEnv = {
   GIT_CONFIG_NOSYSTEM: '1',
@@ -74,7 +66,10 @@ function asStream(commits: readonly Commit[], existing: ReadonlySet<string>, sta
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }
 
-export function createRepository(folder: string, name = 'remote.git'): Repository {
+export type Repository = ReturnType<typeof createRepository>;
+
+/** A bare repository for a test, created with the real git and without the user's settings. */
+export function createRepository(folder: string, name = 'remote.git') {
   const path = join(folder, name);
   git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path], folder);
   let time = 1_735_689_600;
@@ -82,8 +77,8 @@ export function createRepository(folder: string, name = 'remote.git'): Repositor
   return {
     path,
     git: inside,
-    head: (branch) => inside('rev-parse', '--verify', `refs/heads/${branch}`).trim(),
-    commit(...commits) {
+    head: (branch: string) => inside('rev-parse', '--verify', `refs/heads/${branch}`).trim(),
+    commit(...commits: readonly Commit[]): void {
       const branches = inside('for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/').split('\n');
       git(['fast-import', '--quiet', '--done', '--force'], path, asStream(commits, new Set(branches), time));
       time += commits.length;

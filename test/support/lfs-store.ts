@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type Answer,
-  type Instead,
-  type OtherServer,
-  openOtherServer,
-  type SeenRequest,
-} from './other-servers/other-server.ts';
-import { json, nothing } from './other-servers/responses.ts';
+import { type Answer, type Instead, openOtherServer, type SeenRequest } from './other-servers/other-server.ts';
+import { json, nothing, raw } from './other-servers/responses.ts';
 
 const type = { 'content-type': 'application/vnd.git-lfs+json' };
 
@@ -37,21 +31,6 @@ export interface LfsBehaviour {
   action?: ((action: LfsAction, object: StoredName) => LfsAction) | undefined;
 }
 
-export interface LfsStore extends OtherServer {
-  /** The endpoint, to which clients append `/objects/batch`. */
-  readonly url: string;
-  readonly username: string;
-  readonly password: string;
-  /** The objects by their ids. */
-  readonly objects: Map<string, Buffer>;
-  readonly behaviour: LfsBehaviour;
-  /** The `Authorization` header of each batch request, in order. */
-  readonly authorizations: readonly (string | undefined)[];
-  /** The requests for objects themselves, in order. */
-  readonly downloads: readonly { readonly oid: string; readonly headers: SeenRequest['headers'] }[];
-  put(content: Buffer | string): StoredName;
-}
-
 /** The file that git stores instead of an object. */
 export const pointerTo = ({ oid, size }: StoredName): string =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
@@ -61,23 +40,10 @@ export const nameOf = (content: Buffer | string): StoredName => ({
   size: Buffer.byteLength(content),
 });
 
-/** RFC 9110 section 14: the only range that clients request, up to the end. */
-const sending =
-  (bytes: Buffer): Answer =>
-  (response, { headers }) => {
-    const [, from] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
-    if (from === undefined) response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
-    else if (Number(from) >= bytes.length) {
-      response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
-    } else {
-      const rest = bytes.subarray(Number(from));
-      const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
-      response.writeHead(206, { 'content-range': range, 'content-length': rest.length }).end(rest);
-    }
-  };
+export type LfsStore = Awaited<ReturnType<typeof startLfsStore>>;
 
 /** A store for LFS objects with its own user name and password, like that of a remote. */
-export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsStore> {
+export async function startLfsStore(behaviour: LfsBehaviour = {}) {
   const [username, password] = ['store-user', 'store-password'];
   const objects = new Map<string, Buffer>();
   const authorizations: (string | undefined)[] = [];
@@ -114,20 +80,24 @@ export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsSt
     downloads.push({ oid, headers });
     const found = objects.get(oid);
     const object = { oid, size: found?.length ?? 0 };
-    return (await behaviour.download?.(request, object)) ?? (found === undefined ? nothing(404) : sending(found));
+    return (await behaviour.download?.(request, object)) ?? (found === undefined ? nothing(404) : raw(200, found));
   }
 
   const server = await openOtherServer(async (response, request) => (await responseTo(request))(response, request));
   return {
     ...server,
+    /** The endpoint, to which clients append `/objects/batch`. */
     url: `${server.origin}/studio/game.git/info/lfs`,
     username,
     password,
+    /** The objects by their ids. */
     objects,
     behaviour,
+    /** The `Authorization` header of each batch request, in order. */
     authorizations,
+    /** The requests for objects themselves, in order. */
     downloads,
-    put(content) {
+    put(content: Buffer | string): StoredName {
       const name = nameOf(content);
       objects.set(name.oid, Buffer.from(content));
       return name;

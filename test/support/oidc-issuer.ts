@@ -1,11 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import {
-  type Answer,
-  type Instead,
-  type OtherServer,
-  openOtherServer,
-  type SeenRequest,
-} from './other-servers/other-server.ts';
+import { type Answer, type Instead, openOtherServer, type SeenRequest } from './other-servers/other-server.ts';
 import { json, nothing } from './other-servers/responses.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -23,24 +17,6 @@ export interface Header {
   /** The key id; null omits it. */
   readonly kid?: string | null;
   readonly [name: string]: unknown;
-}
-
-export interface OidcIssuer extends OtherServer {
-  readonly url: string;
-  readonly behaviour: IssuerBehaviour;
-  /** Signs a JWT for this audience; undefined claims are omitted. */
-  sign(audience: string, claims?: Claims, header?: Header): string;
-  /** Signs with new keys, and serves only those. */
-  rotate(): void;
-  /** The variables that the runner sets for the steps of a job with `id-token: write`. */
-  readonly runnerEnvironment: {
-    readonly ACTIONS_ID_TOKEN_REQUEST_URL: string;
-    readonly ACTIONS_ID_TOKEN_REQUEST_TOKEN: string;
-  };
-  /** Changes the claims about the job in the JWTs of the runner. */
-  jobClaims: Claims;
-  /** The JWTs that the runner has issued, in order. */
-  readonly handedOut: readonly string[];
 }
 
 /** The claims of a GitHub job: https://docs.github.com/en/actions/reference/security/oidc */
@@ -111,8 +87,10 @@ export interface IssuerOptions {
   readonly clock?: () => number;
 }
 
+export type OidcIssuer = Awaited<ReturnType<typeof startOidcIssuer>>;
+
 /** An OpenID Connect issuer on this machine, and the runner endpoint that issues its JWTs to jobs. */
-export async function startOidcIssuer({ path = '', tls, clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
+export async function startOidcIssuer({ path = '', tls, clock = Date.now }: IssuerOptions = {}) {
   const handedOut: string[] = [];
   const behaviour: IssuerBehaviour = {};
   const runnerToken = `runner-${randomUUID()}`;
@@ -132,6 +110,7 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
       })),
     });
 
+  /** A JWT for this audience; undefined claims are omitted. */
   function signJwt(audience: string, claims: Claims = {}, { alg = 'RS256', kid, ...header }: Header = {}): string {
     const now = Math.floor(clock() / 1_000);
     const ofKey = kid === undefined ? keys[alg === 'ES256' ? 'ES256' : 'RS256'].kid : kid;
@@ -144,9 +123,14 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
 
   const issuer = {
     behaviour,
-    handedOut,
+    /** The JWTs that the runner has issued, in order. */
+    get handedOut(): readonly string[] {
+      return handedOut;
+    },
+    /** Changes the claims about the job in the JWTs of the runner. */
     jobClaims: {} as Claims,
     sign: signJwt,
+    /** Signs with new keys, and serves only those. */
     rotate() {
       keys = newKeys();
     },
@@ -183,6 +167,7 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
   return Object.assign(issuer, {
     ...server,
     url,
+    /** The variables that the runner sets for the steps of a job with `id-token: write`. */
     runnerEnvironment: {
       ACTIONS_ID_TOKEN_REQUEST_URL: `${origin}/runner/idtoken?api-version=2.0`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: runnerToken,

@@ -12,18 +12,6 @@ const run = promisify(execFile);
 /** Restart modes: `fast` disconnects all clients; `immediate` stops like a crash, and recovers. */
 export type RestartMode = 'fast' | 'immediate';
 
-/** A PostgreSQL server for one test, which may do anything with it. */
-export interface PostgresCluster {
-  readonly url: string;
-  readonly port: number;
-  restart(mode: RestartMode): Promise<void>;
-  /** Stops the server like a crash. */
-  crash(): Promise<void>;
-  /** Makes a standby a primary. */
-  promote(): Promise<void>;
-  remove(): Promise<void>;
-}
-
 const bindirCommand = fileURLToPath(new URL('../../.ci/postgres-bindir', import.meta.url));
 
 /** The folder with the programs of a PostgreSQL server; undefined if this user can run none. */
@@ -45,13 +33,16 @@ const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 interface PostgresClusterOptions {
   readonly parent?: string;
   /** Makes the server a standby of this one. */
-  readonly primary?: PostgresCluster;
+  readonly primary?: { readonly url: string };
 }
 
+export type PostgresCluster = Awaited<ReturnType<typeof startPostgresCluster>>;
+
+/** A PostgreSQL server for one test, which may do anything with it. */
 export async function startPostgresCluster(
   programs: string,
   { parent = tmpdir(), primary }: PostgresClusterOptions = {},
-): Promise<PostgresCluster> {
+) {
   const folder = mkdtempSync(join(parent, 'workspace-postgres-'));
   const data = join(folder, 'data');
   const password = primary === undefined ? randomBytes(18).toString('hex') : new URL(primary.url).password;
@@ -103,12 +94,14 @@ export async function startPostgresCluster(
       return {
         url: `postgres://workspace:${password}@127.0.0.1:${port}/postgres`,
         port,
-        async restart(mode) {
+        async restart(mode: RestartMode) {
           await control('--mode', mode, 'restart');
         },
+        /** Stops the server like a crash. */
         async crash() {
           await control('--mode', 'immediate', 'stop');
         },
+        /** Makes a standby a primary. */
         async promote() {
           await control('promote');
         },

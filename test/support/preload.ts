@@ -136,13 +136,3 @@ export const slowerTimeouts = (times: number): string =>
     const { timeout } = AbortSignal;
     AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms * ${times});
   `);
-
-/** Appends a byte to the file named by the variable for each response with this status. */
-export const notingAnswers = (status: number, variable: string): string =>
-  preload(`
-    import { appendFileSync } from 'node:fs';
-    import { subscribe } from 'node:diagnostics_channel';
-    subscribe('http.client.response.finish', ({ response }) => {
-      if (response.statusCode === ${status}) appendFileSync(process.env.${variable}, '.');
-    });
-  `);

@@ -172,16 +172,6 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-export interface ReverseProxy {
-  readonly origin: string;
-  readonly port: number;
-  /** The content of its access log. */
-  log(): Promise<string>;
-  /** The content of its error log, if it has one. */
-  errors(): Promise<string>;
-  stop(): Promise<void>;
-}
-
 interface ReverseProxyOptions {
   readonly servicePort: number;
   /** The certificate, for a configuration that names it. */
@@ -203,8 +193,10 @@ const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {
 
 const timeoutMs = 20_000;
 
+export type ReverseProxy = Awaited<ReturnType<typeof startReverseProxy>>;
+
 /** Starts the real program with its configuration, in which only addresses and paths are replaced. */
-export async function startReverseProxy(product: Product, options: ReverseProxyOptions): Promise<ReverseProxy> {
+export async function startReverseProxy(product: Product, options: ReverseProxyOptions) {
   const program = programOf(product);
   if (program === undefined) throw new Error(`There is no ${product.name} on this machine.`);
   const folder = await mkdtemp(join(tmpdir(), 'workspace-proxy-'));
@@ -252,7 +244,9 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
   return {
     origin: `https://localhost:${place.port}`,
     port: place.port,
+    /** The content of its access log. */
     log: () => readFile(place.log, 'utf8'),
+    /** The content of its error log, if it has one. */
     errors,
     stop,
   };

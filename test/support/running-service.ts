@@ -13,7 +13,6 @@ import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
-import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
@@ -48,20 +47,6 @@ export interface TokenOptions {
   readonly scopes?: readonly Scope[];
   readonly workspaces?: readonly string[] | null;
   readonly lifetime?: Duration | null;
-}
-
-export interface RunningService {
-  readonly baseUrl: string;
-  readonly port: number;
-  readonly storage: Storage;
-  readonly dataFolder: string;
-  /** The log so far, as JSON lines. */
-  log(): string;
-  ask(method: string, path: string, ask?: Ask): Promise<Reply>;
-  token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
-  /** A new workspace; its remote is not contacted unless a test syncs it. */
-  workspace(remote?: string, desk?: Partial<WorkspaceSettings>): Promise<string>;
-  stop(): Promise<void>;
 }
 
 export interface RunningServiceOptions {
@@ -117,11 +102,10 @@ export async function ask(base: string, method: string, path: string, given: Ask
 
 const cidr = (text: string) => valueIn(parseCidr(text));
 
+export type RunningService = Awaited<ReturnType<typeof startTestService>>;
+
 /** The complete service in this process, on a real socket and its own database. */
-export async function startTestService(
-  kind: DatabaseKind,
-  options: RunningServiceOptions = {},
-): Promise<RunningService> {
+export async function startTestService(kind: DatabaseKind, options: RunningServiceOptions = {}) {
   const data = await temporaryDataFolder();
   const metrics = createMetrics();
   const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
@@ -133,6 +117,7 @@ export async function startTestService(
     dataFolder: data.folder,
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
+    /** The log so far, as JSON lines. */
     log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     host: '127.0.0.1',
     port: 0,
@@ -161,19 +146,29 @@ export async function startTestService(
     storage,
     dataFolder: data.folder,
     log: () => lines.join(''),
-    ask: (method, path, given) => ask(baseUrl, method, path, given),
-    async token({ name = 'ada', owner, scopes = allScopes, workspaces = null, lifetime = null } = {}) {
+    ask: (method: string, path: string, given?: Ask) => ask(baseUrl, method, path, given),
+    async token({
+      name = 'ada',
+      owner,
+      scopes = allScopes,
+      workspaces = null,
+      lifetime = null,
+    }: TokenOptions = {}): Promise<{ readonly id: string; readonly secret: string }> {
       const { token, secret } = await storage.commit('global', (db) =>
         createToken(db, storage.now, { name, owner, scopes, workspaces, lifetime }),
       );
       return { id: token.id, secret };
     },
-    async workspace(remote = 'https://git.example.com/assets.git', desk = {}) {
+    /** A new workspace; its remote is not contacted unless a test syncs it. */
+    async workspace(
+      remote: string = 'https://git.example.com/assets.git',
+      desk: Partial<WorkspaceSettings> = {},
+    ): Promise<string> {
       const id = `w${randomUUID()}`;
       await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote, ...desk }));
       return id;
     },
-    async stop() {
+    async stop(): Promise<void> {
       await service.stop();
       await remove();
       await data.remove();

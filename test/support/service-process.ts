@@ -23,26 +23,16 @@ interface CommandOptions {
   readonly through?: readonly string[];
 }
 
-export interface RunningCommand {
-  readonly pid: number;
-  ended(): Promise<Ending>;
-  stdout(): string;
-  stderr(): string;
-  /** The first line on stdout that the test accepts; fails if the process ends before it. */
-  line(accept: (line: string) => boolean): Promise<string>;
-  /** The first accepted line on stderr, which has the log. */
-  logLine(accept: (line: string) => boolean): Promise<string>;
-  signal(signal: NodeJS.Signals): void;
-}
-
 export interface CommandResult {
   readonly code: Ending;
   readonly stdout: string;
   readonly stderr: string;
 }
 
+export type RunningCommand = ReturnType<typeof startCommand>;
+
 /** Starts the real command as it is installed, with the Node.js that runs the tests. */
-export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+export function startCommand(args: readonly string[], options: CommandOptions = {}) {
   const { folder, environment = {}, cwd, entry = command, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
   const { stdout, stderr, ...started } = startProcess([...through, process.execPath, entry, ...args], {
@@ -58,7 +48,13 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   });
   const lineOf = (output: Output) => (accept: (line: string) => boolean) =>
     output.until((text) => text.split('\n').slice(0, -1).find(accept));
-  return { ...started, stdout: stdout.text, stderr: stderr.text, line: lineOf(stdout), logLine: lineOf(stderr) };
+  return {
+    ...{ ...started, stdout: stdout.text, stderr: stderr.text },
+    /** The first line on stdout that the test accepts; fails if the process ends before it. */
+    line: lineOf(stdout),
+    /** The same on stderr, which has the log. */
+    logLine: lineOf(stderr),
+  };
 }
 
 /** Runs the real command to its end. */

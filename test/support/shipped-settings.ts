@@ -1,7 +1,6 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
 import type { RateLimit } from '../../src/service/access/access.ts';
-import { fixedSettings, serveFlags } from '../../src/service/cli/settings.ts';
-import { parseRateLimit } from '../../src/service/cli/values.ts';
+import { fixedSettings, parseRateLimit, serveFlags } from '../../src/service/cli/settings.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */
 function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {
@@ -14,7 +13,7 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
 /** The default rate limit of `serve`. Tests, benchmarks and the simulation use it unless they set another one. */
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
 
-const { keepLockHistory, keepSyncs, parallelClones: _, ...quotas } = fixedSettings;
+const { keepLockHistory, keepSyncs, parallelClones: _, parallelSyncs: __, ...quotas } = fixedSettings;
 
 export const shippedRetention = { keepLockHistory, keepSyncs, keepAudit: undefined };
 

@@ -1,10 +1,13 @@
-import { type TakeDecision, type TakeRequest, take } from '../../src/service/locks/take.ts';
+import { type LockTerms, type TakeDecision, type TakeRequest, take } from '../../src/service/locks/take.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import type { Bearer } from '../../src/service/tokens/tokens.ts';
 
 export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
 });
+
+/** Without quotas and delays. */
+export const noTerms: LockTerms = { quota: async (_db, _now, requests) => requests.map(() => undefined), delayMs: 0 };
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
@@ -24,6 +27,7 @@ export const takeIn = (
     db,
     now,
     paths.map((path) => lockRequest(path, more)),
+    noTerms,
   );
 
 /** The lock of a request that was granted one. */

@@ -1,28 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import {
   type Answer,
-  type OtherServer,
   type OtherServerOptions,
   openOtherServer,
   type SeenRequest,
 } from './other-servers/other-server.ts';
 import { inTurn, nothing } from './other-servers/responses.ts';
 
-export interface WebhookReceiver extends Omit<OtherServer, 'requests'> {
-  /** The URL of the receiver, with the given path. */
-  readonly url: (path?: string) => string;
-  /** All deliveries that have arrived. */
-  readonly deliveries: readonly SeenRequest[];
-  /** Sets the response to each further request in turn; the last one is also that to all later requests. */
-  readonly behave: (...answers: readonly [Answer, ...Answer[]]) => void;
-  /** Sets the response to every request to the path; the responses above are for all others. */
-  readonly behaveAt: (path: string, answer: Answer) => void;
-  /** The first delivery that no earlier call has returned, as soon as it arrives. */
-  readonly nextDelivery: () => Promise<SeenRequest>;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
 
 /** A receiver of webhooks at a loopback address. It responds 204 until it is given another behavior. */
-export async function startWebhookReceiver(options: OtherServerOptions = {}): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(options: OtherServerOptions = {}) {
   let answer: Answer = nothing(204);
   const byPath = new Map<string, Answer>();
   const arrivals = new EventEmitter();
@@ -33,13 +21,18 @@ export async function startWebhookReceiver(options: OtherServerOptions = {}): Pr
   }, options);
   return {
     ...server,
+    /** The URL of the receiver, with the given path. */
     url: (path = '/hook') => server.origin + path,
+    /** All deliveries that have arrived. */
     deliveries: requests,
-    behave(...answers) {
+    /** Sets the response to each further request in turn; the last one is also that to all later requests. */
+    behave(...answers: readonly [Answer, ...Answer[]]) {
       answer = inTurn(...answers);
     },
-    behaveAt: (path, always) => void byPath.set(path, always),
-    async nextDelivery() {
+    /** Sets the response to every request to the path. */
+    behaveAt: (path: string, always: Answer) => void byPath.set(path, always),
+    /** The first delivery that no earlier call has returned, as soon as it arrives. */
+    async nextDelivery(): Promise<SeenRequest> {
       const index = handedOut;
       handedOut += 1;
       for (;;) {

@@ -1,6 +1,5 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { checkoutFolder } from '../support/workflow/checkouts.ts';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
 import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import type { UsedStep } from '../support/workflow/used-action.ts';
 
@@ -36,4 +35,15 @@ export function calledWorkflow({ files = async () => {} }: Calling = {}): Called
   };
 
   return { source: ownSource, uses: { 'actions/checkout': checkOut }, checkouts };
+}
+
+/** The folder of the files of `actions/checkout`. A path outside of the workspace is rejected, as in the real one. */
+async function checkoutFolder({ job, with: { path = '' } }: UsedStep): Promise<string> {
+  const { workspace } = job.folders;
+  const folder = resolve(workspace, path);
+  if (folder !== workspace && !folder.startsWith(workspace + sep)) {
+    throw new Error(`Repository path '${folder}' is not under '${workspace}'`);
+  }
+  await mkdir(folder, { recursive: true });
+  return folder;
 }

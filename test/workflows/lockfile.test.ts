@@ -55,15 +55,3 @@ test('the lockfile has exactly the actions in use, at their commits and versions
   ]);
   expect(locked.dependencies, 'run gh actions-lock --no-narrow').toEqual(Object.fromEntries(expected));
 });
-
-test('the lockfile names one id for each owner and repository', () => {
-  const ids = Object.entries(locked.dependencies).map(([key, { owner_id, repo_id }]) => {
-    const [owner = '', repository = ''] = (key.split('@')[0] ?? '').split('/');
-    return { owner, repository: `${owner}/${repository}`, owner_id, repo_id };
-  });
-  const pairs = (values: readonly (readonly [string, number])[]) => new Set(values.map((each) => each.join(' '))).size;
-  expect(pairs(ids.map((each) => [each.owner, each.owner_id]))).toBe(new Set(ids.map(({ owner }) => owner)).size);
-  expect(pairs(ids.map((each) => [each.repository, each.repo_id]))).toBe(
-    new Set(ids.map((each) => each.repository)).size,
-  );
-});

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
 import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
-import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { calledWorkflow, ownCommit, ownSource } from './called.ts';
 import { actionWorkflows } from './our-workflows.ts';
 
@@ -56,9 +55,4 @@ test('the archive that a runner downloads has both action files and what they ru
   const parts = ['action.yml', 'dist/action.yml', 'dist', 'dist/index.js', 'dist/post', 'dist/post/index.js'];
   const attributes = execFileSync('git', ['check-attr', 'export-ignore', ...parts], { cwd: root, encoding: 'utf8' });
   expect(attributes.trim().split('\n')).toEqual(parts.map((part) => `${part}: export-ignore: unspecified`));
-});
-
-test('`$/` cannot name the root of the repository', async () => {
-  const workflow = parseWorkflow('on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ uses: $/ }] } }');
-  await expect(runWorkflowJob({ workflow, source: ownSource })).rejects.toThrow('Expected format');
 });

@@ -8,7 +8,7 @@ import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { storePool } from '../support/stored-pool.ts';
 import { filled } from '../support/workflow/expressions.ts';
-import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
+import { inputsOf, secretsOf } from '../support/workflow/job-contexts.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
 import {

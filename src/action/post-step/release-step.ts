@@ -110,7 +110,6 @@ async function releaseOnService(
     const context = { ...time, client, record, session, service: baseUrl, within: { ...within, isLastChance: true } };
     return { results: await releaseAll(context, candidates), now: client.serverNow() };
   } finally {
-    within.stop();
     client.dispose();
   }
 }

@@ -1,4 +1,4 @@
-import { type CallLimits, type Client, inParallel, type LostLock, lookUp, withRequest } from '../../client/client.ts';
+import { type CallLimits, type Client, type LostLock, lookUp, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent, LeaseIntent, LockLocation } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
@@ -38,11 +38,8 @@ export async function releaseAll(
   candidates: ReleaseCandidates,
 ): Promise<readonly CandidateResult[]> {
   const byPath = Map.groupBy(releasesOf(candidates), ({ about }) => about.path);
-  const results: CandidateResult[] = [];
-  await inParallel([...byPath.values()], async (onPath) => {
-    results.push(...(await releaseInTurn(context, onPath)));
-  });
-  return results;
+  const results = await Promise.all(Array.from(byPath.values(), (onPath) => releaseInTurn(context, onPath)));
+  return results.flat();
 }
 
 async function releaseInTurn(

@@ -36,7 +36,7 @@ export async function stopRenewal(
   signal: AbortSignal,
 ): Promise<void> {
   if (saved === '') return;
-  tryTo(() => context.ledger.append({ kind: 'stop-renewing', step, at: new Date().toISOString() }));
+  tryTo(() => context.ledger.append({ kind: 'step-ended', step, at: new Date().toISOString() }));
   const renewer = savedProcess(saved);
   if (renewer !== undefined) await waitOrKill(context, renewer, signal);
 }

@@ -117,8 +117,6 @@ const shapes = {
   intent: { ...request, type: isString, ttl: isTtl, byService: isBoolean },
   /** `waitedMs` is the time since the step first requested the path. */
   granted: { ...request, waitedMs: isInteger, lock: isGrantedLock },
-  /** The service refused the lock: there is nothing to release. */
-  denied: request,
   /**
    * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths.
    */
@@ -132,7 +130,10 @@ const shapes = {
    * post-step releases none: `auto-release` is false.
    */
   acquired: { ...ofStep, outlivesJob: isOptional(isBoolean) },
-  /** The post-step has begun: whatever the step is granted after this line, it gives back. */
+  /**
+   * The post-step has begun: no lock of the step is renewed after this line, and whatever the step is granted after it,
+   * it gives back.
+   */
   'step-ended': { step: isString, at: isString },
   /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
   renewed: { ...ofStep, expires_at: isString, except: isOptional(isStringList) },
@@ -142,13 +143,11 @@ const shapes = {
   lost: { ...request, holder: isOptional(isHolder) },
   /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
   'run-cancelled': { step: isString, at: isString, reason: isOptional(isString) },
-  /** No lock of the step is renewed after this line. */
-  'stop-renewing': { step: isString, at: isString },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
   releasing: ending,
   /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
   marks: { service: isString, at: isString },
-  /** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
+  /** The lock is not ours, or no longer: it was refused, released, is absent, or a different lock is on the path. */
   ended: ending,
 };
 

@@ -10,6 +10,7 @@ import type {
   Loss,
   Plan,
   RecordedProcess,
+  Renewed,
 } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -82,12 +83,6 @@ export function historyOf(entries: readonly Entry[]) {
   return history.read();
 }
 
-/** All locks of a step then expire at this time, except those on some paths. */
-interface RecordedRenewal {
-  readonly expires_at: string;
-  readonly except: ReadonlySet<string>;
-}
-
 export interface JobLock {
   /** With the expiry after the last renewal. */
   readonly grant: Grant;
@@ -99,12 +94,12 @@ export interface JobLock {
   readonly grantedAgain?: boolean;
 }
 
-/** A lock as its own entries describe it. asRenewed() adds the renewals. */
-interface RecordedLock extends JobLock {
-  /** The number of renewals of its step before it was granted. */
-  readonly renewedFrom: number;
-  /** The number of renewals when it was lost or its release started: later ones did not include it. */
-  readonly renewedUntil?: number;
+/** A lock as it was granted, and what became of it. */
+interface RecordedLock {
+  readonly grant: Grant;
+  expiresAt: string;
+  releaseStarted: boolean;
+  loss: Loss | undefined;
 }
 
 /** The results of all requests of a job's steps, which grow with the ledger. */
@@ -112,15 +107,13 @@ export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
   const held = new Map<string, Map<string, RecordedLock>>();
-  /** The renewals of each step, by its id. One line is about all of its locks, so locks are compared when they are read. */
-  const renewals = new Map<string, RecordedRenewal[]>();
   const grants = new Map<string, Grant>();
   /** The key of the last grant of each path. */
   const lastKeys = new Map<string, string>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
-  const stopped = new Set<string>();
+  const ended = new Set<string>();
   const stepNames = new Map<string, string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
@@ -138,31 +131,24 @@ export function openHistory() {
     return locks;
   }
 
-  function renewalsOf(step: string): RecordedRenewal[] {
-    const all = renewals.get(step) ?? [];
-    renewals.set(step, all);
-    return all;
-  }
-
-  function update({ grant, ...lock }: RecordedLock, change: Partial<JobLock>): void {
-    const renewedUntil = lock.renewedUntil ?? renewalsOf(grant.step).length;
-    locksAt(grant).set(grant.key, { ...lock, grant, renewedUntil, ...change });
-  }
-
-  function asRenewed({ grant, releaseStarted, loss, renewedFrom, renewedUntil }: RecordedLock): JobLock {
-    const all = renewalsOf(grant.step);
-    let last = (renewedUntil ?? all.length) - 1;
-    while (last >= renewedFrom && all[last]?.except.has(grant.path)) last -= 1;
-    const { expires_at } = (last >= renewedFrom ? all[last] : undefined) ?? grant.lock;
-    return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseStarted, loss };
-  }
-
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
     const locks = [...locksAt(entry).values()];
     if (entry.key !== undefined) return locks.filter(({ grant }) => grant.key === entry.key);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
+  }
+
+  /** Of the locks of the step, those that are lost or being released were not included. */
+  function renewed({ step, expires_at, except = [] }: Renewed): void {
+    const excepted = new Set<string>(except);
+    for (const locks of held.values()) {
+      for (const lock of locks.values()) {
+        const { grant, releaseStarted, loss } = lock;
+        const isIncluded = grant.step === step && !releaseStarted && loss === undefined && !excepted.has(grant.path);
+        if (isIncluded) lock.expiresAt = expires_at;
+      }
+    }
   }
 
   function addEntry(entry: Entry): void {
@@ -194,11 +180,11 @@ export function openHistory() {
         }
         break;
       case 'acquired':
-      case 'step-ended':
         acquiring.delete(entry.step);
         break;
-      case 'denied':
-        unanswered.delete(entry.key);
+      case 'step-ended':
+        acquiring.delete(entry.step);
+        ended.add(entry.step);
         break;
       case 'granted': {
         unanswered.delete(entry.key);
@@ -207,14 +193,14 @@ export function openHistory() {
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         locks.delete(entry.key);
-        locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
+        locks.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
         lastKeys.set(locationKey(entry), entry.key);
         grants.set(`${entry.step} ${locationKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
       }
       case 'renewed':
-        renewalsOf(entry.step).push({ expires_at: entry.expires_at, except: new Set(entry.except) });
+        renewed(entry);
         renewalError.delete(entry.step);
         break;
       case 'unrenewed':
@@ -223,16 +209,14 @@ export function openHistory() {
       case 'lost': {
         const lock = locksAt(entry).get(entry.key);
         losses.set(entry.key, entry);
-        if (lock !== undefined) update(lock, { loss: entry });
+        if (lock !== undefined) lock.loss = entry;
         break;
       }
-      case 'stop-renewing':
-        stopped.add(entry.step);
-        break;
       case 'releasing':
-        for (const lock of locksOf(entry)) update(lock, { releaseStarted: true });
+        for (const lock of locksOf(entry)) lock.releaseStarted = true;
         break;
       case 'ended':
+        if (entry.key !== undefined) unanswered.delete(entry.key);
         for (const { grant } of locksOf(entry)) {
           locksAt(entry).delete(grant.key);
           endings.set(grant.key, entry);
@@ -259,15 +243,15 @@ export function openHistory() {
     /** The lock of this grant, unless it has ended. */
     find(grant: Grant): JobLock | undefined {
       const lock = held.get(locationKey(grant))?.get(grant.key);
-      return lock && asRenewed(lock);
+      return lock && jobLockOf(lock);
     },
-    /** Whether the renewal of the step's locks has stopped. */
-    hasStopped: (step: string): boolean => stopped.has(step),
+    /** Whether the post-step of the step has begun. */
+    hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
       held: Array.from(held, ([path, locks]) =>
         Array.from(locks.values(), (lock) => ({
-          ...asRenewed(lock),
+          ...jobLockOf(lock),
           grantedAgain: lock.grant.key !== lastKeys.get(path),
         })),
       ).flat(),
@@ -289,5 +273,9 @@ export function openHistory() {
     }),
   };
 }
+
+const jobLockOf = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
+  ...{ grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } }, releaseStarted, loss },
+});
 
 const locationKey = ({ service, workspace, path }: LockLocation): string => JSON.stringify([service, workspace, path]);

@@ -48,7 +48,7 @@ export function followLocks(
   }
 
   function endReason(): RenewalEndReason | undefined {
-    if (history.hasStopped(step)) return 'stopped';
+    if (history.hasEnded(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
     if (locks.length === 0) return 'nothing-left';
     return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;

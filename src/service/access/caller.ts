@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Actor } from '../audit/audit.ts';
 import { noSuchWorkspace } from '../contract/problem.ts';
 import { addressOf, type Environment } from '../http/context.ts';
-import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
+import { type KeyedRequest, keyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';

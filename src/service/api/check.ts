@@ -5,7 +5,7 @@ import { branchField, heldPathField } from '../contract/request-fields.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, lockSchema, outdatedSchema, type Resource } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
-import { toLock } from '../locks/lock-row.ts';
+import { toLock } from '../locks/find.ts';
 import { pushLockMode } from '../workspaces/settings.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 

@@ -11,7 +11,7 @@ import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
-import type { LeaseRequest } from '../locks/take-lease.ts';
+import type { LeaseRequest } from '../locks/lease-store.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import {

@@ -7,9 +7,8 @@ import { heldPathField, parsedBy, plainText } from '../contract/request-fields.t
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
-import type { LockQuery } from '../locks/list.ts';
-import { maxCursorLength, readCursor, writeCursor } from '../locks/list.ts';
-import { toLock } from '../locks/lock-row.ts';
+import { toLock } from '../locks/find.ts';
+import { type LockQuery, maxCursorLength, readCursor, writeCursor } from '../locks/list.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxPreferLength, preferredWait } from './lock-headers.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';

@@ -52,8 +52,8 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
   });
 }
 
-/** GitHub sends at most 25 MB, and waits for ten seconds. */
-const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event', maxMs: 10_000 };
+/** GitHub sends at most 25 MB. */
+const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event' };
 
 /** Nothing is signed with it. With it, a request for a workspace without a secret takes as long as any other. */
 const noSecret = newWebhookSecret();

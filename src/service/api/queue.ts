@@ -7,7 +7,7 @@ import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts'
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import type { AskDecision } from '../locks/ask.ts';
-import { withoutWaitId } from '../locks/queue.ts';
+import { withoutWaitId } from '../locks/line.ts';
 import { tooManyWaits } from './lock-responses.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 

@@ -1,6 +1,5 @@
-import { optional, withDefault } from '../../command/flags.ts';
+import { optional, wholeNumber, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { wholeNumber } from '../../command/values.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';

@@ -1,23 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
 import { CommandError, defineCommand } from '../../command/command.ts';
-import { deliberateToggle, required } from '../../command/flags.ts';
+import { deliberateToggle, parseFileOrPipe, required } from '../../command/flags.ts';
 import { awaitStop, exitCodeOf, type ProcessIo } from '../../command/io.ts';
-import { type CommandOutput, type OutputBlock, printOutput, quoted, textTable } from '../../command/print.ts';
+import { type CommandOutput, printOutput, quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
-import { parseFileOrPipe } from '../../command/values.ts';
-import { timeCell } from '../../interface/format.ts';
+import { pluralize, timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { BackupError, type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
 import { type RowCounts, writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { printMigration, withOwnDatabase } from './open-storage.ts';
+import { databaseUrl, printMigration, withDatabase, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
 
 const backup = defineStorageCommand({
@@ -42,54 +39,42 @@ const backup = defineStorageCommand({
       isPiped,
       document: { taken_at, service_version: header.service, schema_version: header.schema, rows },
       lines: [
-        `Wrote the database as of ${timeCell(taken_at)} to ${where}, with schema ${header.schema}:`,
-        ...rowCounts(rows),
+        `Wrote the database as of ${timeCell(taken_at)} to ${where}: ${totalOf(rows)}, with schema ${header.schema}.`,
       ],
     };
   },
 });
 
-const rowCounts = (rows: RowCounts): readonly OutputBlock[] =>
-  textTable(
-    Object.entries(rows).filter(([, count]) => count > 0),
-    { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },
-    'Nothing is stored yet.',
+const totalOf = (rows: RowCounts): string =>
+  pluralize(
+    Object.values(rows).reduce((sum, count) => sum + count, 0),
+    'row',
   );
 
-/** Creates a file for the current user only, which gets its name when it is complete. */
+/** Creates a file for the current user only, and removes it if it is not complete. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
-  refuseExisting(file);
   const interruption = new AbortController();
   const stop = awaitStop(io);
   void stop.received.then((signal) =>
     interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
   );
-  const partial = `${file}.${randomUUID()}.partial`;
-  const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
+  const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
+    EEXIST: 'it already exists. Choose another name, or remove it',
+    ENOENT: 'its folder does not exist',
+  });
   try {
     const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
     // An interruption before the first write: writeBackup() rejects.
     output.on('error', () => undefined);
-    const written = await writeBackup(storage, packageVersion, output);
-    // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
-    await link(partial, file).catch(() => {
-      refuseExisting(file);
-      return rename(partial, file);
-    });
-    return written;
+    return await writeBackup(storage, packageVersion, output);
   } catch (error) {
+    await rm(file);
     interruption.signal.throwIfAborted();
     throw error;
   } finally {
     stop.forget();
-    await rm(partial, { force: true });
     flushFolder(dirname(file));
   }
-}
-
-function refuseExisting(file: string): void {
-  if (existsSync(file))
-    throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
 }
 
 const restore = defineCommand({
@@ -109,12 +94,15 @@ const restore = defineCommand({
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
-    const advice = 'Stop it, then restore again.';
-    const database = { data, environment, advice, onMigrated: printMigration(io) };
-    const restoring = withOwnDatabase(database, (storage) =>
-      restoreBackup(storage, input, { replace, actor: operatorActor() }),
-    ).finally(() => input.destroy());
-    const restored = await withFileErrors(file, restoring).catch((error: unknown) => {
+    const database = { data, environment, onMigrated: printMigration(io) };
+    const restoreIt = () =>
+      withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));
+    const isInFolder = databaseUrl(environment) === null;
+    const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
+    const restored = await withFileErrors(
+      file,
+      restoring.finally(() => input.destroy()),
+    ).catch((error: unknown) => {
       throw error instanceof BackupError ? new CommandError(error.message) : error;
     });
     printOutput(io.stdout, json, outputOf(restored));
@@ -138,9 +126,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       live_locks: restored.activeLocks,
     },
     lines: [
-      `Restored the backup of ${timeCell(taken_at)}, with schema ${header.schema}:`,
-      ...rowCounts(rows),
-      '',
+      `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
       `Locks restored until they expire: ${restored.activeLocks}. List them with "lock list" when the service has started.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',

@@ -96,24 +96,21 @@ function databaseFailure(error: unknown): string {
   return 'the driver rejected the URL, or the server rejected the connection';
 }
 
-interface OwnDatabase extends StorageEvents {
-  readonly data: string;
-  readonly environment: NodeJS.ProcessEnv;
-  /** What to do if a service runs on the folder. */
-  readonly advice: string;
-}
-
-/** Prepares the folder of SQLite, and keeps other services off it during the work. */
-export async function withOwnDatabase<T>(
-  { data, environment, advice, ...events }: OwnDatabase,
+/** Opens the database for the work. */
+export async function withDatabase<T>(
+  { data, environment, ...events }: StorageEvents & { readonly data: string; readonly environment: NodeJS.ProcessEnv },
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const usesPostgres = databaseUrl(environment) !== null;
-  if (!usesPostgres) prepareDataFolder(data);
-  const release = usesPostgres ? () => undefined : takeInstanceLock(data, advice);
+  const storage = await openStorage(data, environment, events);
+  return work(storage).finally(storage.close);
+}
+
+/** Prepares the data folder, and keeps other services off it during the work. `advice` is for the case that one runs. */
+export async function withOwnFolder<T>(data: string, advice: string, work: () => Promise<T>): Promise<T> {
+  prepareDataFolder(data);
+  const release = takeInstanceLock(data, advice);
   try {
-    const storage = await openStorage(data, environment, events);
-    return await work(storage).finally(storage.close);
+    return await work();
   } finally {
     release();
   }

@@ -3,20 +3,20 @@ import { GitError } from '../git/git-error.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { audit } from './audit.ts';
 import { backupCommands } from './backup.ts';
-import { credentialCommands } from './credentials.ts';
 import { hookCommands } from './hook.ts';
 import { poolCommands } from './pool.ts';
 import { serve } from './serve.ts';
+import { tokenCommands } from './token.ts';
+import { trustCommands } from './trust.ts';
 import { urlCommands } from './url-commands.ts';
 import { workspaceCommands } from './workspace.ts';
-import { workspaceUpdate } from './workspace-settings.ts';
 
 /** The commands of the operator, on the machine and the database of the service. */
 export const operatorCommands: readonly Command[] = [
   serve,
-  ...credentialCommands,
+  ...tokenCommands,
+  ...trustCommands,
   ...workspaceCommands,
-  workspaceUpdate,
   ...urlCommands,
   ...poolCommands,
   ...hookCommands,

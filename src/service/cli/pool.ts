@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type CommandContext, CommandError } from '../../command/command.ts';
-import { type Flag, type FlagValues, optional, repeated, required } from '../../command/flags.ts';
+import { type Flag, type FlagValues, optional, parseFileOrPipe, repeated, required } from '../../command/flags.ts';
 import type { ProcessIo } from '../../command/io.ts';
 import { quoted, textTable } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
-import { parseFileOrPipe } from '../../command/values.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { refused } from '../../interface/parsed.ts';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { packageVersion, revision, versionText } from '../../built/version.ts';
 import { CommandError } from '../../command/command.ts';
-import { awaitStop, type ProcessIo } from '../../command/io.ts';
-import type { Output } from '../../command/log-output.ts';
+import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
 import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { safeText } from '../../interface/safe-text.ts';
@@ -23,9 +22,8 @@ import { schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listTrustRules } from '../trust/rules.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
-import { downgradeAdvice, prepareDataFolder, withOwnDatabase } from './open-storage.ts';
+import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
 import {
-  defaultOrigin,
   fixedSettings,
   listenFailure,
   loopbackNetworks,
@@ -35,34 +33,32 @@ import {
   signInLines,
   signInUrl,
 } from './settings.ts';
-import { dataFolder } from './storage-command.ts';
 
 export async function runService(
   settings: ServeSettings,
   environment: NodeJS.ProcessEnv,
   io: ProcessIo,
-  unknownVariables: readonly object[],
+  unknownVariables: readonly string[],
 ): Promise<void> {
   const { data, dev, allowFileRemotes } = settings;
   const log = createLog(settings, io.stderr);
-  for (const each of unknownVariables) log.warn(each, 'unknown variable: it has no effect');
+  for (const variable of unknownVariables) log.warn({ variable }, 'unknown variable: it has no effect');
   const metrics = createMetrics();
   const { version, revision } = build();
   metrics.buildInfo.set({ version, revision: revision ?? 'unknown', node: process.versions.node }, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   await checkGit(git);
-  // On PostgreSQL, it has only the mirrors.
-  prepareDataFolder(data);
+  const advice =
+    'Stop it, or choose another folder with --data. To run several services, use PostgreSQL (DATABASE_URL), and a folder for each.';
   const database = {
     ...{ data, environment },
-    advice: 'Stop it, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
     onCommit: (changes: number) => metrics.commits.observe(changes),
     onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
   };
-  await withOwnDatabase(database, (storage) =>
-    serveUntilStopped({ settings, storage, git, metrics, log, environment, io }),
+  await withOwnFolder(data, advice, () =>
+    withDatabase(database, (storage) => serveUntilStopped({ settings, storage, git, metrics, log, environment, io })),
   );
 }
 
@@ -156,6 +152,7 @@ function announce(
   const origin = public_url ?? originAt(host, port);
   const dashboard_url = `${origin}/`;
   const sign_in_link = link && signInUrl(origin, link);
+  const signInFlags = `--data ${shellWord(settings.data)} --public-url ${shellWord(origin)}`;
   if (json) {
     printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build(), sign_in_link, ...dev });
   } else {
@@ -164,7 +161,7 @@ function announce(
       ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined
-        ? [`To sign in to it without a token: ${signInCommand(settings.data, origin)}`]
+        ? [`To sign in to it without a token: workspace-service sign-in ${signInFlags}`]
         : ['', ...signInLines(sign_in_link)]),
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
@@ -186,14 +183,6 @@ async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port
 }
 
 const build = () => ({ version: packageVersion, revision });
-
-/** The command that creates a sign-in link, with the flags that the running service needs. */
-const signInCommand = (data: string, origin: string): string =>
-  [
-    'workspace-service sign-in',
-    ...(data === dataFolder ? [] : [`--data ${shellWord(data)}`]),
-    ...(origin === defaultOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
-  ].join(' ');
 
 /** The start removes the mirrors of unknown workspaces, so the folder remembers the database that it belongs to. */
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {

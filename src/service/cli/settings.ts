@@ -1,14 +1,14 @@
 import { CommandError } from '../../command/command.ts';
-import { type FlagValues, list, optional, toggle, withDefault } from '../../command/flags.ts';
-import { wholeNumber } from '../../command/values.ts';
+import { type FlagValues, list, optional, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
 import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { oneOf } from '../../interface/one-of.ts';
-import { type Parsed, refused } from '../../interface/parsed.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { RateLimit } from '../access/access.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
-import { parseLockDelay } from '../workspaces/fields.ts';
+import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags } from './storage-command.ts';
-import { parseByteCount, parseFolder, parseHost, parsePublicUrl, parseRateLimit } from './values.ts';
+import { parseFolder } from './values.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -60,7 +60,6 @@ export const serveFlags = {
     parseDurationBetween({ seconds: 0 }, { seconds: 86_400 }),
     '10s',
   ),
-  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', wholeNumber(1, 64), '4'),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',
@@ -84,13 +83,12 @@ export const fixedSettings = {
   /** A quarter after a release, its locks and syncs no longer matter. */
   keepLockHistory: { seconds: 90 * 86_400 },
   keepSyncs: { seconds: 90 * 86_400 },
+  parallelSyncs: 4,
   /** Each clone is a process of git with one thread. More wait for a slot. */
   parallelClones: 16,
   /** So many that only a mistake reaches them. The pages stay fast far beyond. */
   maxLocks: 200_000,
   maxLocksPerOwner: 50_000,
-  /** For stored responses to requests with an Idempotency-Key. The oldest are removed when it is full. */
-  maxRememberedBytes: 1_000_000_000,
 };
 
 export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };
@@ -101,6 +99,52 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
     ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
     : network;
 }
+
+export function parseHost(text: string): Parsed<string> {
+  return /^[A-Za-z0-9.:%_-]+$/.test(text)
+    ? accepted(text)
+    : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
+}
+
+/** With or without `/v1`; no other path, because the dashboard links to paths that start with a slash. */
+export function parsePublicUrl(text: string): Parsed<string> {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
+  const { username, password, search, hash, origin, pathname } = new URL(text);
+  if (username !== '' || password !== '')
+    return refused('It must not have a user name or a password, because it is public.');
+  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
+  return /^\/*(?:v1\/*)?$/.test(pathname)
+    ? accepted(origin)
+    : refused('It must not have a path: the service must be at the root of its host.');
+}
+
+const maxPerSecond = 1_000_000;
+
+/** Burst of an idle token, in seconds of its rate: jobs request all their locks when they start. */
+const burstSeconds = 60;
+
+export function parseRateLimit(text: string): Parsed<RateLimit> {
+  if (text === '0') return accepted(null);
+  const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
+  const perSecond = Number(digits);
+  if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond)
+    return refused(
+      `It must be a number of requests per second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`,
+    );
+  return accepted({ perSecond, burst: perSecond * burstSeconds });
+}
+
+const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+export function parseByteCount(text: string): Parsed<number> {
+  if (text === '0') return accepted(0);
+  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
+  return isByteUnit(unit)
+    ? accepted(Number(digits) * bytesIn[unit])
+    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+}
+
+const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 

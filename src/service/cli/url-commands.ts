@@ -1,9 +1,9 @@
-import { toggle } from '../../command/flags.ts';
+import { required, toggle } from '../../command/flags.ts';
 import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { pushSecretAudited } from '../workspaces/workspaces.ts';
-import { defaultOrigin, publicUrl, signInLines, signInUrl } from './settings.ts';
+import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { workspaceArgument } from './values.ts';
 
@@ -14,22 +14,18 @@ const settings: Readonly<Record<Forge, string>> = {
   gitea: 'Gitea or Forgejo: Settings > Webhooks > Add webhook > Push events',
 };
 
-/** For commands that print URLs of the service. */
-const missingUrlProblem = ({ publicUrl: url }: { readonly publicUrl: string | undefined }): readonly string[] =>
-  url === undefined
-    ? [
-        'The URL of the service is unknown. Pass it as --public-url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.',
-      ]
-    : [];
+const requiredUrl = required('URL', publicUrl.description, parsePublicUrl);
 
 const workspacePushHook = defineStorageCommand({
   name: 'workspace push-hook',
   summary: 'print the webhook for GitHub, GitLab, Gitea or Forgejo that syncs each pushed branch',
   details: ['Creates its secret at first use. Anyone who has it can start syncs of the workspace, and nothing else.'],
   arguments: { workspace: workspaceArgument },
-  flags: { rotate: toggle('replace the secret: events signed with the previous one are refused'), publicUrl },
+  flags: {
+    rotate: toggle('replace the secret: events signed with the previous one are refused'),
+    publicUrl: requiredUrl,
+  },
   example: 'game --public-url https://assets.example.com',
-  check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }, storage) {
     const secret = await storage.commit({ workspace: id }, (db) =>
       pushSecretAudited(db, storage.now, operatorActor(), id, flags.rotate),
@@ -54,11 +50,10 @@ const workspaceLfs = defineStorageCommand({
   summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
   details: ['They contain no secret: people sign in with their own token as the password.'],
   arguments: { workspace: workspaceArgument },
-  flags: { publicUrl },
+  flags: { publicUrl: requiredUrl },
   example: 'game --public-url https://assets.example.com',
-  check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }) {
-    const settings = lfsClientSettings(`${flags.publicUrl}`, id);
+    const settings = lfsClientSettings(flags.publicUrl, id);
     const { url, committed, perClone, forRemote } = settings;
     const linesOf = (text: string) => text.trimEnd().split('\n');
     return {
@@ -93,4 +88,4 @@ const signIn = defineStorageCommand({
   },
 });
 
-export const urlCommands = [signIn, workspaceLfs, workspacePushHook];
+export const urlCommands = [workspaceLfs, workspacePushHook, signIn];

@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchName, branchRef, mainBranch } from './branch-name.ts';
-import { abandonedAfterMs, ageOf, withScratchFolder } from './scratch.ts';
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
@@ -59,9 +58,20 @@ async function createFolders(repository: string): Promise<void> {
     await mkdir(join(repository, part), { recursive: true });
 }
 
+/** Runs the work with a temporary folder in `parent`, and removes the folder when the work ends or fails. */
+export async function withScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'work-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
 /**
- * Runs work that writes packs into a mirror, several at a time. A fetch or maintenance that fails, such as on a full
- * disk, leaves its unfinished pack there: it is removed when no other work of this process writes into the mirror.
+ * Runs work that writes packs into a mirror, several at a time. What fails, such as on a full disk, leaves files there:
+ * they are removed when no other work of this process writes into the mirror.
  */
 export function createPackWriters() {
   const writers = new Map<string, { running: number; hasFailed: boolean }>();
@@ -71,7 +81,6 @@ export function createPackWriters() {
     writers.set(repository, state);
     state.running += 1;
     try {
-      await removeFiles(unfinishedPacks(mirror), abandonedAfterMs);
       return await work();
     } catch (error) {
       state.hasFailed = true;
@@ -80,25 +89,25 @@ export function createPackWriters() {
       state.running -= 1;
       if (state.running === 0) {
         writers.delete(repository);
-        // Listed before any other work can start.
-        if (state.hasFailed) await removeFiles(unfinishedPacks(mirror), 0);
+        if (state.hasFailed) await removeLeftovers(repository);
       }
     }
   };
 }
 
-/** Temporary packs of git, which it renames when they are complete, and marks of packs of a fetch that has not ended. */
-function unfinishedPacks({ repository }: Mirror): readonly string[] {
-  const packs = join(repository, 'objects', 'pack');
-  try {
-    return readdirSync(packs)
-      .filter((file) => /^(?:\.tmp-|tmp_)|\.keep$/.test(file))
-      .map((file) => join(packs, file));
-  } catch {
-    return [];
-  }
-}
+/** Temporary packs of git, marks of packs of a fetch that has not ended, and locks of refs. */
+const leftovers = [
+  ['objects/pack', /^(?:\.tmp-|tmp_)|\.keep$/],
+  ['refs/fetched', /\.lock$/],
+] as const;
 
-async function removeFiles(paths: readonly string[], olderThanMs: number): Promise<void> {
-  for (const path of paths) if ((await ageOf(path)) >= olderThanMs) await rm(path, { force: true });
+/** Removes what a git that was killed or has failed left in a repository that none is writing into. */
+export async function removeLeftovers(repository: string): Promise<void> {
+  const files = leftovers.flatMap(([folder, pattern]) => {
+    const path = join(repository, folder);
+    // Listed before any other work can start.
+    const names = existsSync(path) ? readdirSync(path) : [];
+    return names.filter((name) => pattern.test(name)).map((name) => join(path, name));
+  });
+  for (const file of files) await rm(file, { force: true });
 }

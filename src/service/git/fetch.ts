@@ -1,22 +1,26 @@
 import { createHash } from 'node:crypto';
-import { open, readFile, rm } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unlessMissing } from '../platform/missing-file.ts';
-import { createBorrowingRepository, ensureRepository, isRepository, type Mirror } from './bare-repository.ts';
+import {
+  createBorrowingRepository,
+  ensureRepository,
+  isRepository,
+  type Mirror,
+  withScratchFolder,
+} from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
-import { ageOf, withScratchFolder } from './scratch.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
  * header has the number.
  */
-export async function estimateObjects(transfer: BranchTransfer): Promise<number> {
-  const { mirror, branch } = transfer;
+export async function estimateObjects(transfer: Transfer, branch: BranchName): Promise<number> {
+  const { mirror } = transfer;
   const known = new AbortController();
   let total = 0;
   await ensureRepository(mirror);
@@ -24,7 +28,8 @@ export async function estimateObjects(transfer: BranchTransfer): Promise<number>
     // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
     const repository = join(folder, 'borrowing.git');
     await createBorrowingRepository(repository, mirror);
-    await transferBranch({ ...transfer, repository, ref: branchRef(branch), enough: known.signal }, (progress) => {
+    const estimate = { ...transfer, repository, sources: branchSources([branch]), enough: known.signal };
+    await transferRefs(estimate, (progress) => {
       total = progress.total;
       known.abort();
     });
@@ -36,36 +41,16 @@ export async function estimateObjects(transfer: BranchTransfer): Promise<number>
  * Fetches the branch into the mirror, with all its objects. Its ref there only keeps the objects for later fetches: which
  * commits are served is recorded elsewhere, after the fetch.
  */
-export async function fetchBranch(transfer: BranchTransfer, onReceived: (objects: number) => void) {
-  const { mirror, remote, branch } = transfer;
-  const { repository } = mirror;
-  const ref = fetchedRef(branch);
+export async function fetchBranch(transfer: Transfer, branch: BranchName, onReceived: (objects: number) => void) {
+  const { repository } = transfer.mirror;
   let receivedObjects = 0;
-  let isShallow = false;
-  await ensureRepository(mirror);
-  await removeStaleLock(mirror, ref);
-  await transferBranch(
-    {
-      ...transfer,
-      repository,
-      ref,
-      onErrorLine(line) {
-        isShallow ||= line.includes('because shallow roots are not allowed to be updated');
-      },
-    },
-    ({ received }) => {
-      if (received === receivedObjects) return;
-      receivedObjects = received;
-      onReceived(receivedObjects);
-    },
-  );
-  const head = isShallow ? undefined : await unlessMissing(readFile(join(repository, ref), 'utf8'));
-  if (head === undefined) {
-    throw new GitError(
-      'failed',
-      `git could not fetch the branch ${branch} of ${remote.address}: it is a shallow clone, which lacks part of the history. Run git fetch --unshallow there.`,
-    );
-  }
+  await ensureRepository(transfer.mirror);
+  await transferRefs({ ...transfer, repository, sources: branchSources([branch]) }, ({ received }) => {
+    if (received === receivedObjects) return;
+    receivedObjects = received;
+    onReceived(receivedObjects);
+  });
+  const head = await readFile(join(repository, fetchedRef(branch)), 'utf8');
   await syncFolder(join(repository, 'objects', 'pack'));
   return { head: head.trim(), receivedObjects };
 }
@@ -78,23 +63,18 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
   const { git, mirror, remote, limits } = transfer;
   const { repository } = mirror;
   await ensureRepository(mirror);
-  for (const branch of heads.keys()) await removeStaleLock(mirror, fetchedRef(branch));
-  async function fetchEach(sources: readonly (readonly [BranchName, string])[]): Promise<void> {
-    for (let at = 0; at < sources.length; at += refsAtOnce) {
-      const some = sources.slice(at, at + refsAtOnce);
-      const refspecs = some.map(([branch, source]) => `+${source}:${fetchedRef(branch)}`);
-      const what = some.length === 1 ? `the branch ${some[0]?.[0]}` : `${some.length} branches`;
-      await transferRefs({ ...transfer, repository, what, refspecs });
-    }
+  async function fetchEach(sources: BranchHeads): Promise<void> {
+    const all = [...sources];
+    for (let at = 0; at < all.length; at += refsAtOnce)
+      await transferRefs({ ...transfer, repository, sources: new Map(all.slice(at, at + refsAtOnce)) });
   }
   try {
-    await fetchEach([...heads]);
+    await fetchEach(heads);
   } catch (error) {
     if (!(error instanceof GitError && error.kind === 'failed')) throw error;
     // Fails as well if the remote does not answer at all.
     const { branches } = await listRemoteBranches(git, remote, limits);
-    const listed = [...heads.keys()].filter((branch) => branches.has(branch));
-    await fetchEach(listed.map((branch) => [branch, branchRef(branch)]));
+    await fetchEach(branchSources([...heads.keys()].filter((branch) => branches.has(branch))));
   }
   await syncFolder(join(repository, 'objects', 'pack'));
 }
@@ -102,16 +82,11 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
 /** They are arguments of git, whose size is limited. */
 const refsAtOnce = 1_000;
 
+const branchSources = (branches: readonly BranchName[]): BranchHeads =>
+  new Map(branches.map((branch) => [branch, branchRef(branch)]));
+
 /** A hash, because the names of two branches, such as `a` and `a/b`, may exclude each other as refs. */
 const fetchedRef = (branch: BranchName): string => `refs/fetched/${createHash('sha256').update(branch).digest('hex')}`;
-
-/** git holds the lock of a ref only briefly: an older lock was left by a killed process. */
-const staleLockMs = 60_000;
-
-async function removeStaleLock({ repository }: Mirror, ref: string): Promise<void> {
-  const lock = join(repository, `${ref}.lock`);
-  if ((await ageOf(lock)) > staleLockMs) await rm(lock, { force: true });
-}
 
 /** Keeps the names of new packs through a power failure. git itself syncs only their contents. */
 async function syncFolder(folder: string): Promise<void> {
@@ -127,7 +102,7 @@ interface Progress {
   readonly total: number;
 }
 
-export interface Transfer {
+interface Transfer {
   readonly git: GitCommand;
   readonly mirror: Mirror;
   readonly remote: Remote;
@@ -136,60 +111,51 @@ export interface Transfer {
   readonly silenceMs: number;
 }
 
-interface BranchTransfer extends Transfer {
-  readonly branch: BranchName;
-}
-
 interface RefTransfer extends Transfer {
   /** Receives the objects and the refs: the mirror, or a repository that reads its objects from the mirror. */
   readonly repository: string;
-  /** Completes the sentence "git could not fetch …". */
-  readonly what: string;
-  readonly refspecs: readonly string[];
-  /** Called when git or the remote writes any line. */
-  readonly onErrorLine?: ((line: string) => void) | undefined;
+  /** What to fetch for each branch: its ref, or a commit. */
+  readonly sources: BranchHeads;
   /** Ends the fetch once the caller knows enough. This is not an error. */
-  readonly enough?: AbortSignal | undefined;
+  readonly enough?: AbortSignal;
 }
 
-/** Fetches the missing objects of the branch, and then moves the ref to its head. */
-async function transferBranch(
-  { branch, ref, ...transfer }: BranchTransfer & Omit<RefTransfer, 'what' | 'refspecs'> & { readonly ref: string },
-  onProgress: (progress: Progress) => void,
-): Promise<void> {
-  try {
-    const refspecs = [`+${branchRef(branch)}:${ref}`];
-    await transferRefs({ ...transfer, what: `the branch ${branch}`, refspecs }, onProgress);
-  } catch (error) {
-    if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
-      throw new GitError('no-such-branch', `There is no branch ${branch} in ${transfer.remote.address}.`, error.output);
-    }
-    throw error;
-  }
-}
-
-/** Fetches the missing objects of all refspecs, and then moves their refs. */
+/** Fetches the missing objects of all sources, and then moves the refs of their branches. */
 async function transferRefs(
-  { git, remote, limits, silenceMs, repository, what, refspecs, onErrorLine, enough }: RefTransfer,
+  { git, remote, limits, silenceMs, repository, sources, enough }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {
+  const { address } = remote;
+  const [branch] = sources.keys();
+  const what = sources.size === 1 ? `the branch ${branch}` : `${sources.size} branches`;
+  const purpose = `fetch ${what} of ${address}`;
   const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
-  const purpose = `fetch ${what} of ${remote.address}`;
+  const refspecs = [...sources].map(([name, source]) => `+${source}:${fetchedRef(name)}`);
   let isReceived = false;
-  await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
-    git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
-      ...{ purpose, limits, enough, repository, remote },
-      onErrorLine: (line) => {
-        onErrorLine?.(line);
-        const progress = readProgress(line);
-        isReceived ||= progress !== undefined && progress.received === progress.total;
-        // Afterwards, git processes the pack, which may take longer.
-        if (isReceived) clearTimeout(heard);
-        else heard.refresh();
-        if (progress !== undefined) onProgress(progress);
-      },
-    }),
-  );
+  let isShallow = false;
+  try {
+    await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
+      git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
+        ...{ purpose, limits, enough, repository, remote },
+        onErrorLine: (line) => {
+          isShallow ||= line.includes('because shallow roots are not allowed to be updated');
+          const progress = readProgress(line);
+          isReceived ||= progress !== undefined && progress.received === progress.total;
+          // Afterwards, git processes the pack, which may take longer.
+          if (isReceived) clearTimeout(heard);
+          else heard.refresh();
+          if (progress !== undefined) onProgress(progress);
+        },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof GitError && error.output.includes("couldn't find remote ref"))) throw error;
+    throw new GitError('no-such-branch', `There is no branch ${branch} in ${address}.`, error.output);
+  }
+  if (isShallow) {
+    const reason = 'it is a shallow clone, which lacks part of the history. Run git fetch --unshallow there.';
+    throw new GitError('failed', `git could not ${purpose}: ${reason}`);
+  }
 }
 
 export function readProgress(line: string): Progress | undefined {

@@ -13,14 +13,14 @@ export interface GitTask extends GitWork {
   readonly program?: 'git' | 'git-lfs';
   /** Completes the sentence "git could not …". */
   readonly purpose: string;
+  /** The repository that git works on. Without it, git must not discover another one. */
   readonly repository?: string | undefined;
   /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
   readonly remote?: Remote | undefined;
+  /** Further settings. They may contain secrets: git receives them through its environment. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Further variables of the environment. They may contain secrets. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Value of the client's `Git-Protocol` header. */
-  readonly protocol?: string | undefined;
   /** Ends git once the caller has what it needs. This is not an error. */
   readonly enough?: AbortSignal | undefined;
 }
@@ -32,19 +32,15 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (
-    args,
-    { program = 'git', purpose, repository, remote, settings, variables, protocol, enough, ...work },
-  ) => {
+  return async (args, task) => {
+    const { program = 'git', purpose, remote, settings, limits, enough } = task;
     const environment = gitEnvironment(setup.environment, {
+      ...task,
       allowFile: setup.allowFile,
-      repository,
-      protocol,
-      variables,
-      moreSettings: { ...settings, ...(remote && program === 'git' && accessSettings(remote)) },
+      settings: { ...settings, ...(remote && program === 'git' && accessSettings(remote)) },
     });
     const outcome = await asGitErrors(purpose, () =>
-      runProcess(program, args, environment, { ...work, limits: withSignal(work.limits, enough) }),
+      runProcess(program, args, environment, { ...task, limits: withSignal(limits, enough) }),
     );
     switch (outcome.kind) {
       case 'exited':
@@ -59,7 +55,7 @@ export function gitCommand(setup: {
       case 'timeout':
         throw new GitError(
           'timeout',
-          `${program} did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
+          `${program} did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'aborted':
         if (enough?.aborted) return '';
@@ -118,7 +114,7 @@ const passedOn = `
 /** Never prompts, limits the time to connect, and detects a dead connection within a minute. */
 const sshCommand = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=4';
 
-const settings: Readonly<Record<string, string>> = {
+const fixedSettings: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
   'credential.helper': '',
   // A redirect could send the credentials elsewhere, and lead to hosts that nobody registered.
@@ -137,36 +133,29 @@ const settings: Readonly<Record<string, string>> = {
   'maintenance.auto': 'false',
 };
 
-interface GitSetup {
-  readonly allowFile: boolean;
-  /** The repository that git works on. Without it, git must not discover another one. */
-  readonly repository?: string | undefined;
-  /** Further settings. They may contain secrets: git receives them through its environment. */
-  readonly moreSettings?: Readonly<Record<string, string>>;
-  readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** Protocol version of the response, as in the `Git-Protocol` header. */
-  readonly protocol?: string | undefined;
-}
+type EnvironmentSetup = Pick<GitTask, 'repository' | 'settings' | 'variables'> & { readonly allowFile: boolean };
 
-export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): NodeJS.ProcessEnv {
+export function gitEnvironment(
+  operator: NodeJS.ProcessEnv,
+  { allowFile, repository, settings, variables }: EnvironmentSetup,
+): NodeJS.ProcessEnv {
   const environment: NodeJS.ProcessEnv = {
     LANG: 'C.UTF-8',
     LC_ALL: 'C',
-    GIT_DIR: setup.repository ?? devNull,
+    GIT_DIR: repository ?? devNull,
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: devNull,
     GIT_ATTR_NOSYSTEM: '1',
     GIT_DEFAULT_HASH: 'sha1',
     GIT_DEFAULT_REF_FORMAT: 'files',
-    GIT_ALLOW_PROTOCOL: setup.allowFile ? 'https:ssh:file' : 'https:ssh',
+    GIT_ALLOW_PROTOCOL: allowFile ? 'https:ssh:file' : 'https:ssh',
     GIT_NO_LAZY_FETCH: '1',
     GIT_TERMINAL_PROMPT: '0',
     // An empty value disables the program that prompts for passwords.
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
-    ...setup.variables,
+    ...variables,
   };
-  if (setup.protocol !== undefined) environment['GIT_PROTOCOL'] = setup.protocol;
   for (const name of passedOn) {
     const value = operator[name];
     if (value !== undefined) environment[name] = value;
@@ -174,7 +163,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
   if (operator['GIT_SSH_COMMAND'] === undefined && operator['GIT_SSH'] === undefined) {
     environment['GIT_SSH_COMMAND'] = sshCommand;
   }
-  const all = Object.entries({ ...settings, ...setup.moreSettings });
+  const all = Object.entries({ ...fixedSettings, ...settings });
   environment['GIT_CONFIG_COUNT'] = String(all.length);
   for (const [index, [key, value]] of all.entries()) {
     environment[`GIT_CONFIG_KEY_${index}`] = key;

@@ -1,27 +1,24 @@
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
-import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { createPackWriters, isRepository, type Mirror } from './bare-repository.ts';
+import { createPackWriters, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listChanges, listDifferences, lookUp } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
-import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
-import { type Blob, readSmallBlobs, type SmallBlobs } from './list-files.ts';
+import { type Blob, fetchLfsObjects, type LfsTransfer, readSmallBlobs, type SmallBlobs } from './lfs.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
-import { withScratchFolder } from './scratch.ts';
 import { missingCommits, type ServeTask, serveMirror } from './serve-mirror.ts';
 
 export type Git = ReturnType<typeof createGit>;
 
 interface GitOptions {
-  /** Parent of the mirrors. Instances may share it. */
+  /** Parent of the mirrors, used by no other instance. */
   readonly dataFolder: string;
   readonly allowFile: boolean;
   /** The operator's environment. git inherits only PATH, the proxy, and the settings of ssh and TLS. */
@@ -38,7 +35,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
   const scratch = join(root, 'scratch');
   const mirrors = join(root, 'mirrors');
   const mirrorOf = (workspace: string): Mirror => ({
-    repository: join(mirrors, `${workspaceFolder(workspace)}${ending}`),
+    repository: join(mirrors, `${workspace}${ending}`),
     scratch,
   });
   const gitOf = (workspace: string) => inRepository(git, mirrorOf(workspace).repository);
@@ -84,7 +81,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       listDifferences(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
-        estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
+        estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
       ),
     fetch: (
       workspace: string,
@@ -94,7 +91,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       onReceived: (objects: number) => void = () => undefined,
     ) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, onReceived)),
+        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
       ),
     /** Some may still be missing afterwards: the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
@@ -120,11 +117,19 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
     removeMirror,
-    listMirrors: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),
+    /** The workspaces that have a mirror. */
+    listMirrors: () =>
+      asGitErrors('list the mirrors', async () =>
+        (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
+      ),
+    /** Removes what an earlier process left unfinished. */
+    removeLeftovers: () =>
+      asGitErrors('remove unfinished work', async () => {
+        await rm(scratch, { recursive: true, force: true });
+        for (const name of await repositoriesIn(mirrors)) await removeLeftovers(join(mirrors, name));
+      }),
   };
 }
 
-const mirroredWorkspaces = async (mirrors: string): Promise<readonly string[]> =>
-  (await namesIn(mirrors)).flatMap((name) =>
-    name.endsWith(ending) ? (workspaceOfFolder(name.slice(0, -ending.length)) ?? []) : [],
-  );
+const repositoriesIn = async (mirrors: string): Promise<readonly string[]> =>
+  (await namesIn(mirrors)).filter((name) => name.endsWith(ending));

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ensureRepository, type Mirror } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
@@ -11,7 +10,7 @@ export async function createSampleRepository(git: GitCommand, sample: Mirror): P
   await git(['fast-import', '--quiet', '--done', '--force'], {
     ...task,
     purpose: 'create the sample repository',
-    input: sampleHistory(),
+    input: Buffer.from(sampleHistory()),
   });
 }
 
@@ -27,30 +26,18 @@ const history = [
 const firstCommitTime = Date.UTC(2025, 0, 6, 9) / 1_000;
 const daySeconds = 86_400;
 
-/** The history in the format of git-fast-import(1). */
-function sampleHistory(): Buffer {
-  const parts: (string | Buffer)[] = [];
-  const data = (content: string | Buffer): void => {
-    parts.push(`data ${Buffer.byteLength(content)}\n`, content, '\n');
-  };
-  for (const [index, [branch, message, ...assets]] of history.entries()) {
-    parts.push(`commit refs/heads/${branch}\n`);
-    parts.push(`committer Sample <sample@example.com> ${firstCommitTime + index * daySeconds} +0000\n`);
-    data(`${message}\n`);
-    if (branch !== 'main') parts.push('from refs/heads/main\n');
-    for (const path of assets) {
-      parts.push(`M 100644 inline ${path}\n`);
-      data(assetBytes(`${index} ${path}`));
-    }
-  }
-  parts.push('done\n');
-  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+/** The history in the format of git-fast-import(1). Each asset has a line of text. */
+function sampleHistory(): string {
+  const commits = history.map(([branch, message, ...assets], index) =>
+    [
+      `commit refs/heads/${branch}\n`,
+      `committer Sample <sample@example.com> ${firstCommitTime + index * daySeconds} +0000\n`,
+      data(`${message}\n`),
+      branch === 'main' ? '' : 'from refs/heads/main\n',
+      ...assets.map((path) => `M 100644 inline ${path}\n${data(`${index} ${path}\n`)}`),
+    ].join(''),
+  );
+  return `${commits.join('')}done\n`;
 }
 
-const assetSize = 4_096;
-
-/** Reproducible bytes that do not compress, like those of a real asset. */
-function assetBytes(seed: string): Buffer {
-  const digest = (block: number): Buffer => createHash('sha512').update(`${seed} ${block}`).digest();
-  return Buffer.concat(Array.from({ length: assetSize / 64 }, (_, block) => digest(block)));
-}
+const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;

@@ -2,14 +2,13 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { remember } from '../runtime/remember.ts';
-import { createBorrowingRepository, isRepository, type Mirror } from './bare-repository.ts';
+import { createBorrowingRepository, isRepository, type Mirror, withScratchFolder } from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
 import { lookUp } from './changes.ts';
 import { type GitCommand, type GitTask, inRepository } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import type { Limits } from './run-git.ts';
-import { withScratchFolder } from './scratch.ts';
 import { serviceHeader, type UploadPackRequest } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
@@ -38,7 +37,7 @@ export async function serveMirror(task: ServeTask): Promise<void> {
       limits,
       repository: view,
       settings: uploadPackSettings,
-      protocol,
+      variables: protocol === undefined ? {} : { GIT_PROTOCOL: protocol },
       inBackground: true,
       onOutput(chunk) {
         const bytes = header === undefined ? chunk : Buffer.concat([header, chunk]);

@@ -20,8 +20,6 @@ export interface BodyLimit {
   readonly maxBytes: number;
   /** The subject of the error message, such as "A request body". */
   readonly subject: string;
-  /** Time limit for the body, if shorter than the request timeout of the server. */
-  readonly maxMs?: number;
   /** Called with the size of each received chunk; may throw a refusal. */
   readonly onChunk?: (bytes: number) => void;
 }
@@ -79,9 +77,8 @@ export async function forEachPiece(
   try {
     // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
     const pieces = incoming.iterator({ destroyOnReturn: false });
-    const inTime = limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces);
     let size = 0;
-    for await (const piece of inTime) {
+    for await (const piece of pieces) {
       size += piece.length;
       if (size > limit.maxBytes) throw tooLarge(limit);
       onPiece(piece);
@@ -90,30 +87,13 @@ export async function forEachPiece(
     // Read and discard the rest: some clients send everything before they read.
     incoming.resume();
     if (error instanceof Refusal) throw error;
-    // The client disconnected, or the time limit was reached.
-    throw incomplete();
+    // The client disconnected, or the request timeout of the server was reached.
+    throw new Refusal('request-timeout', 'The request body did not arrive in full.');
   }
 }
 
 export const tooLarge = ({ subject, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${subject} must not be larger than ${maxBytes} bytes.`);
-
-async function* arrivingWithin(ms: number, pieces: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(incomplete()), ms);
-  late.promise.catch(() => undefined);
-  try {
-    for (;;) {
-      const next = await Promise.race([pieces.next(), late.promise]);
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const incomplete = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
 
 export const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { type ProblemName, problems } from '../../interface/problem.ts';
+import { toProblemResponse } from '../contract/problem.ts';
 
 type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
@@ -50,22 +53,6 @@ export function serialize(begin: OnRequest): OnRequest {
       socket.destroy();
     } else if (connection.waiting.length > maxWaiting) socket.pause();
   };
-}
-
-/**
- * Node creates two errors for each unanswered request of a closed connection, and captures the stack of each. Hundreds
- * of connections with as many pipelined requests would block the process meanwhile. These stacks are never used.
- */
-export function closeWithoutStacks(server: Server): void {
-  server.on('connection', (socket) => {
-    const { stackTraceLimit } = Error;
-    socket.prependListener('close', () => {
-      Error.stackTraceLimit = 0;
-    });
-    socket.on('close', () => {
-      Error.stackTraceLimit = stackTraceLimit;
-    });
-  });
 }
 
 /** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
@@ -130,25 +117,74 @@ export function createDrain(server: Server) {
   };
 }
 
-/** Connections use memory even when idle. */
-const maxConnections = 20_000;
+export interface Unreadable {
+  readonly requestId: string;
+  readonly status: number;
+  /** Error code of Node or the HTTP parser; never a part of the input. */
+  readonly code: string;
+  readonly address: string | undefined;
+}
 
-/** Open files reserved for everything but client connections: databases, git and its pipes, deliveries, Node itself. */
-const reservedFiles = 256;
+const malformed = (detail: string): readonly [ProblemName, string] => ['malformed-request', detail];
+
+const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: ['headers-too-large', 'The request headers are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body-too-large', 'The chunk extensions of the body are too large.'],
+  HPE_INVALID_METHOD: malformed('The request is not HTTP, or its method is unknown.'),
+  HPE_INVALID_URL: malformed('The request target has characters that must be percent-encoded.'),
+};
+
+/** Responds to input that cannot be parsed as a request, and so never reaches the app. */
+export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
+  const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
+  const refused = new WeakSet<Socket>();
+  const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    lastRequest.set(incoming.socket, [incoming, outgoing]);
+  };
+  server.on('request', remember);
+  server.on('checkExpectation', remember);
+
+  function refuse(socket: Socket, code: string): void {
+    const [name, detail] = refusals[code] ?? malformed('The request is not valid HTTP.');
+    const requestId = `req_${randomUUID()}`;
+    onUnreadable({ requestId, status: problems[name].status, code, address: socket.remoteAddress });
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const { headers, body } = toProblemResponse(name, detail, requestId);
+    const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) });
+    const head = lines.map(([field, value]) => `${field}: ${value}\r\n`).join('');
+    endWith(socket, `HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);
+  }
+
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    // All streams of a TCP server are sockets.
+    const socket = stream as Socket;
+    const { code = '' } = error;
+    // Each further chunk of rejected input causes another error.
+    if (refused.has(socket)) return;
+    if (code === 'ECONNRESET' || code === 'EPIPE') {
+      socket.destroy();
+      return;
+    }
+    refused.add(socket);
+    const [incoming, outgoing] = lastRequest.get(socket) ?? [];
+    // The previous request is complete and gets its response first: it may have acquired a lock.
+    if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', () => refuse(socket, code));
+    else refuse(socket, code);
+  });
+}
 
 /**
- * Maximum number of client connections for a limit on open files. Otherwise clients that keep connections open could
- * leave no files for git and the database, which all requests need.
+ * Time that a client has to read the error. Meanwhile, its input is discarded: closing a connection with unread bytes
+ * resets it, and the client would never see the error.
  */
-export const connectionLimit = (openFiles: number): number =>
-  Math.min(maxConnections, Math.max(Math.floor(openFiles / 4), openFiles - reservedFiles));
+const lingerMs = 2_000;
 
-/** Limit on open files of this process. Node raises it to the system's maximum at startup. */
-export function openFilesLimit(): number {
-  // Otherwise the report resolves host names. The setting is missing in Node's types.
-  Object.assign(process.report, { excludeNetwork: true });
-  // The report has no type either. On Windows, which has no such limit, `userLimits` is missing.
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const soft = Number(userLimits?.open_files?.soft);
-  return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;
+function endWith(socket: Socket, text: string): void {
+  socket.end(text);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -6,11 +6,10 @@ import type { Logger } from 'pino';
 import { throttle } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { peerAddress } from './client-address.ts';
-import { closeWithoutStacks, connectionLimit, createDrain, openFilesLimit, serialize } from './connections.ts';
+import { createDrain, refuseUnreadable, serialize, type Unreadable } from './connections.ts';
 import type { App } from './context.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
-import { refuseUnreadable, type Unreadable } from './unreadable.ts';
 
 /** Time limits for clients. A slower one occupies a connection rather than sending a request. */
 const defaultTimeouts = {
@@ -33,14 +32,15 @@ export interface ServerOptions {
   readonly requestLimit?: Pick<RequestLimit, 'wait'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
   readonly events?: ServerEvents;
-  readonly openFiles?: number;
+  /** Connections use memory and open files even when idle. */
+  readonly maxConnections?: number;
 }
 
 export async function startServer(
   app: App,
   host: string,
   port: number,
-  { requestLimit, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
+  { requestLimit, timeouts, events, maxConnections = 20_000 }: ServerOptions = {},
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -54,11 +54,9 @@ export async function startServer(
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
-    // Node's own 400 has no body.
-    requireHostHeader: false,
   });
   server.timeout = silenceMs;
-  server.maxConnections = connectionLimit(openFiles);
+  server.maxConnections = maxConnections;
   // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
   const onRequest = serialize((incoming, outgoing) => {
@@ -70,7 +68,6 @@ export async function startServer(
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
   server.on('checkExpectation', onRequest);
-  closeWithoutStacks(server);
   refuseUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
   server.on('drop', () => events?.onDropped());
   const close = createDrain(server);

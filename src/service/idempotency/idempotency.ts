@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { Refusal } from '../contract/problem.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
 import {
   batchQuery,
   excludedOf,
@@ -12,23 +12,25 @@ import {
 } from '../storage/batch-query.ts';
 import { removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import type { KeyedRequest } from './keyed-request.ts';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
-/** Rules for requests that are decided in batches. */
-interface BatchRules<Details, Result> {
-  /** Decides early, based on committed data. */
-  readonly decideEarly: (details: Details) => Promise<Result | undefined>;
+/** How requests are decided. */
+interface Rules<Details, Result> {
   /** Returns one result per request, in the same order. */
   readonly decide: (db: Database, details: readonly Details[]) => Promise<readonly Result[]>;
   /** Whether the request has been carried out: only then is its key used. Such results must be JSON. */
   readonly isDone: (result: Result) => boolean;
 }
 
-/** Runs a request once per key, in one transaction with its result. `onRemembered` receives its bytes. */
-export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
+interface Asked<Details> {
+  readonly request: IndexedRequest | undefined;
+  readonly details: Details;
+}
+
+/** Runs a request once per key, in one transaction with its result. */
+export function createIdempotency(storage: Storage) {
   const running = new Set<string>();
 
   async function runExclusively<Result>(
@@ -49,9 +51,26 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     }
   }
 
-  async function recall<Result>(db: Database, request: IndexedRequest | undefined): Promise<Once<Result> | undefined> {
-    const [before] = await recallAll<Result>(db, storage, [request]);
-    return before && orThrow(before);
+  /** Decides those that have not been carried out before: here or, in the meantime, by another instance. */
+  async function decideNew<Details, Result>(
+    db: Database,
+    asked: readonly Asked<Details>[],
+    { decide, isDone }: Rules<Details, Result>,
+  ): Promise<readonly (Once<Result> | 'key-reused')[]> {
+    const before = await recallAll<Result>(
+      db,
+      storage,
+      asked.map(({ request }) => request),
+    );
+    const open = asked.filter((_, index) => before[index] === undefined);
+    const decided = await decide(
+      db,
+      open.map(({ details }) => details),
+    );
+    const done = decided.flatMap((result, index) => (isDone(result) ? { request: open[index]?.request, result } : []));
+    await rememberAll(db, storage, done);
+    const outcomes = decided.map((result) => ({ result, replayed: false })).values();
+    return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
   /** `prepare` runs before the transaction. A refusal anywhere, or a result that is not done, leaves the key unused. */
@@ -64,67 +83,37 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   ): Promise<Once<Result>> {
     const request = keyed && { ...keyed, workspace };
     return runExclusively(request, async () => {
-      const before = await recall<Result>(storage.read, request);
-      if (before !== undefined) return before;
-      const prepared = await prepare();
-      return storage.commit({ workspace }, async (db) => {
-        // Check again in the transaction: another instance may have committed the request in the meantime.
-        const meanwhile = await recall<Result>(db, request);
-        if (meanwhile !== undefined) return meanwhile;
-        const result = await change(db, prepared);
-        if (isDone(result)) onRemembered(await rememberAll(db, storage, [{ request, result }]));
-        return { result, replayed: false };
-      });
+      const [before] = await recallAll<Result>(storage.read, storage, [request]);
+      if (before !== undefined) return orThrow(before);
+      const asked = [{ request, details: await prepare() }];
+      const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => change(db, each)));
+      const [outcome] = await storage.commit({ workspace }, (db) => decideNew(db, asked, { decide, isDone }));
+      return orThrow(outcome);
     });
   }
 
   /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
-  function idempotentBatch<Details extends { readonly workspace: string }, Result>({
-    decideEarly,
-    decide,
-    isDone,
-  }: BatchRules<Details, Result>) {
+  function idempotentBatch<Details extends { readonly workspace: string }, Result>(rules: Rules<Details, Result>) {
     const commit = storage.batchCommits(
-      ({ details }: { readonly details: Details; readonly request: IndexedRequest | undefined }) => ({
-        workspace: details.workspace,
-      }),
-      async (db, waiting) => {
-        const before = await recallAll<Result>(
-          db,
-          storage,
-          waiting.map(({ request }) => request),
-        );
-        const open = waiting.filter((_, index) => before[index] === undefined);
-        const decided = await decide(
-          db,
-          open.map(({ details }) => details),
-        );
-        const done = decided.flatMap((result, index) =>
-          isDone(result) ? { request: open[index]?.request, result } : [],
-        );
-        onRemembered(await rememberAll(db, storage, done));
-        const outcomes = decided.map((result) => ({ result, replayed: false })).values();
-        return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
-      },
+      ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
+      (db, waiting) => decideNew(db, waiting, rules),
     );
-
     return (keyed: KeyedRequest | undefined, details: Details): Promise<Once<Result>> => {
       const request = keyed && { ...keyed, workspace: details.workspace };
-      return runExclusively(request, async () => {
-        const early = await decideEarly(details);
-        if (early === undefined) return orThrow(await commit({ request, details }));
-        // The refusal may be caused by an earlier success of the same request.
-        return (await recall<Result>(storage.read, request)) ?? { result: early, replayed: false };
-      });
+      return runExclusively(request, async () => orThrow(await commit({ request, details })));
     };
   }
 
   return { idempotent, idempotentBatch };
 }
 
-function orThrow<Result>(outcome: Once<Result> | 'key-reused'): Once<Result> {
-  if (outcome === 'key-reused') throw keyReused();
-  return outcome;
+function orThrow<Result>(outcome: Once<Result> | 'key-reused' | undefined): Once<Result> {
+  if (outcome === undefined) throw new Error('The request was not decided.');
+  if (outcome !== 'key-reused') return outcome;
+  throw new Refusal(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
+  );
 }
 
 interface IndexedRequest extends KeyedRequest {
@@ -187,63 +176,49 @@ interface DoneRequest {
   readonly result: unknown;
 }
 
-/** Stores the results of requests with a key. Returns the approximate number of stored bytes. */
-async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<number> {
+/** Stores the results of requests with a key. */
+async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<void> {
   const rows = done.flatMap(({ request, result }) =>
     request === undefined ? [] : [{ ...request, result: JSON.stringify(result) }],
   );
   if (rows.length > 0) await insertResults(db, now, rows);
-  return rows.reduce((bytes, { result }) => bytes + result.length, 0);
 }
 
-export const removeOldResults = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });
+/** About a gigabyte. */
+const maxRemembered = 1_000_000;
 
-const keyReused = (): Refusal =>
-  new Refusal(
-    'idempotency-key-reused',
-    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
-  );
-
-/** Part of the limit that may be added before the bytes are counted again. */
-const uncounted = 1 / 16;
-
-/** Limits the total size of the remembered responses of all tokens. */
-export function createRememberedLimit({
-  storage,
-  maxRememberedBytes,
-  metrics,
-}: {
-  readonly storage: Pick<Storage, 'read' | 'commit'>;
-  readonly maxRememberedBytes: number;
-  readonly metrics: Pick<Metrics, 'droppedResponses'>;
-}) {
-  // The amount stored by an earlier process is unknown.
-  let added = Number.POSITIVE_INFINITY;
-  return {
-    /** Must be called with the size of each stored response. */
-    add(bytes: number): void {
-      added += bytes;
-    },
-    async enforce(): Promise<void> {
-      if (added < maxRememberedBytes * uncounted) return;
-      added = 0;
-      metrics.droppedResponses.inc(await removeResponsesBeyond(storage, maxRememberedBytes));
-    },
-  };
+/** Called periodically. Returns the number of those that were removed early, because there were too many. */
+export async function removeOldResults(storage: Storage, max = maxRemembered, countedAtOnce = 5_000): Promise<number> {
+  const rows = { table: 'remembered_answers', time: 'created_at' } as const;
+  await removeOld(storage, { ...rows, keptForMs: rememberedForMs });
+  return removeBeyond(storage, rows, { max, countedAtOnce });
 }
 
-/** Estimated size of column overhead, numbers and index entries, in addition to the texts. */
-const bytesPerRow = 300;
+export const maxKeyLength = 255;
+export const keyPattern = /^[\x21-\x7e]+$/;
 
-const bytes = sql<number>`octet_length(key) + octet_length(result) + ${sql.lit(bytesPerRow)}`;
+/**
+ * A request sent with an Idempotency-Key. Keys are scoped to a token and a workspace, because requests for different
+ * workspaces run in parallel and could not see each other.
+ */
+export interface KeyedRequest {
+  readonly tokenId: string;
+  readonly key: string;
+  /** Distinguishes requests that share a key by mistake. */
+  readonly fingerprint: string;
+}
 
-export const removeResponsesBeyond = (storage: Pick<Storage, 'read' | 'commit'>, maxBytes: number): Promise<number> =>
-  removeBeyond(
-    storage,
-    { table: 'remembered_answers', time: 'created_at' },
-    { max: maxBytes, size: bytes, countedAtOnce: rowsAtOnce(maxBytes) },
-  );
-
-/** Batch size: small enough that the last batch hardly exceeds the limit, and that none takes long. */
-const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));
+/**
+ * `content` is all that must be the same if the request is sent again with its key. Its order must not change, because
+ * fingerprints are stored.
+ */
+export function keyedRequest(tokenId: string, key: string, content: readonly unknown[]): KeyedRequest {
+  if (key.length > maxKeyLength || !keyPattern.test(key)) {
+    throw invalid({
+      pointer: '#/Idempotency-Key',
+      detail: `It must be 1 to ${maxKeyLength} visible ASCII characters.`,
+    });
+  }
+  const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return { tokenId, key, fingerprint };
+}

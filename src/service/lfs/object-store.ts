@@ -1,12 +1,10 @@
 import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
-import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './pointer.ts';
 
 /** Ids of the workspaces that have a folder of objects. */
-export const storedWorkspaces = async (dataFolder: string): Promise<readonly string[]> =>
-  (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
+export const storedWorkspaces = (dataFolder: string): Promise<readonly string[]> => namesIn(objectsFolder(dataFolder));
 
 export interface StoredObject {
   readonly path: string;
@@ -20,13 +18,9 @@ export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 /** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
-export const lastUsePrecisionMs = 10 * 60 * 1_000;
+const lastUsePrecisionMs = 10 * 60 * 1_000;
 
-/**
- * Objects of a workspace on disk, each complete or absent. Instances may share the folder.
- *
- * Complete objects are stored in the layout of Git LFS: `objects/ab/cd/abcd…`.
- */
+/** Objects of a workspace on disk, each complete or absent, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
 export function createObjectStore(dataFolder: string, workspace: string) {
   const objects = join(storeFolder(dataFolder, workspace), 'objects');
   const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
@@ -82,7 +76,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
 export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
   rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
 
-const storeFolder = (dataFolder: string, workspace: string): string =>
-  join(objectsFolder(dataFolder), workspaceFolder(workspace));
+const storeFolder = (dataFolder: string, workspace: string): string => join(objectsFolder(dataFolder), workspace);
 
 export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');

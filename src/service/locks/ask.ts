@@ -6,8 +6,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
-import { isFree, keptFor } from './line.ts';
-import { type QueuedRequest, queuePositionOf, withoutWaitId } from './queue.ts';
+import { isFree, keptFor, type QueuedRequest, queuePositionOf, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
 
@@ -149,7 +148,7 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
     .where('waits.told_at', 'is', null)
-    .where(isFree(now))
+    .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
     // Only ask() writes such rows.
     .select(sql<LockPath>`wait_paths.asked_path`.as('askedPath'))

@@ -7,8 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { isTaken } from './find.ts';
-import { type LockRow, type RecordedLock, toLock } from './lock-row.ts';
+import { isTaken, type RecordedLock, recordedColumns, toLock } from './find.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;
@@ -87,9 +86,9 @@ export async function recordLeaseEnd(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const released = (lock: LockRow) => eventOf({ kind: 'released', lock, at, by });
+  const released = (lock: RecordedLock) => eventOf({ kind: 'released', lock, at, by });
   await recordEventsIn(db, now, new Set([lease.workspace]), async () =>
-    (await held.selectAll().orderBy('fence').execute()).map(released),
+    (await held.select(recordedColumns).orderBy('fence').execute()).map(released),
   );
 }
 

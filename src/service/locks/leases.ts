@@ -3,33 +3,30 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLocks } from './find.ts';
+import { findLocks, toLock } from './find.ts';
 import {
   endedLocks,
   findLease,
+  findWait,
   heldLocks,
   heldPaths,
   type LeaseEnd,
   type LeaseKey,
+  type LeaseRequest,
   type LeaseRow,
   type LostLock,
   renewLocks,
   storeLease,
-  timeOf,
-  unlockPaths,
-} from './lease-store.ts';
-import { toLock } from './lock-row.ts';
-import { placeInLine } from './queue.ts';
-import { isOwnLock } from './release.ts';
-import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
-import {
-  findWait,
-  type LeaseRequest,
   type TakeLeaseDecision,
   type TakeOptions,
   takeLease,
+  timeOf,
+  unlockPaths,
   waitIdOf,
-} from './take-lease.ts';
+} from './lease-store.ts';
+import { placeInLine } from './line.ts';
+import { isOwnLock } from './release.ts';
+import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
 import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
 import { type LinePath, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
 

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
+import type { QueuePosition } from '../../interface/problem.ts';
 import { batchQuery, inInputOrder, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now } from '../storage/storage.ts';
-import { isTaken } from './find.ts';
-import { isPresent, type LinePath, requestGapMs } from './waits.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { isTaken, type LockRow } from './find.ts';
+import { defaultUrgency, isPresent, type LinePath, requestGapMs } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 export const passedForMs = 5 * 60_000;
@@ -31,13 +33,15 @@ export async function keptFor(
   const seen = new Set<string>();
   for (let paths: readonly LinePath[] = waited.flatMap(({ index }) => keys[index] ?? []); paths.length > 0; ) {
     for (const path of paths) seen.add(nameOf(path));
-    const singles = await firstSingles(db, now, paths);
-    for (const { path, ...single } of singles) add(known, { ...single, free: [path] });
-    const ranks = inInputOrder(paths, singles).map((single) => single?.rank);
-    const asked = paths.map((path, index) => ({ ...path, before: ranks[index] ?? Number.MAX_SAFE_INTEGER }));
-    const sets = (await firstSets(db, now, asked)).filter(({ id }) => !known.has(id));
-    const free = Map.groupBy(await freePaths(db, now, sets), ({ id }) => id);
-    for (const set of sets) known.set(set.id, { ...set, free: free.get(set.id)?.map((path) => nameOf(path)) ?? [] });
+    const waits = (await selectFirst(db, now, paths)).filter(({ id }) => !known.has(id));
+    const sets = [...new Map(waits.flatMap((wait) => (wait.size > 1 ? [[wait.id, wait]] : []))).values()];
+    const free = Map.groupBy(sets.length === 0 ? [] : await selectFree(db, now, sets), ({ id }) => id);
+    for (const wait of waits) {
+      const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
+      // Only joinLine() writes the kind.
+      const kind = wait.kind as Next['kind'];
+      known.set(wait.id, { ...wait, kind, keeps: wait.keeps === 1, free: own?.map(nameOf) ?? [] });
+    }
     // Where a set can be granted, who is before it on its other paths matters, too.
     const further = sets.flatMap(({ id, wanted }) => {
       const open = free.get(id) ?? [];
@@ -57,11 +61,6 @@ const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
 ];
 
-/** A lock with several paths in question waits once for each of them only if it is a set. */
-function add(known: Map<string, Next>, single: Next): void {
-  if (!known.has(single.id)) known.set(single.id, single);
-}
-
 const waitedFor = batchQuery((db, members) =>
   db
     .selectFrom(members)
@@ -78,114 +77,75 @@ const waitedFor = batchQuery((db, members) =>
     ),
 );
 
-const columns = ['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted'] as const;
-
-const keeps = (now: Now) => sql<boolean>`waits.since <= ${now} - ${sql.lit(passedForMs)}`;
-const presentMs = (now: Now) => sql<number>`waits.present_until - ${now}`;
-
-/** The first present lease of one path in each line. It is granted where nobody before it is: later ones never matter. */
-const selectSingles = batchQuery((db, members, now) =>
-  db
-    .selectFrom(members)
-    .innerJoin('waits', (join) =>
-      join.on('waits.id', '=', ({ selectFrom }) =>
-        selectFrom('wait_paths as line')
-          .innerJoin('waits', 'waits.id', 'line.wait_id')
-          .select('line.wait_id')
-          .whereRef('line.workspace_id', '=', textOf('workspace'))
-          .whereRef('line.path', '=', textOf('path'))
-          .where('line.is_set', '=', 0)
-          .where(isPresent(now))
-          .orderBy('line.rank')
-          .orderBy('line.wait_id')
-          .limit(1),
-      ),
-    )
-    .select([...columns, inputIndex.as('index'), presentMs(now).as('presentMs')]),
-);
-
-const firstSingles = async (db: Database, now: Now, paths: readonly LinePath[]) =>
-  (await selectSingles(db, now, paths)).map((row) => {
-    const path = paths[row.index];
-    return { ...row, kind: kindOf(row.kind), path: path === undefined ? '' : nameOf(path), keeps: true };
-  });
-
-/** The present leases of several paths that are before the first one of a single path. */
-const selectSets = batchQuery((db, members, now) =>
+/**
+ * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later
+ * ones never matter.
+ */
+const selectFirst = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('wait_paths as line', (join) =>
       join
         .on('line.workspace_id', '=', textOf('workspace'))
         .on('line.path', '=', textOf('path'))
-        .on('line.is_set', '=', sql.lit(1))
-        .on('line.rank', '<=', numberOf('before')),
+        .on('line.is_set', 'in', [sql.lit(0), sql.lit(1)])
+        .on('line.rank', '<=', ({ selectFrom, fn }) =>
+          fn.coalesce(
+            selectFrom('wait_paths as single')
+              .innerJoin('waits', 'waits.id', 'single.wait_id')
+              .select('single.rank')
+              .whereRef('single.workspace_id', '=', textOf('workspace'))
+              .whereRef('single.path', '=', textOf('path'))
+              .where('single.is_set', '=', sql.lit(0))
+              .where(isPresent(now))
+              .orderBy('single.rank')
+              .limit(sql.lit(1)),
+            sql.lit(Number.MAX_SAFE_INTEGER),
+          ),
+        ),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where(isPresent(now))
-    .groupBy(columns)
-    .groupBy(['waits.since', 'waits.size', 'waits.present_until'])
+    .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
     .select([
-      ...columns,
-      sql<number>`case when ${keeps(now)} then 1 else 0 end`.as('keeps'),
-      sql<number>`case when waits.wanted = waits.size then 1 else 0 end`.as('isWhole'),
-      presentMs(now).as('presentMs'),
+      inputIndex.as('index'),
+      sql<number>`case when waits.since <= ${now} - ${sql.lit(passedForMs)} then 1 else 0 end`.as('keeps'),
+      sql<number>`waits.present_until - ${now}`.as('presentMs'),
     ]),
 );
 
-const firstSets = async (db: Database, now: Now, paths: readonly (LinePath & { readonly before: number })[]) =>
-  (await selectSets(db, now, paths)).map((row) => ({
-    ...row,
-    kind: kindOf(row.kind),
-    keeps: row.keeps === 1,
-    isWhole: row.isWhole === 1,
-  }));
-
-// Only joinLine() writes the column.
-const kindOf = (kind: string) => kind as Next['kind'];
-
+/** The free paths of sets; none of a set that needs all of its paths, lacks one, and keeps none. */
 const selectFree = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
-    .innerJoin('wait_paths', (join) => join.on('wait_paths.wait_id', '=', textOf('id')))
-    .where(isFree(now))
-    .select(['wait_paths.wait_id as id', 'wait_paths.workspace_id as workspace', 'wait_paths.path'])
-    .orderBy('wait_paths.position'),
+    .innerJoin('wait_paths as line', (join) => join.on('line.wait_id', '=', textOf('id')))
+    .where(({ or, not, exists, eb, selectFrom }) =>
+      or([
+        eb(numberOf('keeps'), '=', sql.lit(1)),
+        eb(numberOf('wanted'), '<', numberOf('size')),
+        not(
+          exists(
+            selectFrom('wait_paths as other')
+              .select('other.wait_id')
+              .where('other.wait_id', '=', textOf('id'))
+              .where(not(isFree(now, 'other'))),
+          ),
+        ),
+      ]),
+    )
+    .where(isFree(now, 'line'))
+    .select(['line.wait_id as id', 'line.workspace_id as workspace', 'line.path'])
+    .orderBy('line.position'),
 );
-
-const selectBlocked = batchQuery((db, members, now) =>
-  db
-    .selectFrom(members)
-    .select(textOf('id').as('id'))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('wait_paths')
-          .select('wait_id')
-          .where('wait_paths.wait_id', '=', textOf('id'))
-          .where(({ not }) => not(isFree(now))),
-      ),
-    ),
-);
-
-/** The free paths of these sets; none for a set that needs all of its paths, lacks one, and keeps none. */
-async function freePaths(
-  db: Database,
-  now: Now,
-  sets: readonly { readonly id: string; readonly keeps: boolean; readonly isWhole: boolean }[],
-): Promise<readonly (LinePath & { readonly id: string })[]> {
-  if (sets.length === 0) return [];
-  const whole = sets.filter(({ isWhole, keeps }) => isWhole && !keeps);
-  const blocked = new Set(whole.length === 0 ? [] : (await selectBlocked(db, now, whole)).map(({ id }) => id));
-  const others = sets.filter(({ id }) => !blocked.has(id));
-  return others.length === 0 ? [] : selectFree(db, now, others);
-}
 
 /** Whether no lock keeps a path of a line from others. A single condition with `or` would read all locks of the workspace. */
-export const isFree = (now: Now) =>
-  sql<boolean>`(not exists (select 1 from locks where locks.workspace_id = wait_paths.workspace_id
-    and locks.path = wait_paths.asked_path and ${isTaken(now)})
-    and not exists (select 1 from locks where locks.workspace_id = wait_paths.workspace_id
-    and locks.folded_path = wait_paths.path and ${isTaken(now)}))`;
+export function isFree(now: Now, line: string) {
+  const of = (column: string) => sql.ref(`${line}.${column}`);
+  return sql<boolean>`(not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
+    and locks.path = ${of('asked_path')} and ${isTaken(now)})
+    and not exists (select 1 from locks where locks.workspace_id = ${of('workspace_id')}
+    and locks.folded_path = ${of('path')} and ${isTaken(now)}))`;
+}
 
 /** How long the others wait for a lease at most, until they look again. */
 export const lookAgainMs = ({ kind, presentMs }: Next): number =>
@@ -221,3 +181,105 @@ export function nextInLine<Lease extends Waiting>(waiting: readonly Lease[]): Re
 
 /** Ranks may be equal. */
 const byRank = (one: Waiting, other: Waiting): number => one.rank - other.rank || (one.id < other.id ? -1 : 1);
+
+/** The number of those who wait in each line. */
+const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
+  inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
+
+const committedLength = coalesceReads(queueLengths);
+
+const countLines = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('wait_paths as line', (join) =>
+      join.on('line.workspace_id', '=', textOf('workspace')).on('line.path', '=', textOf('path')),
+    )
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where(isPresent(now))
+    .groupBy(sql`asked.key`)
+    .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
+);
+
+export async function countWaiting(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  locks: readonly LockRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
+    workspace,
+    path: folded_path ?? path,
+  }));
+  const lengths = await queueLengths(read, now, lines);
+  return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
+}
+
+/** The place of a wait among all that want one of its paths. The place that it would get, if it is not in line. */
+export async function queuePositionOf(
+  storage: Pick<Storage, 'read' | 'now'>,
+  { waitId, ...line }: LinePath & { readonly waitId: string },
+): Promise<QueuePosition> {
+  const found = await placeInLine(storage, waitId);
+  if (found.length > 0) return found;
+  const length = await committedLength(storage, line);
+  return { position: length + 1, length };
+}
+
+export async function placeInLine({ read, now }: Pick<Storage, 'read' | 'now'>, id: string): Promise<QueuePosition> {
+  const counts = await read
+    .selectFrom((from) =>
+      from
+        .selectFrom('wait_paths as own')
+        .innerJoin('wait_paths as line', (join) =>
+          join.onRef('line.workspace_id', '=', 'own.workspace_id').onRef('line.path', '=', 'own.path'),
+        )
+        .innerJoin('waits', 'waits.id', 'line.wait_id')
+        .where('own.wait_id', '=', id)
+        .where(({ or, eb }) => or([isPresent(sql`(select ${now})`), eb('waits.id', '=', id)]))
+        .select(['waits.id', 'waits.rank', 'own.rank as ownRank'])
+        .distinct()
+        .as('line'),
+    )
+    .select([
+      sql<number>`count(*)`.as('length'),
+      sql<number>`sum(case when rank < "ownRank" or (rank = "ownRank" and id < ${id}) then 1 else 0 end)`.as('ahead'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { position: 1 + Number(counts.ahead), length: Number(counts.length) };
+}
+
+export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
+
+const maxListed = 1_000;
+
+export async function listQueue(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  { workspace, path }: { readonly workspace: string; readonly path?: string | undefined },
+) {
+  const rows = await read
+    .selectFrom('wait_paths as line')
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
+    .select(sql<number | null>`case when told_at is null then null else present_until end`.as('kept_until'))
+    .where('line.workspace_id', '=', workspace)
+    .where(isPresent(now))
+    .$if(path !== undefined, (lines) => lines.where('line.path', '=', path ?? ''))
+    .orderBy('line.path')
+    .orderBy('line.rank')
+    .orderBy('waits.id')
+    .limit(maxListed)
+    .execute();
+  const lengths = new Map<string, number>();
+  return rows.map(({ line, asked_path, since, urgency, kept_until, ...shown }) => {
+    const position = (lengths.get(line) ?? 0) + 1;
+    lengths.set(line, position);
+    return {
+      ...{ path: asked_path, position, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
+      ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
+    };
+  });
+}
+
+/** Without the id of its wait, which names a token. */
+export const withoutWaitId = ({ waitId: _, ...request }: QueuedRequest): Omit<QueuedRequest, 'waitId'> => request;
+
+const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
+  urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';

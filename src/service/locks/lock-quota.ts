@@ -26,8 +26,6 @@ export type LockQuota = (
   requests: readonly QuotaRequest[],
 ) => Promise<readonly (QuotaExceeded | undefined)[]>;
 
-export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
-
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface KnownCount {
   total: number;

@@ -6,28 +6,23 @@ import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared, Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Idempotency, Once } from '../idempotency/idempotency.ts';
-import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import type { Idempotency, KeyedRequest, Once } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey, toLock } from './find.ts';
 import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
-import { committedKeptFor, lookAgainMs } from './line.ts';
+import { committedKeptFor, listQueue, lookAgainMs, queuePositionOf } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { toLock } from './lock-row.ts';
-import { listQueue, queuePositionOf } from './queue.ts';
 import { createCommitReleases, createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
-import { blockedBy, linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
-import { findWait } from './take-lease.ts';
+import { linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
-import { windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -127,28 +122,25 @@ export function createLocks(options: LocksOptions) {
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
+  function refusalOf({ path, comparison }: ComparedRequest): LockDecision | undefined {
+    const reason = pathProblem(path);
+    if (reason !== undefined) return { kind: 'invalid-path', reason };
+    return comparison !== undefined && isRefused(comparison) ? { kind: 'outdated', comparison } : undefined;
+  }
+
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest, LockDecision>({
-    async decideEarly(request) {
-      // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
-      const reason = pathProblem(request.path);
-      if (reason !== undefined) return { kind: 'invalid-path', reason };
-      const { comparison, keys, place, waitId } = request;
-      if (comparison !== undefined && isRefused(comparison)) return { kind: 'outdated', comparison };
-      const [key] = keys;
-      const found = place === undefined && key !== undefined ? await findCommittedLock(storage, key) : undefined;
-      // A client that no longer waits leaves the line, with the decision.
-      if (key === undefined || !found?.isTaken || (await findWait(storage.read, waitId)) !== undefined)
-        return undefined;
-      return blockedBy(request, new Map([[key, found]]), new Map());
-    },
     async decide(db, requests) {
-      const decisions = await take(db, storage.now, requests, terms);
-      for (const { kind } of decisions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return decisions.map((decision, index): LockDecision => {
+      const refusals = requests.map(refusalOf);
+      const open = requests.filter((_, index) => refusals[index] === undefined);
+      const decisions = (await take(db, storage.now, open, terms)).values();
+      return requests.map(({ comparison }, index): LockDecision => {
+        const decision = refusals[index] ?? decisions.next().value;
+        if (decision === undefined) throw new Error('The request was not decided.');
+        if (decision.kind === 'exceeded') metrics.refusedLocks.inc();
         if (decision.kind !== 'granted') return decision;
         const [lock] = decision.locks.map(toLock);
         if (lock === undefined) throw new Error('The request was granted no lock.');
-        return { kind: 'acquired', lock, comparison: requests[index]?.comparison };
+        return { kind: 'acquired', lock, comparison };
       });
     },
     isDone: ({ kind }) => kind === 'acquired',
@@ -270,4 +262,24 @@ export function createLocks(options: LocksOptions) {
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
   };
+}
+
+/** See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension does not matter. */
+const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+
+const reservedCharacter = /[<>:"|?*]/;
+
+/** Reason why a path is invalid on Windows, or names the same file as a shorter one. Does not quote the path. */
+export function windowsPathProblem(path: LockPath): string | undefined {
+  if (reservedCharacter.test(path)) {
+    return 'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.';
+  }
+  const segments = path.split('/');
+  if (segments.some((segment) => segment.endsWith('.') || segment.endsWith(' '))) {
+    return 'A path must not have a segment that ends in a dot or a space: Windows drops both, so that it would be the path of another file.';
+  }
+  if (segments.some((segment) => deviceName.test(segment))) {
+    return 'A path must not have a segment that is the name of a device on Windows, such as CON, NUL, COM1 or LPT1, with or without an extension.';
+  }
+  return undefined;
 }

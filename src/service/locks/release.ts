@@ -4,9 +4,8 @@ import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Broadcast, Database, Now, Storage } from '../storage/storage.ts';
-import { findLocks, type StoredLock } from './find.ts';
+import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
-import { type LockRow, toLock } from './lock-row.ts';
 import type { LinePath } from './waits.ts';
 
 /** The caller: a token, or the operator at the command line. */

@@ -5,11 +5,9 @@ import type { Ttl } from '../../interface/ttl.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLock } from './find.ts';
+import { findLock, type LockRow, toLock } from './find.ts';
 import type { ActiveLock } from './list.ts';
-import { type LockRow, toLock } from './lock-row.ts';
-import type { IdMatch } from './release.ts';
-import { isOwnLock } from './release.ts';
+import { type IdMatch, isOwnLock } from './release.ts';
 
 export interface RenewRequest {
   readonly workspace: string;

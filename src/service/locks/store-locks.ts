@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import { batchChange, batchQuery, excludedOf, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isTaken, type LockKey, type StoredLock } from './find.ts';
+import type { LockKey, RecordedLock, StoredLock } from './find.ts';
 import { expiryOf, recordAcquired, recordEnds } from './history.ts';
-import type { RecordedLock } from './lock-row.ts';
 
 /** What the locks of a request have in common. */
 export interface LockRequest {
@@ -55,10 +53,14 @@ export async function storeLocks(
     number += keys.length;
     return member;
   });
+  // The look at them has decided that they are over: the clock may have been set back since then.
+  const expired = grants.flatMap(({ replaced }) => replaced);
+  if (expired.length > 0) {
+    await recordEnds(db, now, expired.map(expiryOf));
+    await deleteExpired(db, now, expired);
+  }
   await insertLocks(db, now, members);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
-  const expired = grants.flatMap(({ replaced }) => replaced);
-  await recordEnds(db, now, expired.map(expiryOf));
   await recordAcquired(db, now, locks.flat());
   return locks;
 }
@@ -80,48 +82,29 @@ const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
   ...{ acquired_at: member.at, expires_at: member.expiresAt, fence: member.fence + index },
 });
 
-/** Rows of a statement: between two, requests that only read are served. */
-const rowsAtOnce = 5_000;
-
 async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
-  // By path, so that each page of the table and its indexes is changed once.
-  const sorted = members.map(({ keys, ...member }) => ({
-    ...member,
-    paths: keys
-      .map(({ path, foldedPath: folded }, index) => ({ path, folded, index }))
-      .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-  }));
   const isFolded = members.some(({ keys: [first] }) => first?.foldedPath !== undefined);
-  const most = Math.max(...members.map(({ keys }) => keys.length));
-  for (let start = 0; start < most; start += rowsAtOnce) {
-    if (start > 0) await yieldToEventLoop();
-    const chunks = sorted.map(({ paths, ...member }) => ({ ...member, paths: paths.slice(start, start + rowsAtOnce) }));
-    const entryOf = ({ path, folded, index }: (typeof sorted)[number]['paths'][number]) => [
-      path,
-      isFolded ? { index, folded } : index,
-    ];
-    const inserted = await (isFolded ? insertFolded : insertPlain)(
-      db,
-      now,
-      chunks.map(({ paths, ...member }) => ({ ...member, paths: Object.fromEntries(paths.map(entryOf)) })),
-    );
-    if (inserted < chunks.reduce((sum, { paths }) => sum + paths.length, 0)) {
-      throw new Error('A path was locked in the same transaction.');
-    }
-  }
+  await (isFolded ? insertFolded : insertPlain)(
+    db,
+    now,
+    members.map(({ keys, ...member }) => ({
+      ...member,
+      // By path, so that each page of the table and its indexes is changed once.
+      paths: Object.fromEntries(
+        keys
+          .map(({ path, foldedPath: folded }, index) => [path, isFolded ? { index, folded } : index] as const)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    })),
+  );
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
 const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
 
-const replaced = [
-  ...(['id', 'type', 'token_id', 'owner', 'origin', 'note', 'folded_path', 'branch', 'lease_id'] as const),
-  ...(['from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
-];
-
-/** A new lock replaces no row, or that of a lock that no longer keeps its path. What all locks of a grant share is read once. */
+/** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>
-  batchChange((db, members, now) =>
+  batchQuery((db, members) =>
     db
       .with(
         (cte) => cte('granted').materialized(),
@@ -136,7 +119,10 @@ const insertOf = (isFolded: boolean) =>
           ]),
       )
       .insertInto('locks')
-      .columns(['workspace_id', 'path', ...replaced])
+      .columns([
+        ...(['workspace_id', 'path', 'id', 'type', 'token_id', 'owner', 'origin', 'note', 'folded_path'] as const),
+        ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
+      ])
       .expression((from) => {
         const index = isFolded ? sql`path.value ->> 'index'` : sql`cast(path.value as text)`;
         return from
@@ -146,23 +132,22 @@ const insertOf = (isFolded: boolean) =>
             sql<string>`granted.ids || cast(granted.number + cast(${index} as bigint) as text)`.as('id'),
             ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
             sql<string | null>`${isFolded ? sql`path.value ->> 'folded'` : null}`.as('folded'),
-            'granted.branch',
-            ...(['granted.lease', 'granted.fromLfs'] as const),
+            ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
             sql<number>`granted.fence + cast(${index} as bigint)`.as('lockFence'),
             ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
-          ])
-          .where(sql<boolean>`true`);
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace_id', 'path'])
-          .doUpdateSet(excludedOf(replaced))
-          .where(({ not }) => not(isTaken(now))),
-      ),
+          ]);
+      }),
   );
 
 const insertPlain = insertOf(false);
 const insertFolded = insertOf(true);
+
+const deleteExpired = batchQuery((db, members) =>
+  db.deleteFrom('locks').where(
+    sql<boolean>`(workspace_id, path, id) in
+        (select ${textOf('workspace_id')}, ${textOf('path')}, ${textOf('id')} from ${members})`,
+  ),
+);
 
 /** Start value for a workspace without a row. It is above 0 after a restore. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;

@@ -1,9 +1,8 @@
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLocks, type LockKey, type Obstacle, obstacleIn, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, type Obstacle, obstacleIn, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
-import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
-import type { RecordedLock } from './lock-row.ts';
+import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
 import { joinLine, type LinePath, newestRequests, removeWaits, type Urgency, type WaitRequest } from './waits.ts';
@@ -47,8 +46,6 @@ export interface LockTerms {
   readonly delayMs: number;
 }
 
-export const noTerms: LockTerms = { quota: noLockQuota, delayMs: 0 };
-
 /**
  * Decides requests in their order, with the same few queries for any number of them. One that has a place, and finds too
  * few of its paths free, is in line afterwards.
@@ -57,7 +54,7 @@ export async function take(
   db: Database,
   now: Now,
   requests: readonly TakeRequest[],
-  terms: LockTerms = noTerms,
+  terms: LockTerms,
 ): Promise<readonly TakeDecision[]> {
   const decisions = await supersededAmong(db, now, requests);
   await decide(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Place } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';

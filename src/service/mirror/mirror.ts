@@ -41,10 +41,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     const workspace = await requestedWorkspace(c, storage);
     const { owner } = bearerOf(c);
     return slots.holding(owner, async (take) => {
-      const request = await readUploadPackRequest(c.env.incoming, {
-        maxMs: limits.maxMsPerRequest,
-        take,
-      });
+      const request = await readUploadPackRequest(c.env.incoming, take);
       return serve(c, workspace, request);
     });
   });
@@ -71,16 +68,13 @@ const notServed = (): Refusal =>
 /** Enough for about 200,000 ids of objects that a client has or wants. */
 const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
 
-interface ReadOptions {
-  readonly maxMs: number;
-  /** Called with the memory that the request needs. Throws to refuse the request. */
-  readonly take: (bytes: number) => void;
-}
-
-/** Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". */
+/**
+ * Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". `take` is called with the memory
+ * that it needs, and throws to refuse it.
+ */
 async function readUploadPackRequest(
   incoming: IncomingMessage,
-  { maxMs, take }: ReadOptions,
+  take: (bytes: number) => void,
 ): Promise<UploadPackRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {
@@ -92,7 +86,7 @@ async function readUploadPackRequest(
       headers: { 'accept-encoding': 'gzip, identity' },
     });
   }
-  let bytes = await readBytes(incoming, { ...limit, maxMs, onChunk: take });
+  let bytes = await readBytes(incoming, { ...limit, onChunk: take });
   if (isZipped) {
     bytes = await unzipped(bytes);
     take(bytes.length);

@@ -201,7 +201,6 @@ export const defaultMirrorLimits = {
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
   maxMsPerChunk: 30_000,
-  maxMsPerRequest: 15_000,
   /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
   maxWaitMs: 45_000,
   /** Memory limit for all requests that are being received, waiting or being served. */

@@ -71,11 +71,7 @@ export function createMetrics() {
     freeDisk: gauge('workspace_disk_free_bytes', 'Free space on the data disk.'),
     lfsObjects: gauge('workspace_lfs_objects', 'LFS objects in the mirrors.'),
     lfsBytes: gauge('workspace_lfs_bytes', 'Size of the LFS objects in the mirrors.'),
-    lfsOverLimit: gauge(
-      'workspace_lfs_over_limit',
-      'Workspaces whose synced branches need more LFS storage than their limit.',
-    ),
-    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because of a limit.'),
+    lfsEvicted: counter('workspace_lfs_evicted_total', 'LFS objects removed because nothing needed them.'),
     mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',
@@ -84,7 +80,7 @@ export function createMetrics() {
     refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
     droppedResponses: counter(
       'workspace_remembered_answers_dropped_total',
-      'Responses to requests with an Idempotency-Key removed early because their storage was full.',
+      'Responses to requests with an Idempotency-Key removed early because there were too many.',
     ),
     tokenExchanges: counter('workspace_token_exchanges_total', 'Token exchanges, by outcome.', 'outcome'),
     expiringTokens: gauge('workspace_tokens_expiring', 'API tokens that expire within 14 days.'),

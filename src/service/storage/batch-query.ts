@@ -22,25 +22,11 @@ export type Members = typeof members;
 
 type Build<Row> = (db: Database, members: Members, now: Now) => Compilable<Row>;
 
-/** A query for all members of a list at once, which returns rows. */
-export function batchQuery<Row>(build: Build<Row>) {
-  const execute = batchExecutor(build);
-  return async (db: Database, now: Now, list: readonly unknown[]): Promise<Row[]> =>
-    (await execute(db, now, list)).rows;
-}
-
-/** A statement for all members of a list at once, which returns the number of changed rows. */
-export function batchChange(build: Build<unknown>) {
-  const execute = batchExecutor(build);
-  return async (db: Database, now: Now, list: readonly unknown[]): Promise<number> =>
-    Number((await execute(db, now, list)).numAffectedRows);
-}
-
 /**
- * The list is a single parameter, so that the SQL is the same for any number of members. It is built once per storage,
- * because the SQL for the clock differs.
+ * A query for all members of a list at once. The list is a single parameter, so that the SQL is the same for any number
+ * of members. It is built once per storage, because the SQL for the clock differs.
  */
-function batchExecutor<Row>(build: Build<Row>) {
+export function batchQuery<Row>(build: Build<Row>) {
   const built = new WeakMap<Now, CompiledQuery<Row>>();
 
   function queryFor(db: Database, now: Now): CompiledQuery<Row> {
@@ -51,14 +37,14 @@ function batchExecutor<Row>(build: Build<Row>) {
     return query;
   }
 
-  return (db: Database, now: Now, list: readonly unknown[]) => {
+  return async (db: Database, now: Now, list: readonly unknown[]): Promise<Row[]> => {
     const query = queryFor(db, now);
     const given = new Map<unknown, unknown>([
       [anyList, JSON.stringify({ ...list })],
       [anyLength, list.length],
     ]);
     const parameters = query.parameters.map((parameter) => given.get(parameter) ?? parameter);
-    return db.executeQuery<Row>({ ...query, parameters });
+    return (await db.executeQuery<Row>({ ...query, parameters })).rows;
   };
 }
 

@@ -38,8 +38,6 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
 
 interface Total {
   readonly max: number;
-  /** What a row counts; by default 1. */
-  readonly size?: RawBuilder<number>;
   /** Number of rows per query. Each of them is complete before other work continues. */
   readonly countedAtOnce: number;
 }
@@ -51,7 +49,7 @@ interface Total {
 export async function removeBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,
   rows: Rows,
-  { max, size = sql.lit(1), countedAtOnce }: Total,
+  { max, countedAtOnce }: Total,
 ): Promise<number> {
   const at = sql.ref<number>(rows.time);
   const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;
@@ -59,8 +57,8 @@ export async function removeBeyond(
   for (let total = 0; total < max; ) {
     await yieldToEventLoop();
     const { rows: found } = await sql<{ size: number; oldest: number | null }>`
-      select coalesce(sum(size), 0) as size, min(at) as oldest from (
-        select ${at} as at, ${size} as size from ${sql.table(rows.table)}
+      select count(*) as size, min(at) as oldest from (
+        select ${at} as at from ${sql.table(rows.table)}
         where ${within} ${at} < ${before} order by ${at} desc limit ${sql.lit(countedAtOnce)}) as batch`.execute(
       storage.read,
     );

@@ -4,13 +4,11 @@ import type { Dialect } from './storage.ts';
 interface Words {
   readonly byteOrder: string;
   readonly sequence: string;
-  /** For a table whose rows are stored in the order of its primary key. */
-  readonly clustered: string;
 }
 
 const words: Readonly<Record<Dialect, Words>> = {
-  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement', clustered: 'without rowid' },
-  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key', clustered: '' },
+  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement' },
+  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key' },
 };
 
 /** The columns are described in tables.ts. */
@@ -44,7 +42,7 @@ const tokens = (): readonly string[] => [
 const workspaces = ({ byteOrder }: Words): readonly string[] => [
   `create table workspaces (
     id text ${byteOrder} primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
-    lfs_url text, lfs_mode text, lfs_limit bigint, latest text, latest_branches text,
+    lfs_url text, lfs_mode text, latest text, latest_branches text,
     push_locks text, push_secret text, lock_delay_ms bigint)`,
   'create table quotas (name text primary key, value bigint not null)',
 ];
@@ -86,12 +84,12 @@ const locks = ({ byteOrder }: Words): readonly string[] => [
   `insert into fences (workspace_id, value) values ('', 0)`,
 ];
 
-const history = ({ byteOrder, clustered }: Words): readonly string[] => [
+const history = ({ byteOrder }: Words): readonly string[] => [
   `create table lock_history (
     workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, ended_at bigint not null,
     fence bigint not null, kind text not null, path text ${byteOrder} not null, lock_id text not null,
     owner text not null, origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
-    primary key (workspace_id, ended_at, fence)) ${clustered}`,
+    primary key (workspace_id, ended_at, fence))`,
   'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
   'create index lock_history_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
 ];

@@ -1,4 +1,4 @@
-import { countLocks } from '../locks/list-page.ts';
+import { countLocks } from '../locks/list.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { toWorkspace } from '../workspaces/workspaces.ts';

@@ -23,7 +23,7 @@ interface SyncRunParts {
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly scheduleMaintenance: (workspace: string, end: SyncEnd) => void;
+  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
@@ -75,7 +75,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
-    scheduleMaintenance(sync.workspace, end);
+    scheduleMaintenance(sync.workspace);
   } catch (error) {
     if (!lease.signal.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);

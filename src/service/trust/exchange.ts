@@ -6,7 +6,6 @@ import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -47,16 +46,6 @@ interface ExchangeParts {
 /** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
 const attemptsOfAddress = perMinute(1_200);
 
-/** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
-const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
-  const [rules, { rows }] = await Promise.all([
-    listTrustRules({ read }),
-    sql<{ now: number }>`select ${clock} as now`.execute(read),
-  ]);
-  const trust = { rules, issuers: new Set(rules.map(({ issuer }) => issuer)), now: Number(rows[0]?.now) };
-  return keys.map(() => trust);
-});
-
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
@@ -72,7 +61,11 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     if (audience === undefined) {
       return { kind: 'refused', reason: 'The service has no public URL. Start it with --public-url.' };
     }
-    const { rules, issuers, now } = await readRules(storage, 'all');
+    const [rules, { now }] = await Promise.all([
+      listTrustRules(storage),
+      storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow(),
+    ]);
+    const issuers = new Set(rules.map(({ issuer }) => issuer));
     const verification = await verify(request.jwt, { issuers, audience, now });
     return verification.kind === 'verified' ? exchangeVerified(rules, verification.identity, request) : verification;
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseRetryAfter } from '../../interface/retry-after.ts';
+import { finished } from 'node:stream/promises';
 import { ResponseTooLong, send } from '../outbound/send.ts';
 import type { Target, TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
@@ -14,12 +14,7 @@ export type DeliveryResult =
   | { readonly kind: 'delivered' }
   /** 410: the receiver wants no more deliveries from this hook. */
   | { readonly kind: 'gone'; readonly reason: string }
-  | {
-      readonly kind: 'failed';
-      readonly reason: string;
-      /** Wait that the receiver requests; at most a day. */
-      readonly retryAfterSeconds?: number | undefined;
-    }
+  | { readonly kind: 'failed'; readonly reason: string }
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
@@ -42,7 +37,8 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
     const sent = await send({ ...request, method: 'POST' }, limits);
     if (sent.kind === 'refused') return { kind: 'failed', reason: sent.reason };
     const result = resultOf(sent.target, sent.response);
-    await discardBody(sent.response);
+    // Receivers can complete their response. Errors are ignored, because the status has already decided the result.
+    await finished(sent.response.resume()).catch(() => undefined);
     return result;
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
@@ -51,39 +47,17 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
   }
 }
 
-function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
+function resultOf(target: Target, { statusCode: status = 0 }: IncomingMessage): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone', reason: 'The receiver responded with 410: it wants no more deliveries.' };
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
-  const sentAt = Date.parse(headers.date ?? '');
-  return {
-    kind: 'failed',
-    reason: `${target.origin} responded with the status ${status}.${advice}`,
-    retryAfterSeconds: retryAfterSeconds(headers['retry-after'], Number.isNaN(sentAt) ? new Date() : new Date(sentAt)),
-  };
+  return { kind: 'failed', reason: `${target.origin} responded with the status ${status}.${advice}` };
 }
 
 const reasonOf = (error: unknown): string =>
   error instanceof ResponseTooLong
     ? `it sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut`
     : connectionErrorText(error);
-
-/** Enough that receivers can usually complete their response. */
-const maxBytesRead = 16 * 1_024;
-
-/** Errors are ignored, because the status has already decided the result. */
-async function discardBody(response: IncomingMessage): Promise<void> {
-  let read = 0;
-  try {
-    for await (const piece of response) {
-      read += piece.length;
-      if (read >= maxBytesRead) break;
-    }
-  } catch {
-    // The connection was closed, or the time limit was reached.
-  }
-  response.destroy();
-}
 
 interface DeliveryRequest {
   readonly workspace: string;
@@ -147,12 +121,4 @@ const jitter = 0.1;
 export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
   const delay = delays[attemptsMade];
   return delay === undefined ? undefined : Math.round(delay * (1 + jitter * random()));
-}
-
-const maxRetryAfterSeconds = 24 * 60 * 60;
-
-/** A receiver can delay the next attempt by at most a day, which is also the longest delay of the schedule. */
-export function retryAfterSeconds(field: string | undefined, now: Date): number | undefined {
-  const ms = parseRetryAfter(field, now.getTime());
-  return ms === undefined ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);
 }

@@ -109,10 +109,10 @@ function endOf(
 ): DeliveryEnd | undefined {
   if (outcome.kind === 'cancelled') return undefined;
   if (outcome.kind !== 'failed') return outcome;
-  const { reason, retryAfterSeconds = 0 } = outcome;
-  const wait = schedule(attempts + 1);
-  if (wait === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
-  return { kind: 'retry', afterMs: Math.max(wait, retryAfterSeconds * 1_000), reason };
+  const { reason } = outcome;
+  const afterMs = schedule(attempts + 1);
+  if (afterMs === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+  return { kind: 'retry', afterMs, reason };
 }
 
 /** Limits the parallel attempts of an instance, because each uses a connection. */

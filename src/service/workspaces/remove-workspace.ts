@@ -13,14 +13,6 @@ const atOnce = 500;
 /** Smaller, because each lock takes several rows: its audit entry, its history, and a delivery for each hook. */
 const locksAtOnce = 50;
 
-export const maxNamedLocks = 10;
-
-interface EndedLocks {
-  readonly count: number;
-  /** The first few of them. */
-  readonly named: readonly Lock[];
-}
-
 /**
  * Removes a workspace with all its data. Its history may have millions of rows, and removing them in one transaction
  * would block every other change: they are removed in batches before the workspace, until someone takes a lock. With
@@ -33,15 +25,12 @@ export async function removeWorkspaceInBatches(
   { force = false } = {},
 ) {
   const { read, now } = storage;
-  let ended: EndedLocks = { count: 0, named: [] };
-  const add = (locks: readonly Lock[]) => {
-    ended = { count: ended.count + locks.length, named: [...ended.named, ...locks].slice(0, maxNamedLocks) };
-  };
+  let ended = 0;
   const endBatch = async (db: Database, release: ReleaseWithin) =>
     force ? endLocks({ ...storage, read: db }, release, actor, workspace) : [];
   for (let more = force; more; ) {
     const locks = await commitReleases(workspace, endBatch);
-    add(locks);
+    ended += locks.length;
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
   }
@@ -61,9 +50,9 @@ export async function removeWorkspaceInBatches(
   for (;;) {
     const { locks, removal } = await commitReleases(workspace, async (db, release) => {
       const locks = await endBatch(db, release);
-      return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended.count + locks.length) };
+      return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + locks.length) };
     });
-    add(locks);
+    ended += locks.length;
     if (removal.kind === 'removed') return { ...removal, ended };
     if (locks.length === 0) return removal;
   }

@@ -1,3 +1,4 @@
+import { parseDurationBetween } from '../../interface/duration.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import {
@@ -125,3 +126,6 @@ export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => 
   as_of: null,
   gap,
 });
+
+/** A job that sleeps past the end of its lock may write for a moment when it wakes up. */
+export const parseLockDelay = parseDurationBetween({ seconds: 0 }, { seconds: 60 });

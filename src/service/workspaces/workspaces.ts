@@ -23,7 +23,7 @@ export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
 export type FoundWorkspace = StoredWorkspace & Pick<Row, 'default_branch'> & WorkspaceSettings;
 
 const settingNames = [
-  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit', 'lock_delay_ms'] as const),
+  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lock_delay_ms'] as const),
   ...(['latest', 'latest_branches', 'push_locks'] as const),
 ] as const;
 

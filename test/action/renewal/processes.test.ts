@@ -149,7 +149,7 @@ describe('the renewal process of a step', () => {
   test('is asked to end and waited for', async () => {
     const { child, known } = await startProcess();
     const { kinds } = await stopping(saved(known), (pauses) => pauses === 3 && child.kill());
-    expect(kinds()).toEqual(['stop-renewing']);
+    expect(kinds()).toEqual(['step-ended']);
     expect(isGone(known)).toBe(true);
   });
 
@@ -181,7 +181,7 @@ describe('the renewal process of a step', () => {
     'is asked to end even if the saved state is invalid: %s',
     async (state) => {
       const { waitedMs, kinds } = await stopping(state);
-      expect([waitedMs, kinds()]).toEqual([0, ['stop-renewing']]);
+      expect([waitedMs, kinds()]).toEqual([0, ['step-ended']]);
     },
   );
 

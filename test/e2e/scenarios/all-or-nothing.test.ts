@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { isLocking, isReleasing, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import { everyForm } from '../../support/runs.ts';
-import { locking, manyPaths } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, manyPaths, openStage, useService } from './stage.ts';
 
 useService();
 

@@ -5,8 +5,7 @@ import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { checkOut } from '../scene.ts';
 import { atEveryRequest, lostResponse, manners, meetAt } from './faults.ts';
-import { locking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 

@@ -7,10 +7,9 @@ import type { Answer } from '../../support/other-servers/other-server.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { type Job, someToken } from '../../support/runner/job.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, type Place, unlocking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const hero = 'Content/Hero.uasset';
 const cancelling = { ttl: '15m', renew: 'true', 'on-lost': 'cancel' };
@@ -19,13 +18,13 @@ const patiently = { interval: 200 };
 
 const accepted = json(202, {});
 
-async function jobOnGitHub(place: Place, answer: Answer): Promise<{ readonly job: Job; readonly api: GitHubApi }> {
+async function jobOnGitHub(stage: Stage, answer: Answer): Promise<{ readonly job: Job; readonly api: GitHubApi }> {
   const api = await startGitHubApi({
     base: '/api/v3',
     instead: ({ method }) => (method === 'POST' ? answer : undefined),
   });
   onTestFinished(() => api.close());
-  return { api, job: await place.job({ run: { apiUrl: api.apiUrl, runId: '1001' } }) };
+  return { api, job: await stage.job({ run: { apiUrl: api.apiUrl, runId: '1001' } }) };
 }
 
 const cancellationsOf = (job: Job) => entriesOf(job).filter(({ kind }) => kind === 'run-cancelled');
@@ -35,15 +34,15 @@ const requestsOf = (api: GitHubApi) =>
 const request = `POST /api/v3/repos/octo-games/dragon/actions/runs/1001/cancel Bearer ${someToken}`;
 
 test('a lock that is released by force cancels the run once, within a period of renewal', async () => {
-  const place = await shipped.workspace();
-  const clock = await place.clock();
-  const { job, api } = await jobOnGitHub(place, accepted);
+  const stage = await openStage();
+  const clock = await stage.clock();
+  const { job, api } = await jobOnGitHub(stage, accepted);
   const step = await job.run(locking([hero, 'b', 'c'], cancelling));
   expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
-  await place.release(hero);
+  await stage.release(hero);
   await clock.pass(periodMs);
   await expect.poll(() => cancellationsOf(job), patiently).toHaveLength(1);
-  await place.release('b');
+  await stage.release('b');
   await clock.pass(periodMs);
   await expect.poll(() => entriesOf(job).filter(({ kind }) => kind === 'lost').length, patiently).toBe(2);
   expect(requestsOf(api)).toEqual([request]);
@@ -61,11 +60,11 @@ test('a lock that is released by force cancels the run once, within a period of 
 });
 
 test('the last lock of a step cancels the run before its renewal process ends', async () => {
-  const place = await shipped.workspace();
-  const clock = await place.clock();
-  const { job, api } = await jobOnGitHub(place, accepted);
+  const stage = await openStage();
+  const clock = await stage.clock();
+  const { job, api } = await jobOnGitHub(stage, accepted);
   await job.run(locking(hero, cancelling));
-  await place.release(hero);
+  await stage.release(hero);
   await clock.pass(periodMs);
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   expect(requestsOf(api)).toEqual([request]);
@@ -73,11 +72,11 @@ test('the last lock of a step cancels the run before its renewal process ends', 
 });
 
 test('the job fails at its end, and says why, if GitHub refuses to cancel the run', async () => {
-  const place = await shipped.workspace();
-  const clock = await place.clock();
-  const { job, api } = await jobOnGitHub(place, notAccessible);
+  const stage = await openStage();
+  const clock = await stage.clock();
+  const { job, api } = await jobOnGitHub(stage, notAccessible);
   await job.run(locking(hero, cancelling));
-  await place.release(hero);
+  await stage.release(hero);
   await clock.pass(periodMs);
   await expect.poll(() => cancellationsOf(job), patiently).toHaveLength(1);
   const [post] = await job.post();
@@ -95,9 +94,9 @@ test.each([
   ['some of the locks', [hero, 'b']],
   ['all locks', [hero]],
 ])('a step that loses %s before their first renewal warns and cancels the run at once', async (_, paths) => {
-  const place = await shipped.workspace();
-  const proxy = await place.proxy();
-  const { job, api } = await jobOnGitHub(place, accepted);
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const { job, api } = await jobOnGitHub(stage, accepted);
   const lost = Promise.withResolvers<void>();
   const meet = once(isRenewing, { kind: 'held-back', until: lost.promise });
   const arrived = Promise.withResolvers<void>();
@@ -107,7 +106,7 @@ test.each([
   });
   const step = await job.step(locking(paths, cancelling));
   await arrived.promise;
-  await place.release(hero);
+  await stage.release(hero);
   lost.resolve();
   const { annotations, log } = await step.finished;
   expect(annotations, log).toMatchObject([
@@ -118,13 +117,13 @@ test.each([
   if (paths.length === 1) await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 test('a step that cannot cancel its run fails before any request', async () => {
-  const place = await shipped.workspace();
-  const proxy = await place.proxy();
-  const job = await place.job();
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   const unrenewed = await job.run(locking(hero, { ...cancelling, renew: 'false' }));
   expect(unrenewed.annotations).toMatchObject([
     {
@@ -132,7 +131,7 @@ test('a step that cannot cancel its run fails before any request', async () => {
       message: expect.stringContaining('Input `on-lost` is "cancel". It works only with `renew: true`'),
     },
   ]);
-  const unknown = await (await place.job({ run: { runId: '' } })).run(locking(hero, cancelling));
+  const unknown = await (await stage.job({ run: { runId: '' } })).run(locking(hero, cancelling));
   expect(unknown.annotations).toMatchObject([
     { level: 'error', message: 'Input `on-lost` is "cancel". GITHUB_RUN_ID is not the id of a run.' },
   ]);
@@ -140,8 +139,8 @@ test('a step that cannot cancel its run fails before any request', async () => {
 });
 
 test('the GitHub token is in no file, argument or environment that a later step can read', async () => {
-  const place = await shipped.workspace();
-  const { job } = await jobOnGitHub(place, accepted);
+  const stage = await openStage();
+  const { job } = await jobOnGitHub(stage, accepted);
   const token = 'ghs_of_this_test';
   await job.run(locking(hero, { ...cancelling, 'github-token': token }));
   const [pid] = job.leftProcesses();

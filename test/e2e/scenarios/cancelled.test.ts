@@ -4,8 +4,7 @@ import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { runnerDelays } from '../../support/runner/step-process.ts';
-import { locking, manyPaths, type PlaceOptions, soak } from './place.ts';
-import { openStage, type Stage, useService } from './stage.ts';
+import { type AtEnd, locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
 
 useService();
 
@@ -147,7 +146,7 @@ describe('a job whose lease was granted, without a response yet', () => {
 });
 
 /** A job in the middle of locking a thousand paths. */
-async function acquiring(inputs = {}, times = endingBefore, end?: PlaceOptions['end']) {
+async function acquiring(inputs = {}, times = endingBefore, end?: AtEnd) {
   const stage = await openStage(end);
   const proxy = await stage.proxy(pathByPath);
   const job = await openJob(stage, times);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type FaultProxy, isReleasing } from '../../support/fault-proxy.ts';
 import { manners } from './faults.ts';
-import { locking, unlocking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 

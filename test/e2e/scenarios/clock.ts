@@ -5,22 +5,16 @@ import { sql } from 'kysely';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { clockFollowing, slowerTimeouts } from '../../support/preload.ts';
 
-/** The clock of a workspace and its jobs. It runs in real time, and jumps ahead when a test says so. */
-export interface Clock {
-  /** Environment of the jobs, which makes them follow the clock. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly aheadMs: () => number;
-  /** Jumps ahead: locks of the workspace and exchanged tokens expire, and timers of the jobs fire, as if the time had passed. */
-  pass(ms: number): Promise<void>;
-}
-
 interface ClockOptions {
   readonly storage: Storage;
   readonly workspace: string;
   readonly end: (cleanUp: () => Promise<void>) => void;
 }
 
-export async function openClock({ storage, workspace, end }: ClockOptions): Promise<Clock> {
+export type Clock = Awaited<ReturnType<typeof openClock>>;
+
+/** The clock of a workspace and its jobs. It runs in real time, and jumps ahead when a test says so. */
+export async function openClock({ storage, workspace, end }: ClockOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-clock-'));
   end(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'ahead');
@@ -32,9 +26,11 @@ export async function openClock({ storage, workspace, end }: ClockOptions): Prom
   const earlier = (column: 'acquired_at' | 'expires_at', ms: number) => sql<number>`${sql.ref(column)} - ${ms}`;
   return {
     // On a busy machine, a renewal process may take longer to start than the step waits for it.
+    /** Environment of the jobs, which makes them follow the clock. */
     env: { NODE_OPTIONS: `${clockFollowing(file)} ${slowerTimeouts(15)}` },
     aheadMs: () => aheadMs,
-    async pass(ms) {
+    /** Jumps ahead: locks of the workspace and exchanged tokens expire, and timers of the jobs fire, as if the time had passed. */
+    async pass(ms: number): Promise<void> {
       await storage.commit('global', async (db) => {
         const times = { acquired_at: earlier('acquired_at', ms), expires_at: earlier('expires_at', ms) };
         await db.updateTable('locks').set(times).where('workspace_id', '=', workspace).execute();

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
 import { manners } from './faults.ts';
-import { locking, unlocking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing, once, type Passed, pathByPath } from '../../support/fault-proxy.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, manyPaths, unlocking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { diskFullAfter, preload } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
-import { locking, manyPaths, unlocking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
-import { forms } from '../../support/runs.ts';
-import { locking, manyPaths, unlocking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -33,7 +31,7 @@ const damages: readonly (readonly [string, (job: Job) => Promise<unknown>])[] = 
   ['is truncated after a line', shortenLedger],
 ];
 
-describe.each(forms(damages, 0))('when the ledger %s', (_, damage) => {
+describe.each(damages)('when the ledger %s', (_, damage) => {
   test('the post-step reports that, and releases all locks that it can identify', async () => {
     const stage = await openStage();
     const job = await stage.job();

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { atEveryRequest, lostResponse, meetAt } from './faults.ts';
-import { locking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const hero = 'Content/Hero.uasset';
 const hourMs = 3_600_000;
@@ -16,14 +15,14 @@ const mannersOfGranting: readonly (readonly [string, Manner])[] = [
 
 describe.each(mannersOfGranting)('with a service that %s and a lock that expired during the job', (_, manner) => {
   test('the post-step leaves the lock of a new holder alone, and reports when and to whom the lock was lost', async () => {
-    const place = await shipped.workspace();
-    const clock = await place.clock();
-    const proxy = await place.proxy(manner);
-    const job = await place.job();
+    const stage = await openStage();
+    const clock = await stage.clock();
+    const proxy = await stage.proxy(manner);
+    const job = await stage.job();
     await job.run(locking([hero, 'b'], { ttl: '1h' }));
     await clock.pass(hourMs);
-    expect(await place.locks()).toEqual([]);
-    const theirs = await place.takenByGrace(hero);
+    expect(await stage.locks()).toEqual([]);
+    const theirs = await stage.takenByGrace(hero);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
     expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
@@ -34,17 +33,17 @@ describe.each(mannersOfGranting)('with a service that %s and a lock that expired
       },
     ]);
     expect(proxy.passed.filter((one) => isReleasing(one) && one.status === 204)).toEqual([]);
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   });
 
   test('the post-step warns if the path is free, and has nothing to release', async () => {
-    const place = await shipped.workspace();
-    const clock = await place.clock();
-    await place.proxy(manner);
-    const job = await place.job();
+    const stage = await openStage();
+    const clock = await stage.clock();
+    await stage.proxy(manner);
+    const job = await stage.job();
     await job.run(locking(hero, { ttl: '1h' }));
     await clock.pass(hourMs);
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
     expect(post?.annotations).toMatchObject([
@@ -55,19 +54,18 @@ describe.each(mannersOfGranting)('with a service that %s and a lock that expired
 
 const conclusions = [
   ['fails the job by default', {}, 'failure'],
-  ['fails the job with `on-lost: fail`', { 'on-lost': 'fail' }, 'failure'],
   ['causes only a warning with `on-lost: warn`', { 'on-lost': 'warn' }, 'success'],
 ] as const;
 
 test.each(conclusions)(
   'a lock lost to someone else %s; their lock stays, and the other locks are released',
   async (_, inputs, conclusion) => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     const lock = await job.run(locking(['a', 'b', 'c'], inputs));
     expect(lock, lock.log).toMatchObject({ conclusion: 'success', annotations: [] });
-    await place.release('b');
-    const theirs = await place.takenByGrace('b');
+    await stage.release('b');
+    const theirs = await stage.takenByGrace('b');
     const [post] = await job.post();
     expect(post, post?.log).toMatchObject({ conclusion });
     expect(post?.exitCode === 0).toBe(conclusion === 'success');
@@ -77,20 +75,20 @@ test.each(conclusions)(
         message: expect.stringMatching(/\bb\b.* was lost .* Someone released it before it expired\. .* by grace/s),
       },
     ]);
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   },
 );
 
 test('without any way to identify locks, one within its lifetime is released, and an older one is left alone', async () => {
-  const place = await shipped.workspace();
-  const clock = await place.clock();
-  const proxy = await place.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true, keepsNoOrigin: true });
-  const job = await place.job();
+  const stage = await openStage();
+  const clock = await stage.clock();
+  const proxy = await stage.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true, keepsNoOrigin: true });
+  const job = await stage.job();
   await job.run(locking(hero, { ttl: '1h' }));
   await job.run(locking('b', { ttl: '2h' }));
   await clock.pass(hourMs);
-  expect(await place.lockOn(hero)).toBeUndefined();
-  const theirs = await place.take(hero);
+  expect(await stage.lockOn(hero)).toBeUndefined();
+  const theirs = await stage.take(hero);
   const [within, past] = await job.post();
   expect(within).toMatchObject({ conclusion: 'success', annotations: [] });
   expect(past).toMatchObject({
@@ -98,29 +96,29 @@ test('without any way to identify locks, one within its lifetime is released, an
     annotations: [{ level: 'warning', message: expect.stringContaining('the current lock was left alone') }],
   });
   expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).toEqual(['b']);
-  expect(await place.locks()).toEqual([theirs]);
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 /** One and a half seconds: more than any rounding of times by the service. */
 const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
 
 test('a lost lock fails the job, and the new one is left alone, whichever response of the post-step is lost', async () => {
-  const place = await shipped.workspace();
-  const proxy = await place.proxy();
+  const stage = await openStage();
+  const proxy = await stage.proxy();
   await atEveryRequest(async (number) => {
     const [lost, kept] = [`lost-${number}`, `kept-${number}`];
     proxy.meet(() => undefined);
-    const job = await place.job();
+    const job = await stage.job();
     await job.run(locking([lost, kept]));
-    await place.release(lost);
-    const theirs = await place.takenByGrace(lost);
+    await stage.release(lost);
+    const theirs = await stage.takenByGrace(lost);
     await (await job.command({ command: work, id: 'work' })).finished;
     const met = meetAt(proxy, number, lostResponse, async () => undefined);
     const [post] = await job.post();
     await met.done();
     expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-    expect(await place.lockOn(kept)).toBeUndefined();
-    expect(await place.lockOn(lost)).toEqual(theirs);
+    expect(await stage.lockOn(kept)).toBeUndefined();
+    expect(await stage.lockOn(lost)).toEqual(theirs);
     const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
     expect(released.map(({ path }) => path)).not.toContain(lost);
     return met;
@@ -133,9 +131,9 @@ test.each([
 ] as const)(
   'without an ETag, a release whose response is %s does not release the next lock on the path',
   async (_, fault) => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy({ givesNoProof: true });
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy({ givesNoProof: true });
+    const job = await stage.job();
     await job.run(locking(hero));
     const released = Promise.withResolvers<void>();
     const taken = Promise.withResolvers<void>();
@@ -151,11 +149,11 @@ test.each([
     });
     const post = await job.nextPost();
     await released.promise;
-    await expect.poll(() => place.locks()).toEqual([]);
-    const theirs = await place.takenByGrace(hero);
+    await expect.poll(() => stage.locks()).toEqual([]);
+    const theirs = await stage.takenByGrace(hero);
     taken.resolve();
     await expect(post?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
     expect(proxy.passed.filter(isReleasing)).toHaveLength(1);
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   },
 );

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Fault, type FaultProxy, isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
-import { locking } from './place.ts';
-import { openStage, type Stage, useService } from './stage.ts';
+import { locking, openStage, type Stage, useService } from './stage.ts';
 
 useService();
 

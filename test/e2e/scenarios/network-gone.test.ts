@@ -2,14 +2,13 @@ import { expect, test } from 'vitest';
 import { measured } from '../../support/measured.ts';
 import { fasterTime, inPostStep } from '../../support/preload.ts';
 import { runs } from '../../support/runs.ts';
-import { locking, type PlaceOptions, soak } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { type AtEnd, locking, openStage, soak, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 
-async function lockedJob(end?: PlaceOptions['end']) {
+async function lockedJob(end?: AtEnd) {
   const stage = await openStage(end);
   const proxy = await stage.proxy();
   const job = await stage.job();

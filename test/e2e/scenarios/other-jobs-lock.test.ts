@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusal, releasedBy } from '../../support/fault-proxy.ts';
 import { manners } from './faults.ts';
-import { locking, unlocking } from './place.ts';
-import { openStage, type Stage, useService } from './stage.ts';
+import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 

@@ -8,10 +8,9 @@ import type { Job } from '../../support/runner/job.ts';
 import { everyForm } from '../../support/runs.ts';
 import type { Clock } from './clock.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, type Place, unlocking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const hero = 'Content/Hero.uasset';
 const minute = 60_000;
@@ -21,16 +20,16 @@ const periodMs = 5 * minute;
 const longerThanTtlMs = 16 * minute;
 const checking = { with: { operation: 'check' } };
 
-interface Stage extends Pick<TestContext, 'expect'> {
-  readonly place: Place;
+interface Staged extends Pick<TestContext, 'expect'> {
+  readonly stage: Stage;
   readonly clock: Clock;
 }
 
 /** Concurrent, because these tests mostly wait for processes to start and end. */
-const test = (name: string, work: (stage: Stage) => Promise<void>): void =>
+const test = (name: string, work: (staged: Staged) => Promise<void>): void =>
   withContext.concurrent(name, async ({ expect, onTestFinished }) => {
-    const place = await shipped.workspace({ end: (cleanUp) => onTestFinished(cleanUp) });
-    await work({ expect, place, clock: await place.clock() });
+    const stage = await openStage((cleanUp) => onTestFinished(cleanUp));
+    await work({ expect, stage, clock: await stage.clock() });
   });
 
 const lossesOf = (job: Job) => entriesOf(job).filter((entry) => entry.kind === 'lost');
@@ -46,7 +45,7 @@ function onlyProcessOf(job: Job): number {
 const patiently = { interval: 200 };
 
 /** Lets this number of periods pass, and waits for a renewal in each. */
-async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly job: Job }, periods: number) {
+async function renewed({ job, clock, expect }: Omit<Staged, 'stage'> & { readonly job: Job }, periods: number) {
   const before = renewalsOf(job).length;
   for (let number = 1; number <= periods; number += 1) {
     await clock.pass(periodMs);
@@ -57,30 +56,30 @@ async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly
 
 test('keeps a lock beyond its ttl while the job runs, and releases it at the end of the job', async ({
   expect,
-  place,
+  stage,
   clock,
 }) => {
-  const job = await place.job();
+  const job = await stage.job();
   const step = await job.run(locking([hero, 'b'], renewing));
   expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
-  const first = await place.locks();
+  const first = await stage.locks();
   await renewed({ job, clock, expect }, everyForm ? 10 : 4);
-  const later = await place.locks();
+  const later = await stage.locks();
   expect(later.map(({ id, fence }) => [id, fence])).toEqual(first.map(({ id, fence }) => [id, fence]));
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
   expect(post?.rawSummary).toMatch(/```mermaid\n%%.*\ngantt\n(.*\n)* {4}held :active, \d/);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('a lock expires if its renewal process is killed, and a check reports that', async ({ expect, place, clock }) => {
-  const job = await place.job();
+test('a lock expires if its renewal process is killed, and a check reports that', async ({ expect, stage, clock }) => {
+  const job = await stage.job();
   await job.run(locking(hero, renewing));
   await expect(job.run(checking)).resolves.toMatchObject({ outputs: { status: 'kept', count: '1' } });
   process.kill(onlyProcessOf(job), 'SIGKILL');
   await clock.pass(longerThanTtlMs);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
   await expect(job.run(checking)).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
   const post = (await job.post()).at(-1);
   expect(post?.annotations, post?.log).toMatchObject([
@@ -107,10 +106,10 @@ const lockingBelowWorker = async () => ({
 
 test('renewals stop within a period after the worker of the runner is gone, and the lock expires', async ({
   expect,
-  place,
+  stage,
   clock,
 }) => {
-  const job = await place.job();
+  const job = await stage.job();
   const step = await job.command(await lockingBelowWorker());
   await step.waitForLog('The locks are renewed');
   await renewed({ job, clock, expect }, 1);
@@ -120,7 +119,7 @@ test('renewals stop within a period after the worker of the runner is gone, and 
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   expect(renewalsOf(job)).toHaveLength(1);
   await clock.pass(longerThanTtlMs);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 /** Node throws unexpected system errors such as ENOMEM, and reports others with an event. */
@@ -138,9 +137,9 @@ for (const [reason, NODE_OPTIONS] of [
 ] as const) {
   test(`a step keeps its lock and warns if the renewal process cannot be started: ${reason}`, async ({
     expect,
-    place,
+    stage,
   }) => {
-    const job = await place.job();
+    const job = await stage.job();
     const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS } });
     expect(step, step.log).toMatchObject({
       conclusion: 'success',
@@ -154,17 +153,17 @@ for (const [reason, NODE_OPTIONS] of [
         },
       ],
     });
-    expect(await place.locks()).toHaveLength(1);
+    expect(await stage.locks()).toHaveLength(1);
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
   });
 }
 
 test('a lock that is lost before its first renewal is in the ledger even if the process cannot be started', async ({
   expect,
-  place,
+  stage,
 }) => {
-  const proxy = await place.proxy();
+  const proxy = await stage.proxy();
   const released = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   const meet = once(isRenewing, { kind: 'held-back', until: released.promise });
@@ -172,10 +171,10 @@ test('a lock that is lost before its first renewal is in the ledger even if the 
     if (isRenewing(passing)) arrived.resolve();
     return meet(passing);
   });
-  const job = await place.job();
+  const job = await stage.job();
   const step = await job.step({ ...locking(hero, renewing), env: { NODE_OPTIONS: withoutMemory } });
   await arrived.promise;
-  await place.release(hero);
+  await stage.release(hero);
   released.resolve();
   const { log } = await step.finished;
   expect(lossesOf(job), log).toMatchObject([{ path: hero }]);
@@ -198,9 +197,9 @@ const withBrokenPipe = preload(`
 
 test('a step keeps its lock if the output of the renewal process breaks during the first renewal', async ({
   expect,
-  place,
+  stage,
 }) => {
-  const job = await place.job();
+  const job = await stage.job();
   const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS: withBrokenPipe } });
   expect(step, step.log).toMatchObject({
     conclusion: 'success',
@@ -210,7 +209,7 @@ test('a step keeps its lock if the output of the renewal process breaks during t
     ],
   });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 /** Copies the bundle, and replaces its renewal program. */
@@ -223,12 +222,6 @@ async function bundleWithRenewer(job: Job, program: string): Promise<string> {
 }
 
 for (const [name, program, warning] of [
-  [
-    'ends at once',
-    'process.exit(9);',
-    /^Could not start .* \(it ended with exit code 9\)\. They last until .*; choose/,
-  ],
-  ['throws', `throw new Error('broken');`, /^Could not start .* \(it ended with exit code 1\)\. They last until/],
   ['is killed', `process.kill(process.pid, 'SIGKILL');`, /^Could not start .* \(SIGKILL ended it\)\. They last until/],
   [
     'hangs',
@@ -236,8 +229,8 @@ for (const [name, program, warning] of [
     /^Could not start .* \(it did not answer within 2 s\)\. They last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 5 min\); choose/,
   ],
 ] as const) {
-  test(`a step warns that its locks are not renewed if the renewal process ${name}`, async ({ expect, place }) => {
-    const job = await place.job();
+  test(`a step warns that its locks are not renewed if the renewal process ${name}`, async ({ expect, stage }) => {
+    const job = await stage.job();
     const main = await bundleWithRenewer(job, program);
     // The process that hangs is tested with the shipped timeout.
     const env = name === 'hangs' ? { NODE_OPTIONS: '' } : {};
@@ -253,8 +246,8 @@ for (const [name, program, warning] of [
   });
 }
 
-test('renews locks whose paths take more than 300 KB', async ({ expect, place, clock }) => {
-  const job = await place.job();
+test('renews locks whose paths take more than 300 KB', async ({ expect, stage, clock }) => {
+  const job = await stage.job();
   const folder = ['a', 'b', 'c'].map((letter) => letter.repeat(250)).join('/');
   const names = Array.from({ length: 340 }, (_, index) => `${folder}/${String(index).padStart(200, '0')}`);
   mkdirSync(join(job.folders.workspace, folder), { recursive: true });
@@ -262,28 +255,28 @@ test('renews locks whose paths take more than 300 KB', async ({ expect, place, c
   const step = await job.run(locking(`${folder}/*`, { ...renewing, glob: 'true' }));
   expect(step, step.log).toMatchObject({ conclusion: 'success', outputs: { count: '340' } });
   expect(Buffer.byteLength(JSON.stringify(names))).toBeGreaterThan(300_000);
-  const first = await place.locks();
+  const first = await stage.locks();
   await renewed({ job, clock, expect }, everyForm ? 4 : 1);
-  const later = await place.locks();
+  const later = await stage.locks();
   expect(later.map(({ id }) => id)).toEqual(first.map(({ id }) => id));
   expect(later).toHaveLength(340);
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
 });
 
-test('a step with `renew` that gets no lock leaves no process running', async ({ expect, place }) => {
-  const job = await place.job();
-  await place.takenByGrace(hero);
+test('a step with `renew` that gets no lock leaves no process running', async ({ expect, stage }) => {
+  const job = await stage.job();
+  await stage.takenByGrace(hero);
   const step = await job.run(locking(hero, renewing));
   expect(step).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
-test('keeps a lock if the service is down for half of the ttl', async ({ expect, place, clock }) => {
-  const proxy = await place.proxy();
-  const job = await place.job();
+test('keeps a lock if the service is down for half of the ttl', async ({ expect, stage, clock }) => {
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   await job.run(locking(hero, renewing));
-  const before = await place.lockOn(hero);
+  const before = await stage.lockOn(hero);
   proxy.down();
   await clock.pass(periodMs);
   // Each jump skips a pause between two attempts.
@@ -296,22 +289,22 @@ test('keeps a lock if the service is down for half of the ttl', async ({ expect,
   await expect.poll(() => renewalsOf(job), patiently).toHaveLength(1);
   await clock.pass(2 * periodMs);
   await expect.poll(() => renewalsOf(job), patiently).toHaveLength(2);
-  expect(await place.lockOn(hero)).toMatchObject({ id: before?.id });
+  expect(await stage.lockOn(hero)).toMatchObject({ id: before?.id });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
 
 test('reports a lock lost during an outage in the next step, and fails the job at its end', async ({
   expect,
-  place,
+  stage,
   clock,
 }) => {
-  const proxy = await place.proxy();
-  const job = await place.job();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   await job.run(locking([hero, 'b'], renewing));
   proxy.down();
   await clock.pass(longerThanTtlMs);
-  expect(await place.locks()).toEqual([]);
-  const theirs = await place.takenByGrace(hero);
+  expect(await stage.locks()).toEqual([]);
+  const theirs = await stage.takenByGrace(hero);
   proxy.up();
   await expect
     .poll(
@@ -333,26 +326,26 @@ test('reports a lock lost during an outage in the next step, and fails the job a
   const post = (await job.post()).at(-1);
   expect(post).toMatchObject({ conclusion: 'failure' });
   expect(post?.annotations.filter(({ level }) => level === 'error')).toHaveLength(2);
-  expect(await place.locks()).toEqual([theirs]);
+  expect(await stage.locks()).toEqual([theirs]);
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('records a lock released by force as lost within a period', async ({ expect, place, clock }) => {
-  const job = await place.job();
+test('records a lock released by force as lost within a period', async ({ expect, stage, clock }) => {
+  const job = await stage.job();
   await job.run(locking([hero, 'b'], { ...renewing, 'on-lost': 'warn' }));
-  await place.release(hero);
+  await stage.release(hero);
   await clock.pass(periodMs);
   await expect.poll(() => lossesOf(job).map(({ path }) => path), patiently).toEqual([hero]);
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
   expect(post?.annotations[0]?.message).toContain(`The lock on ${hero} was lost at `);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
-test('a path that was locked again does not hide its earlier loss', async ({ expect, place, clock }) => {
-  const job = await place.job();
+test('a path that was locked again does not hide its earlier loss', async ({ expect, stage, clock }) => {
+  const job = await stage.job();
   await job.run(locking(hero, renewing));
-  await place.release(hero);
+  await stage.release(hero);
   await clock.pass(periodMs);
   await expect.poll(() => lossesOf(job).length, patiently).toBe(1);
   await job.run(locking(hero));
@@ -361,9 +354,9 @@ test('a path that was locked again does not hide its earlier loss', async ({ exp
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
 });
 
-test('renews the remaining locks of a lease with one request, until none is left', async ({ expect, place, clock }) => {
-  const proxy = await place.proxy();
-  const job = await place.job();
+test('renews the remaining locks of a lease with one request, until none is left', async ({ expect, stage, clock }) => {
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   await job.run(locking([hero, 'b', 'c'], renewing));
   await job.run(unlocking({ path: hero, glob: 'false' }));
   const from = proxy.passed.length;
@@ -371,21 +364,21 @@ test('renews the remaining locks of a lease with one request, until none is left
   const renewals = proxy.passed.slice(from);
   expect(new Set(renewals.map(({ url }) => url)).size).toBe(1);
   expect(renewals.every((one) => isRenewing(one) && one.status === 200)).toBe(true);
-  expect((await place.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
   await job.run(unlocking({}));
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   const posts = await job.post();
   expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 test('does not renew unlocked paths, and the renewal process ends when no locks remain', async ({
   expect,
-  place,
+  stage,
   clock,
 }) => {
-  const proxy = await place.proxy(pathByPath);
-  const job = await place.job();
+  const proxy = await stage.proxy(pathByPath);
+  const job = await stage.job();
   await job.run(locking([hero, 'b'], renewing));
   await job.run(unlocking({ path: hero, glob: 'false' }));
   const from = proxy.passed.length;
@@ -402,7 +395,7 @@ test('does not renew unlocked paths, and the renewal process ends when no locks 
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   const posts = await job.post();
   expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 for (const [order, kind, status] of [
@@ -411,11 +404,11 @@ for (const [order, kind, status] of [
 ] as const) {
   test(`a renewal that reaches the service ${order} the release at the end of the job does not restore the lock`, async ({
     expect,
-    place,
+    stage,
     clock,
   }) => {
-    const proxy = await place.proxy();
-    const job = await place.job();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const meet = once(isRenewing, { kind, until: released.promise });
@@ -435,61 +428,28 @@ for (const [order, kind, status] of [
     await arrived.promise;
     const [post] = await job.post();
     expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
     released.resolve();
     // The first renewal was that of the lock step.
     await expect.poll(() => proxy.passed.filter(isRenewing)[1]?.status, patiently).toBe(status);
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
     expect(job.leftProcesses()).toEqual([]);
   });
 }
 
-test('a service that cannot renew locks is detected at once: one warning, and no process keeps running', async ({
-  expect,
-  place,
-}) => {
-  await place.proxy({ givesNoProof: true });
-  const job = await place.job();
-  const step = await job.run(locking(hero, renewing));
-  expect(step).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-  expect(step.annotations).toMatchObject([
-    {
-      level: 'warning',
-      message: expect.stringMatching(
-        /^This service cannot renew locks: .* last until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
-      ),
-    },
-  ]);
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await job.post();
-});
-
-test('a service that answers a renewal with a conflict is detected at once', async ({ expect, place }) => {
-  const proxy = await place.proxy();
-  proxy.meet(once(isRenewing, { kind: 'answer', status: 409 }));
-  const job = await place.job();
-  const step = await job.run(locking(hero, renewing));
-  expect(step.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('This service cannot renew locks: ') },
-  ]);
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await job.post();
-  expect(await place.locks()).toEqual([]);
-});
-
-test('the token is in no file, argument or environment that a later step can read', async ({ expect, place }) => {
-  const job = await place.job();
-  await job.run(locking(hero, { ...renewing, token: place.token }));
+test('the token is in no file, argument or environment that a later step can read', async ({ expect, stage }) => {
+  const job = await stage.job();
+  await job.run(locking(hero, { ...renewing, token: stage.token }));
   const pid = onlyProcessOf(job);
   for (const name of ['environ', 'cmdline']) {
     const text = readFileSync(`/proc/${pid}/${name}`, 'utf8');
     expect(text).toContain(name === 'environ' ? 'RUNNER_TRACKING_ID' : 'renew/index.js');
-    expect(text).not.toContain(place.token);
+    expect(text).not.toContain(stage.token);
   }
   const names = readdirSync(job.folders.temp, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   expect(names.length).toBeGreaterThan(0);
   for (const { parentPath, name } of names) {
-    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(place.token);
+    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(stage.token);
   }
   await job.post();
 });

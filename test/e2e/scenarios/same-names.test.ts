@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Run } from '../../support/runner/github-context.ts';
-import { locking, manyPaths } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, manyPaths, openStage, useService } from './stage.ts';
 
 useService();
 

@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { locking, unlocking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 /** Much less than the wait, even on a busy machine. */
 const atOnceMs = 20_000;
@@ -22,19 +21,19 @@ function expectNamed(result: StepResult): void {
 }
 
 test('two lock steps and a composite action that is used twice release their own locks, the last step first', async () => {
-  const place = await shipped.workspace();
-  const proxy = await place.proxy();
-  const job = await place.job();
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   // The runner assigns the same id to the steps of a composite action each time.
   await job.run({ ...locking('a'), id: 'first' });
   await job.run({ ...locking('b'), id: 'composite__lock' });
   await job.run({ ...locking(['c', 'd']), id: 'composite__lock' });
-  expect(await place.locks()).toHaveLength(4);
+  expect(await stage.locks()).toHaveLength(4);
 
   const left: string[][] = [];
   for (let post = await job.nextPost(); post !== undefined; post = await job.nextPost()) {
     await expect(post.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-    left.push((await place.locks()).map(({ path }) => path));
+    left.push((await stage.locks()).map(({ path }) => path));
   }
   expect(left).toEqual([['a', 'b'], ['a'], []]);
   expect(proxy.passed.filter(isReleasing).every(({ status }) => status === 204 || status === 200)).toBe(true);
@@ -46,11 +45,11 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     ['without ETags and ids', { givesNoProof: true }, 'true'],
     ['without any way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
   ])('does not wait on a service %s, names the earlier step, and takes nothing', async (_, manner, autoRelease) => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy(manner);
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy(manner);
+    const job = await stage.job();
     await job.run({ ...locking('a', { 'auto-release': autoRelease }), id: 'lock-hero' });
-    const lock = await place.lockOn('a');
+    const lock = await stage.lockOn('a');
     const before = proxy.passed.length;
     const result = await job.run(locking(['a', 'b'], { wait: '10m' }));
     expect(result).toMatchObject({
@@ -65,14 +64,14 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
     const second = await job.nextPost();
     await second?.finished;
-    expect(await place.locks()).toEqual([lock]);
+    expect(await stage.locks()).toEqual([lock]);
     await job.post();
-    expect(await place.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
+    expect(await stage.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
   test('is reported with the step that locked it', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     await job.run(locking(['a', 'b'], { ttl: '1h' }));
     const { annotations } = await job.run(locking(['a', 'b'], { ttl: '1h' }));
     expect(annotations[0]?.message).toMatch(
@@ -81,9 +80,9 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test('requests the path like any other job if the list is unavailable', async () => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy();
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
     await job.run(locking('a'));
     proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 500 } : undefined));
     await expect(job.run(locking('a', { retries: '0' }))).resolves.toMatchObject({
@@ -93,12 +92,12 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test.each([403, 405])('relies on its ledger if it may not list locks: %s', async (status) => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy();
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
     await job.run(locking('a', { ttl: '1h' }));
     await job.run(locking('b', { ttl: '1s' }));
-    await expect.poll(() => place.lockOn('b')).toBeUndefined();
+    await expect.poll(() => stage.lockOn('b')).toBeUndefined();
     proxy.meet(({ method }) => (method === 'GET' ? refusal(status) : undefined));
     const held = await job.run(locking('a', { wait: '10m' }));
     expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
@@ -106,49 +105,49 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
   });
   test('gets the path after an unlock step has released it', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     await takeMaps(job);
     await expect(job.run(unlocking({ path: 'b', glob: 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
     await expect(job.run(nextStep(['b', 'c']))).resolves.toMatchObject({ conclusion: 'success' });
-    expect((await place.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
+    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
     for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await place.locks()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
   });
 
   test('waits for the path if it has a new holder, and gets it', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     await takeMaps(job);
-    await place.release('b');
-    const theirs = await place.take('b', { token: place.graces });
+    await stage.release('b');
+    const theirs = await stage.take('b', { token: stage.graces });
     const step = await job.step(nextStep(['b', 'c']));
     await step.waitForLog(/held by grace/);
-    expect((await place.lockOn('b'))?.id).toBe(theirs.id);
-    await place.release('b');
+    expect((await stage.lockOn('b'))?.id).toBe(theirs.id);
+    await stage.release('b');
     await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
   });
 
   test('fails at once for its own path, even if another job holds one of the others', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     await takeMaps(job);
-    const theirs = await place.take('0');
+    const theirs = await stage.take('0');
     const result = await job.run(nextStep(['0', 'b']));
     expectNamed(result);
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
-    expect((await place.lockOn('0'))?.id).toBe(theirs.id);
+    expect((await stage.lockOn('0'))?.id).toBe(theirs.id);
   });
 });
 
 test('a path that is locked again after its lock has expired is released by the step that holds it', async () => {
-  const place = await shipped.workspace();
-  const job = await place.job();
+  const stage = await openStage();
+  const job = await stage.job();
   await job.run(locking('a'));
-  await place.expire('a');
+  await stage.expire('a');
   await job.run(locking('a'));
   const [second, first] = await job.post();
   expect(second?.log).toContain('Released 1 lock at the end of the job.');
   expect(first).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(await place.locks()).toEqual([]);
+  expect(await stage.locks()).toEqual([]);
 });

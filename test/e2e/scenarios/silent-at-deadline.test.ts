@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest';
 import { isLocking, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
-import { locking, type Place, soak } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, type Stage, soak, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const waitSeconds = 6;
 
 /** Path `b` is released while the step waits for it. From the lock request with this number on, nothing is answered. */
-async function silentFrom(place: Place, number: number, done: boolean): Promise<{ readonly asked: number }> {
+async function silentFrom(stage: Stage, number: number, done: boolean): Promise<{ readonly asked: number }> {
   const [a, b, c] = ['a', 'b', 'c'].map((name) => `${number}-${done}/${name}`);
   const paths = [a ?? '', b ?? '', c ?? ''];
-  const theirs = await place.take(paths[1] ?? '', { token: place.graces });
-  const proxy = await place.proxy(pathByPath);
-  const job = await place.job({ proxy });
+  const theirs = await stage.take(paths[1] ?? '', { token: stage.graces });
+  const proxy = await stage.proxy(pathByPath);
+  const job = await stage.job({ proxy });
   const step = await job.step(locking(paths, { wait: `${waitSeconds}s` }));
   const began = performance.now();
   await step.waitForLog(/Waiting/);
@@ -27,7 +26,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
     if (!silent) return undefined;
     return { kind: done ? 'done-then-silence' : 'silence' };
   });
-  await place.release(theirs.path);
+  await stage.release(theirs.path);
   const result = await step.finished;
   measuredEnd((performance.now() - began) / 1_000);
   if (silent) expect(result, result.log).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
@@ -37,7 +36,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
   const prefix = `${number}-${done}/`;
   expect(
-    (await place.locks()).filter(({ path }) => path.startsWith(prefix)),
+    (await stage.locks()).filter(({ path }) => path.startsWith(prefix)),
     result.log,
   ).toEqual([]);
   return { asked };
@@ -49,10 +48,10 @@ const measuredEnd = (seconds: number): void =>
   });
 
 test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', async () => {
-  const place = await shipped.workspace();
+  const stage = await openStage();
   const numbers = soak ? [1, 2, 3, 4, 5] : [3];
   const all = await Promise.all(
-    numbers.flatMap((number) => [silentFrom(place, number, true), silentFrom(place, number, false)]),
+    numbers.flatMap((number) => [silentFrom(stage, number, true), silentFrom(stage, number, false)]),
   );
   expect(all.some(({ asked }) => asked > 1)).toBe(true);
 });

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import type { Lock } from '../../../src/interface/resources.ts';
+import { toLock } from '../../../src/service/locks/find.ts';
+import { isPresent } from '../../../src/service/locks/waits.ts';
 import { sqlite } from '../../support/databases.ts';
+import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
+import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
+import { endProcesses } from '../../support/runner/left-processes.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
-import { openPlace, type Place, type PlaceOptions } from './place.ts';
-
-/** A workspace of the service in this process, with its own token. */
-export interface Stage extends Place {
-  readonly service: RunningService;
-  readonly tokenId: string;
-}
+import { everyForm } from '../../support/runs.ts';
+import { type Clock, openClock } from './clock.ts';
 
 let running: RunningService | undefined;
 
@@ -19,21 +21,146 @@ export function useService(options: RunningServiceOptions = {}): void {
   afterAll(() => running?.stop());
 }
 
-/** Uses the service of `useService` by default. */
-export async function openStage(
-  end?: PlaceOptions['end'],
-  service: RunningService | undefined = running,
-): Promise<Stage> {
-  if (service === undefined) throw new Error('Call useService() at the top of the file.');
-  const token = await service.token({ name: 'build-bot', scopes: ['locks:write'] });
-  const place = openPlace({
-    storage: service.storage,
-    baseUrl: `${service.baseUrl}/v1`,
-    workspace: await service.workspace(),
-    token: token.secret,
-    graces: (await service.token({ name: 'grace', scopes: ['locks:write'] })).secret,
-    admins: (await service.token()).secret,
-    ...(end && { end }),
-  });
-  return Object.assign(place, { service, tokenId: token.id });
+function runningService(): RunningService {
+  if (running === undefined) throw new Error('Call useService() at the top of the file.');
+  return running;
 }
+
+/** A lock as taken by another job, a person or a script, by default with the token of the jobs. */
+interface Taking {
+  readonly token?: string;
+  readonly ttl?: string;
+  readonly origin?: string;
+}
+
+export interface StagedJobOptions extends JobOptions {
+  /** The most recently started proxy by default. */
+  readonly proxy?: FaultProxy;
+}
+
+export type AtEnd = (cleanUp: () => Promise<void>) => void;
+
+let runs = 1_000;
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/**
+ * A workspace of a service, by default that of `useService`, with its own tokens and the jobs that use it. Everything that
+ * a test starts here ends with the test.
+ */
+export async function openStage(end: AtEnd = onTestFinished, service: RunningService = runningService()) {
+  const { storage } = service;
+  const { id: tokenId, secret: token } = await service.token({ name: 'build-bot', scopes: ['locks:write'] });
+  const { secret: graces } = await service.token({ name: 'grace', scopes: ['locks:write'] });
+  const { secret: admins } = await service.token();
+  const workspace = await service.workspace();
+  const address = `/v1/workspaces/${workspace}/locks`;
+  let proxied: FaultProxy | undefined;
+  let clock: Clock | undefined;
+  const baseUrlBehind = (proxy: FaultProxy | undefined): string => proxy?.baseUrl ?? `${service.baseUrl}/v1`;
+
+  async function startProxy(manner?: Manner): Promise<FaultProxy> {
+    const told = { ...(clock && { clockAheadMs: clock.aheadMs }), ...manner };
+    const proxy = await startFaultProxy(service.port, told);
+    end(() => proxy.close());
+    proxied = proxy;
+    return proxy;
+  }
+
+  /** All current locks of the workspace, sorted by path. */
+  async function locks(): Promise<readonly Lock[]> {
+    const rows = storage.read.selectFrom('locks').selectAll().where('workspace_id', '=', workspace);
+    return (await rows.where('expires_at', '>', Date.now()).orderBy('path').execute()).map(toLock);
+  }
+
+  async function take(path: string, { token: other = token, ttl = '1h', origin }: Taking = {}): Promise<Lock> {
+    const { status, body, text } = await service.ask('POST', address, {
+      token: other,
+      json: { path, type: 'exclusive', ttl },
+      headers: { ...(origin !== undefined && { referer: origin }) },
+    });
+    if (status !== 201) throw new Error(`The lock on ${path} could not be taken: ${text}`);
+    return body;
+  }
+
+  return {
+    ...{ service, workspace, locks, take },
+    /** Of all jobs, with the scope `locks:write` and the owner `build-bot`. */
+    ...{ token, tokenId },
+    /** Of another owner, `grace`. */
+    graces,
+    /** Base URL of the next job, which ends in `/v1`. */
+    get baseUrl() {
+      return baseUrlBehind(proxied);
+    },
+    /** Opens a job, by default in a new run. */
+    async job({ proxy = proxied, ...given }: StagedJobOptions = {}): Promise<Job> {
+      runs += 1;
+      const job = await openJob({
+        sharesProcesses: !everyForm,
+        ...given,
+        run: { runId: String(runs), ...given.run },
+        secrets: [token],
+        env: {
+          WORKSPACE_BASE_URL: baseUrlBehind(proxy),
+          WORKSPACE_TOKEN: token,
+          WORKSPACE_ID: workspace,
+          ...clock?.env,
+          ...given.env,
+        },
+      });
+      // Steps may leave renewal processes behind, including some that the program under test started itself.
+      end(() => job.end().finally(() => endProcesses(job.leftProcesses())));
+      return job;
+    },
+    /** Starts a proxy between the service and the jobs opened after it. */
+    proxy: startProxy,
+    /** Starts a clock and a proxy. Jobs and proxies that are started later follow the clock. */
+    async clock(): Promise<Clock> {
+      clock = await openClock({ storage, workspace, end });
+      await startProxy();
+      return clock;
+    },
+    lockOn: async (path: string) => (await locks()).find((lock) => lock.path === path),
+    /** Whether a client is in line. One that has given up stays there for a moment. */
+    async hasLine(): Promise<boolean> {
+      const places = storage.read.selectFrom('waits').select('id').where('workspace_id', '=', workspace);
+      return (await places.where(isPresent(sql.lit(Date.now()))).executeTakeFirst()) !== undefined;
+    },
+    takenByGrace: (path: string) => take(path, { token: graces, origin: 'https://ci.example.com/runs/7' }),
+    /** Releases the lock of any holder. */
+    async release(path: string): Promise<void> {
+      const forced = `${address}/${encodeURIComponent(path)}?force=true`;
+      const { status, text } = await service.ask('DELETE', forced, { token: admins });
+      if (status !== 204) throw new Error(`The lock on ${path} could not be released: ${text}`);
+    },
+    /** Changes the stored times of a lock. By default, it expired a second ago. */
+    async expire(
+      path: string,
+      times: { acquired_at?: number; expires_at?: number } = { expires_at: Date.now() - 1_000 },
+    ) {
+      await storage.commit('global', (db) =>
+        db.updateTable('locks').set(times).where('workspace_id', '=', workspace).where('path', '=', path).execute(),
+      );
+    },
+  };
+}
+
+/** A step that locks literal paths. */
+export const locking = (
+  paths: string | readonly string[],
+  inputs: Readonly<Record<string, string>> = {},
+): StepOptions => ({
+  with: { operation: 'lock', glob: 'false', path: typeof paths === 'string' ? paths : paths.join('\n'), ...inputs },
+});
+
+export const unlocking = (inputs: Readonly<Record<string, string>>): StepOptions => ({
+  with: { operation: 'unlock', ...inputs },
+});
+
+/** Returns `Content/0001.uasset` and so on. */
+export const manyPaths = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `Content/${String(index + 1).padStart(4, '0')}.uasset`);
+
+/** Whether to run with the number of jobs and rounds of a soak test. */
+export const soak = process.env['SOAK'] === '1';

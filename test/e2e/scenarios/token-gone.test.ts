@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Job } from '../../support/runner/job.ts';
-import { locking } from './place.ts';
-import { openStage, type Stage, useService } from './stage.ts';
+import { locking, openStage, type Stage, useService } from './stage.ts';
 
 useService();
 

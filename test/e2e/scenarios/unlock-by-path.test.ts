@@ -4,10 +4,9 @@ import { type FaultProxy, isReleasing, type Passing, refusal } from '../../suppo
 import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { atEveryRequest, lostResponse, type Met, manners, meetAt } from './faults.ts';
-import { locking, type Place, unlocking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const hero = 'Content/Hero.uasset';
 const isListing = ({ method }: Passing): boolean => method === 'GET';
@@ -26,8 +25,8 @@ interface Played {
 }
 
 /** Expects that the step reports what the service did, and that a later lock was left alone. */
-async function expectTruth(place: Place, { path, first, theirs, proxy, result }: Played): Promise<void> {
-  const now = await place.lockOn(path);
+async function expectTruth(stage: Stage, { path, first, theirs, proxy, result }: Played): Promise<void> {
+  const now = await stage.lockOn(path);
   const reason = `${path}: ${JSON.stringify(result.outputs)}\n${result.log}`;
   if (theirs !== undefined) expect(now?.id, `theirs on ${reason}`).toBe(theirs.id);
   const didRelease = proxy.passed.some((one) => isReleasing(one) && one.path === path && one.status === 204);
@@ -52,24 +51,24 @@ async function expectTruth(place: Place, { path, first, theirs, proxy, result }:
   }
 }
 
-const takenByAnotherJob = (place: Place, path: string): Promise<Lock> =>
-  place.take(path, { origin: 'https://ci.example.com/7' });
+const takenByAnotherJob = (stage: Stage, path: string): Promise<Lock> =>
+  stage.take(path, { origin: 'https://ci.example.com/7' });
 
 describe.each(manners)('with a service that %s, an unlock of a path that the job never locked', (_, manner) => {
   test('releases the current lock and no later one, whichever response is lost while another job takes the path', async () => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy(manner);
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy(manner);
+    const job = await stage.job();
     const asked = await atEveryRequest(async (number) => {
       const path = `Content/Hero-${number}.uasset`;
-      const first = await place.take(path);
+      const first = await stage.take(path);
       let theirs: Lock | undefined;
       const met: Met = meetAt(proxy, number, lostResponse, async () => {
-        if ((await place.lockOn(path)) === undefined) theirs = await takenByAnotherJob(place, path);
+        if ((await stage.lockOn(path)) === undefined) theirs = await takenByAnotherJob(stage, path);
       });
       const result = await job.run({ ...unlocking({ path, glob: 'false' }), env });
       await met.done();
-      await expectTruth(place, { path, first, theirs, proxy, result });
+      await expectTruth(stage, { path, first, theirs, proxy, result });
       // If the lock can be identified, transient faults do not change the result.
       if (!manner.givesNoProof) expect(result.outputs['status'], result.log).toBe('released');
       return met;
@@ -82,16 +81,16 @@ describe.each(manners)('with a service that %s, an unlock of a path that the job
   test.each(['true', 'false'])(
     'releases the current lock, and identifies it if possible, with force: %s',
     async (force) => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy(manner);
-      const found = await place.take(hero);
-      await expect((await place.job()).run(unlocking({ path: hero, force }))).resolves.toMatchObject({
+      const stage = await openStage();
+      const proxy = await stage.proxy(manner);
+      const found = await stage.take(hero);
+      await expect((await stage.job()).run(unlocking({ path: hero, force }))).resolves.toMatchObject({
         conclusion: 'success',
         outputs: { status: 'released', released: JSON.stringify([hero]) },
       });
       expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
       expect(proxy.passed[1]?.headers['if-match']).toBe(manner.givesNoProof ? undefined : `"${found.id}"`);
-      expect(await place.locks()).toEqual([]);
+      expect(await stage.locks()).toEqual([]);
     },
   );
 });
@@ -100,20 +99,20 @@ describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
   'with a service that %s, an unlock of a path that the job never locked',
   (_, manner) => {
     test('leaves alone a lock of another job that replaced the one it found, whenever that happens', async () => {
-      const place = await shipped.workspace();
-      const proxy = await place.proxy(manner);
-      const job = await place.job();
+      const stage = await openStage();
+      const proxy = await stage.proxy(manner);
+      const job = await stage.job();
       const asked = await atEveryRequest(async (number) => {
         const path = `Content/Hero-${number}.uasset`;
-        const first = await place.take(path);
+        const first = await stage.take(path);
         let theirs: Lock | undefined;
         const met = meetAt(proxy, number, undefined, async () => {
-          if ((await place.lockOn(path)) !== undefined) await place.release(path);
-          theirs = await takenByAnotherJob(place, path);
+          if ((await stage.lockOn(path)) !== undefined) await stage.release(path);
+          theirs = await takenByAnotherJob(stage, path);
         });
         const result = await job.run({ ...unlocking({ path, glob: 'false' }), env });
         await met.done();
-        await expectTruth(place, { path, first, theirs, proxy, result });
+        await expectTruth(stage, { path, first, theirs, proxy, result });
         return met;
       });
       // The step looks up the lock before it releases it, so the lock may change in between.
@@ -123,14 +122,14 @@ describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
 );
 
 test('an unlock of a free path leaves alone a lock that is taken in the meantime', async () => {
-  const place = await shipped.workspace();
-  const proxy = await place.proxy();
-  const job = await place.job();
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
   await atEveryRequest(async (number) => {
     const path = `Content/Hero-${number}.uasset`;
     let theirs: Lock | undefined;
     const met = meetAt(proxy, number, undefined, async () => {
-      theirs = await takenByAnotherJob(place, path);
+      theirs = await takenByAnotherJob(stage, path);
     });
     const result = await job.run({ ...unlocking({ path, glob: 'false' }), env });
     await met.done();
@@ -138,35 +137,35 @@ test('an unlock of a free path leaves alone a lock that is taken in the meantime
       conclusion: 'success',
       outputs: { status: expect.stringMatching(/^(absent|held)$/), released: '[]' },
     });
-    expect((await place.lockOn(path))?.id).toBe(theirs?.id);
+    expect((await stage.lockOn(path))?.id).toBe(theirs?.id);
     return met;
   });
 });
 
 describe('an unlock of a path that the job never locked', () => {
   test('sends one request, whatever happens to its response, if the service does not let it list locks', async () => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy();
-    await place.take(hero);
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    await stage.take(hero);
     proxy.meet((passing) => {
       if (isListing(passing)) return refusal(403);
       return isReleasing(passing) ? { kind: 'done-then-cut' } : undefined;
     });
-    const result = await (await place.job()).run(unlocking({ path: hero }));
+    const result = await (await stage.job()).run(unlocking({ path: hero }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
     expect(result.annotations[0]?.message).toContain('sent only once');
     expect(proxy.passed.filter(isReleasing)).toHaveLength(1);
   });
 
   test('releases only the locks of the job, and sends no other request, if the list is unavailable', async () => {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy();
-    const theirs = await place.take('c');
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const theirs = await stage.take('c');
+    const job = await stage.job();
     await job.run(locking(['a', 'b']));
     proxy.meet((passing) => (isListing(passing) ? { kind: 'answer', status: 500 } : undefined));
     const result = await job.run(unlocking({ path: 'a\nb\nc', retries: '0' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released', released: '["a","b"]' } });
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   });
 });

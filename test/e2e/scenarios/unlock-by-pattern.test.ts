@@ -1,54 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Lock } from '../../../src/interface/resources.ts';
 import { refusal } from '../../support/fault-proxy.ts';
-import type { Job } from '../../support/runner/job.ts';
 import { checkOut } from '../scene.ts';
-import { locking, type Place, unlocking } from './place.ts';
-import { useShippedService } from './shipped.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
-const shipped = useShippedService();
+useService();
 
 const maps = 'Content/Maps/**';
-
-interface Maps {
-  readonly job: Job;
-  /** Paths of locks of this job, and locks of others. */
-  readonly own: readonly string[];
-  readonly others: readonly Lock[];
-}
-
-/** Six maps: two locked by this job, three by others (one requested by this job, one with its token), and one free. */
-async function sixMaps(place: Place, folder: string): Promise<Maps> {
-  const map = (name: string): string => `Content/Maps/${folder}/${name}.umap`;
-  const job = await place.job();
-  await checkOut(job, ...['Cave', 'City', 'Dunes', 'Fort', 'Lake', 'Moor'].map(map));
-  const others = [
-    await place.take(map('Dunes')),
-    await place.takenByGrace(map('Fort')),
-    await place.takenByGrace(map('Lake')),
-  ];
-  const own = [map('Cave'), map('City')];
-  await expect(job.run({ with: { operation: 'lock', path: own.join('\n') } })).resolves.toMatchObject({
-    conclusion: 'success',
-  });
-  await expect(job.run({ with: { operation: 'lock', path: map('Lake') } })).resolves.toMatchObject({
-    conclusion: 'failure',
-  });
-  return { job, own, others };
-}
-
-const onlyOthersLeft = async (place: Place, folder: string, others: readonly Lock[]): Promise<void> =>
-  expect((await place.locks()).filter(({ path }) => path.includes(`/${folder}/`))).toEqual(others);
-
-test('an unlock with a pattern and a path releases any lock on the path, and those of the job that match', async () => {
-  const place = await shipped.workspace();
-  const { job, own, others } = await sixMaps(place, 'a');
-  const named = others[0]?.path ?? '';
-  const result = await job.run(unlocking({ path: `${maps}\n${named}` }));
-  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
-  expect(JSON.parse(result.outputs['released'] ?? '[]')).toEqual([...own, named]);
-  await onlyOthersLeft(place, 'a', others.slice(1));
-});
 
 describe('an unlock with a pattern', () => {
   const all = ['Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Maps/Deep/Moat.umap'] as const;
@@ -56,16 +13,16 @@ describe('an unlock with a pattern', () => {
   const hero = 'Content/Hero.uasset';
 
   async function openMaps() {
-    const place = await shipped.workspace();
-    const proxy = await place.proxy();
-    const job = await place.job();
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
     await checkOut(job, ...all);
-    return { place, proxy, job };
+    return { stage, proxy, job };
   }
 
   test('releases the locks of the job, and lists those of others', async () => {
-    const { place, proxy, job } = await openMaps();
-    const theirs = [await place.takenByGrace(cave), await place.take(moat)];
+    const { stage, proxy, job } = await openMaps();
+    const theirs = [await stage.takenByGrace(cave), await stage.take(moat)];
     await job.run(locking([arena, hero]));
     const before = proxy.passed.length;
     const result = await job.run(unlocking({ path: maps }));
@@ -81,60 +38,70 @@ describe('an unlock with a pattern', () => {
       { method: 'GET', url: expect.stringContaining('path=Content%2FMaps%2FCave.umap') },
       { method: 'GET', url: expect.stringContaining('path=Content%2FMaps%2FDeep%2FMoat.umap') },
     ]);
-    expect((await place.locks()).filter(({ path }) => path !== hero)).toEqual(theirs);
+    expect((await stage.locks()).filter(({ path }) => path !== hero)).toEqual(theirs);
+  });
+
+  test('and a path releases any lock on the path', async () => {
+    const { stage, job } = await openMaps();
+    const theirs = await stage.takenByGrace(cave);
+    await stage.take(moat);
+    await job.run(locking(arena));
+    const result = await job.run(unlocking({ path: `${maps}\n${moat}` }));
+    expect(result.outputs).toEqual({ status: 'released', released: JSON.stringify([arena, moat]) });
+    expect(await stage.locks()).toEqual([theirs]);
   });
 
   test('is held if only others hold matching locks, and absent if nobody does', async () => {
-    const { place, job } = await openMaps();
-    const theirs = await place.takenByGrace(cave);
+    const { stage, job } = await openMaps();
+    const theirs = await stage.takenByGrace(cave);
     const held = await job.run(unlocking({ path: maps }));
     expect(held).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
     expect(held.summary).toContain('<td>left alone</td><td>grace</td>');
-    expect(await place.locks()).toEqual([theirs]);
-    await place.release(cave);
+    expect(await stage.locks()).toEqual([theirs]);
+    await stage.release(cave);
     const absent = await job.run(unlocking({ path: maps }));
     expect(absent).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
     expect(absent.log).toContain('this job holds no lock that matches `path`');
   });
 
   test('does not mention locks of others if it may not list them, and releases its own', async () => {
-    const { place, proxy, job } = await openMaps();
-    const theirs = await place.take(cave);
+    const { stage, proxy, job } = await openMaps();
+    const theirs = await stage.take(cave);
     await job.run(locking(arena));
     proxy.meet(({ method }) => (method === 'GET' ? refusal(403) : undefined));
     const result = await job.run(unlocking({ path: maps }));
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released' }, annotations: [] });
     expect(result.log).not.toContain('left alone');
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   });
 
   test('matches the locks of the job even without a checkout, except excluded ones', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
+    const stage = await openStage();
+    const job = await stage.job();
     await job.run(locking(all));
     await job.run(unlocking({ path: `${maps}\n!**/Deep/**` }));
-    expect((await place.locks()).map(({ path }) => path)).toEqual([moat]);
+    expect((await stage.locks()).map(({ path }) => path)).toEqual([moat]);
   });
 
   test('leaves alone a lock that another job took after that of this job ended', async () => {
-    const { place, job } = await openMaps();
+    const { stage, job } = await openMaps();
     await job.run(locking([arena, cave]));
-    await place.release(arena);
-    const theirs = await place.takenByGrace(arena);
+    await stage.release(arena);
+    const theirs = await stage.takenByGrace(arena);
     const result = await job.run(unlocking({ path: maps }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
-    expect(await place.locks()).toEqual([theirs]);
+    expect(await stage.locks()).toEqual([theirs]);
   });
 
   test('releases every lock on a matching file with force', async () => {
-    const { place, job } = await openMaps();
-    await place.take(cave);
-    await place.take(hero);
+    const { stage, job } = await openMaps();
+    await stage.take(cave);
+    await stage.take(hero);
     await job.run(locking(arena));
     await expect(job.run(unlocking({ path: maps, force: 'true' }))).resolves.toMatchObject({
       conclusion: 'success',
       outputs: { status: 'released', released: JSON.stringify([arena, cave]) },
     });
-    expect((await place.locks()).map(({ path }) => path)).toEqual([hero]);
+    expect((await stage.locks()).map(({ path }) => path)).toEqual([hero]);
   });
 });

@@ -3,9 +3,8 @@ import { type FaultProxy, isLocking, isReleasing, once, type Passing, pathByPath
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
-import { everyForm, forms, runs } from '../../support/runs.ts';
-import { locking, soak } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { everyForm, runs } from '../../support/runs.ts';
+import { locking, openStage, soak, useService } from './stage.ts';
 
 useService();
 
@@ -31,54 +30,51 @@ test('a wait of one second for a path that is held for an hour ends within one a
   );
 });
 
-test.each(forms(['4', '0'], 0))(
-  'a wait of ten minutes with %s retries survives a 502, a cut connection and a 429, and gets the lock',
-  async (retries) => {
-    const stage = await openStage();
-    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
-    const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
-    const done = Promise.withResolvers<void>();
-    let number = 0;
-    let limitedAt = 0;
-    let afterLimit = 0;
-    proxy.meet((passing: Passing) => {
-      if (!isLocking(passing)) return undefined;
-      number += 1;
-      if (number === 2) return { kind: 'answer', status: 502 };
-      if (number === 3) return { kind: 'cut' };
-      if (number === 4) {
-        limitedAt = passing.at;
-        return { kind: 'answer', status: 429, headers: { 'retry-after': '2' } };
-      }
-      if (number === 5) {
-        afterLimit = passing.at - limitedAt;
-        done.resolve();
-      }
-      return undefined;
-    });
-    const job = await stage.job();
-    const step = await job.step({
-      ...locking(hero, { wait: '10m', retries }),
-      env: { NODE_OPTIONS: fasterTime(2) },
-    });
-    await done.promise;
-    expect(await stage.lockOn(hero)).toEqual(theirs);
-    await stage.release(hero);
-    const result = await step.finished;
-    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', acquired: 'true' } });
-    expect(Number(result.outputs['waited_seconds'])).toBeGreaterThanOrEqual(3);
-    // Two seconds, for a process in double time.
-    expect(afterLimit).toBeGreaterThan(950);
-    expect(result.log).toMatch(
-      /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
-    );
-    const [post] = await job.post();
-    expect(post?.rawSummary).toMatch(
-      /<\/table>\n\n```mermaid\n%%.*\ngantt\n.*\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n {4}held :active, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n```\n$/,
-    );
-    expect(await stage.locks()).toEqual([]);
-  },
-);
+test('a wait of ten minutes survives a 502, a cut connection and a 429, and gets the lock', async () => {
+  const stage = await openStage();
+  const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
+  const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
+  const done = Promise.withResolvers<void>();
+  let number = 0;
+  let limitedAt = 0;
+  let afterLimit = 0;
+  proxy.meet((passing: Passing) => {
+    if (!isLocking(passing)) return undefined;
+    number += 1;
+    if (number === 2) return { kind: 'answer', status: 502 };
+    if (number === 3) return { kind: 'cut' };
+    if (number === 4) {
+      limitedAt = passing.at;
+      return { kind: 'answer', status: 429, headers: { 'retry-after': '2' } };
+    }
+    if (number === 5) {
+      afterLimit = passing.at - limitedAt;
+      done.resolve();
+    }
+    return undefined;
+  });
+  const job = await stage.job();
+  const step = await job.step({
+    ...locking(hero, { wait: '10m' }),
+    env: { NODE_OPTIONS: fasterTime(2) },
+  });
+  await done.promise;
+  expect(await stage.lockOn(hero)).toEqual(theirs);
+  await stage.release(hero);
+  const result = await step.finished;
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', acquired: 'true' } });
+  expect(Number(result.outputs['waited_seconds'])).toBeGreaterThanOrEqual(3);
+  // Two seconds, for a process in double time.
+  expect(afterLimit).toBeGreaterThan(950);
+  expect(result.log).toMatch(
+    /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
+  );
+  const [post] = await job.post();
+  expect(post?.rawSummary).toMatch(
+    /<\/table>\n\n```mermaid\n%%.*\ngantt\n.*\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n {4}held :active, [\d-]+ [\d:.]+, [\d-]+ [\d:.]+\n```\n$/,
+  );
+  expect(await stage.locks()).toEqual([]);
+});
 
 test('a lock that a waiting step could not roll back at once does not block the step itself', async () => {
   const stage = await openStage();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
 import { clockAhead } from '../../support/preload.ts';
-import { locking } from './place.ts';
-import { openStage, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 

@@ -82,19 +82,18 @@ test('a growing history finds locks by the key of their request, and records whi
   history.add([grant('a'), renewed(3)]);
   expect(history.find(grant('a'))?.grant.lock.expires_at).toBe(iso(13));
   expect(history.find(grantOf('a', { key: 'other' }))).toBeUndefined();
-  expect(history.hasStopped('s')).toBe(false);
+  expect(history.hasEnded('s')).toBe(false);
   history.add([
-    { kind: 'stop-renewing', step: 's', at: iso(4) },
+    { kind: 'step-ended', step: 's', at: iso(4) },
     { kind: 'ended', ...addressOf('a'), at: iso(4) },
   ]);
-  expect([history.hasStopped('s'), history.hasStopped('t')]).toEqual([true, false]);
+  expect([history.hasEnded('s'), history.hasEnded('t')]).toEqual([true, false]);
   expect(history.find(grant('a'))).toBeUndefined();
 });
 
 test.each<[string, (size: number) => readonly Entry[]]>([
   ['rounds', (size) => [...paths(100).map((path) => grant(path)), ...rounds(20 * size, paths(50))]],
   ['locks', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20)]],
-  ['locks and rounds', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20 * size)]],
   ['losses', (size) => [...paths(20 * size).flatMap((path) => [grant(path), lost(path, 1)]), ...rounds(20)]],
 ])('reads a history with sixteen times as many %s in roughly sixteen times as long, not 256', (_, entriesOf) => {
   /** CPU time, since other processes may run too. The minimum of five runs is the most precise. */

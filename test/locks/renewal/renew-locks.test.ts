@@ -12,9 +12,9 @@ import { attemptMs } from '../../../src/locks/renewal/schedule.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
-import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
 import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { createVirtualClient, rawResponse } from './virtual-client.ts';
 
 const second = 1_000;
 
@@ -55,7 +55,7 @@ interface Scene {
   readonly writable?: boolean;
 }
 
-const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
+const stop: Entry = { kind: 'step-ended', step: 's', at: iso(0) };
 const releasing = (path: string): Entry => ({ kind: 'releasing', ...addressOf(path), id: `lock_${path}`, at: iso(0) });
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;

@@ -94,6 +94,17 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     expect(await actorsSince(10_800)).toEqual(new Set(['long ago', 'ada', 'operator:root']));
   });
 
+  test('returns the entries of one workspace, without those of another one with a similar name', async () => {
+    const entry = (workspace: string) => ({
+      ...{ at: storage.now, actor: 'x', action: 'workspace.added' },
+      detail: JSON.stringify({ workspace }),
+    });
+    const entries = ['film_2', 'filmx2'].map(entry);
+    await storage.commit('global', (db) => db.insertInto('audit').values(entries).execute());
+    const found = await readAudit(storage, { limit: 10, workspace: 'film_2' });
+    expect(found.entries.map(({ detail }) => detail)).toEqual([{ workspace: 'film_2' }]);
+  });
+
   test.each([
     ['{"a":1', { unreadable: '{"a":1' }],
     ['[1]', { unreadable: '[1]' }],

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { promises, readdirSync, watch, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { withFileErrors } from '../../../src/command/system-errors.ts';
 import { besideService } from '../../command/in-service.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
@@ -32,47 +31,10 @@ test('backup of a running service is readable only by its user, and reports its 
   const file = join(temporaryFolder(), 'a backup');
   const { code, stdout, stderr } = await run('backup', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup", with schema \d+:\n/);
-  expect(stdout).toMatch(/^workspaces +1$/m);
+  expect(stdout).toMatch(
+    /^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup": \d+ rows, with schema \d+\.\n/,
+  );
   if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test('backup gives the file its name only when it is complete', async () => {
-  const parent = temporaryFolder();
-  const seen = new Set<string | null>();
-  const watcher = watch(parent, (_, name) => seen.add(name));
-  await run('backup', join(parent, 'a'));
-  await expect.poll(() => [...seen]).toEqual([expect.stringMatching(/^a\..*\.partial$/), 'a']);
-  watcher.close();
-  expect(await readdir(parent)).toEqual(['a']);
-});
-
-test('backup does not overwrite a file that appears while it runs', async () => {
-  const parent = temporaryFolder();
-  const file = join(parent, 'a');
-  const running = run('backup', file);
-  while (readdirSync(parent).length === 0) await setImmediate();
-  writeFileSync(file, 'kept');
-  expect(await running).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists.') });
-  expect(await readFile(file, 'utf8')).toBe('kept');
-  expect(await readdir(parent)).toEqual(['a']);
-});
-
-test('backup works on a file system without hard links', async () => {
-  const link = vi.spyOn(promises, 'link');
-  onTestFinished(() => {
-    link.mockRestore();
-    syncBuiltinESMExports();
-  });
-  const parent = temporaryFolder();
-  const file = join(parent, 'a');
-  // As on FAT and exFAT: link(2).
-  link.mockRejectedValueOnce(Object.assign(new Error(), { code: 'EPERM' }));
-  syncBuiltinESMExports();
-  expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
-  expect(link).toHaveBeenCalledOnce();
-  expect(await readdir(parent)).toEqual(['a']);
-  expect((await runOn(join(parent, 'restored'), 'restore', file)).code).toBe(0);
 });
 
 test('an interrupted backup leaves no file', async () => {
@@ -90,7 +52,7 @@ test('restore keeps locks until they expire, and tokens, but no sessions', async
   const data = join(temporaryFolder(), 'restored');
   const { code, stdout, stderr } = await runOn(data, 'restore', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Restored the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC, with schema \d+:\n/);
+  expect(stdout).toMatch(/^Restored the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC: \d+ rows, with schema \d+\.\n/);
   expect(stdout).toMatch(/^Fences raised by \d{7,}\. Ended dashboard sessions: 0, sign-in links: 1\.$/m);
   expect(stdout).toMatch(/^Locks restored until they expire: 1\./m);
   expect(await lockedPathsIn(data)).toEqual(['Content/Hero.uasset']);
@@ -154,7 +116,7 @@ test('a pipe moves everything from one folder to another', async () => {
   const script = '"$0" "$1" backup - --data "$2" | "$0" "$1" restore - --data "$3" --json';
   const args = ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder, data];
   const { stdout, stderr } = await promisify(execFile)('bash', args, { env: { PATH: process.env['PATH'] } });
-  expect(stderr).toMatch(/^Wrote the database as of .* to stdout, with schema \d+:\n/);
+  expect(stderr).toMatch(/^Wrote the database as of .* to stdout: \d+ rows, with schema \d+\.\n/);
   expect(JSON.parse(stdout).rows).toMatchObject({ workspaces: 1 });
   const { tokens } = JSON.parse((await runOn(data, 'token', 'list', '--json')).stdout);
   // The service is still running, and may have updated the last use after the backup.

@@ -68,6 +68,6 @@ test('refuses an unknown workspace, and a service without a URL', async () => {
   const unknown = await run('workspace', 'push-hook', 'simple', '--public-url', url);
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('sample')]);
   const { code, stderr } = await run('workspace', 'push-hook', 'sample');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('The URL of the service is unknown.')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--public-url is missing: ')]);
   expect((await runMain(['workspace', 'push-hook', '--help'])).stdout).toContain('--rotate');
 });

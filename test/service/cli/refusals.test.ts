@@ -56,11 +56,9 @@ test.each<[args: readonly string[], sentence: string]>([
   [['trust', 'remove', secretOfToken], 'workspace-service trust list'],
   [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
   [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],
-  [['audit', '--from=2026-04-01', '--to=2026-03-01'], '--from is after --to.'],
   [[...workspaceAdd, 'x', '--remote=git.example.com/x'], 'It must be https://host/path, ssh://user@host/path or'],
   [[...workspaceAdd, 'x', '--remote', '--upload-pack=id'], '--remote needs a value'],
   [[...workspaceAdd, 'x', '--remote', 'http://a:s3cret@b.example/x'], '--remote cannot be used. Plain http is refused'],
-  [[...workspaceAdd, 'x', '--remote', 'file:///srv/x.git'], '--allow-file-remotes'],
 ])('an invalid value is rejected with a sentence that repeats no secret: %j', async (args, sentence) => {
   const { code, stdout, stderr } = await runMain(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -20,18 +20,17 @@ const lines = (log: string, msg: string) =>
     .filter((line) => line.includes(`"msg":"${msg}"`))
     .map((line) => JSON.parse(line));
 
-test('serve warns of each unknown variable, with the nearest known name, and never with a value', async () => {
+test('serve warns of each unknown variable, and never with its value', async () => {
   const log = await startAndStop(temporaryFolder(), {
-    WORKSPACE_SERVICE_PARALLEL_SYNC: 's3cret-1',
+    WORKSPACE_SERVICE_RATE: 's3cret-1',
     WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD: 's3cret-2',
     WORKSPACE_SERVICE_SCOPES: 'sync',
   });
   const warnings = lines(log, 'unknown variable: it has no effect');
   expect(warnings).toMatchObject([
     { level: 'warn', variable: 'WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD' },
-    { variable: 'WORKSPACE_SERVICE_PARALLEL_SYNC', did_you_mean: 'WORKSPACE_SERVICE_PARALLEL_SYNCS' },
+    { variable: 'WORKSPACE_SERVICE_RATE' },
   ]);
-  expect(warnings[0]).not.toHaveProperty('did_you_mean');
   expect(log).not.toContain('s3cret');
 });
 

@@ -90,23 +90,7 @@ describe('token revoke', () => {
     expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
   });
 
-  test('accepts the name of a token if only one active token has it', async () => {
-    const create = (name: string) => json('token', 'create', '--name', name, '--scopes', 'sync');
-    const [first, second] = [await create('night build'), await create('night build')];
-    const several = await run('token', 'revoke', 'night build');
-    expect(several.code).toBe(1);
-    expect(several.stderr).toContain(`Use the id of one of them: ${first.token.id}, ${second.token.id}.`);
-    expect([await statusWith(first.secret), await statusWith(second.secret)]).toEqual([200, 200]);
-    await run('token', 'revoke', first.token.id);
-    expect(await json('token', 'revoke', 'night build')).toEqual({ id: second.token.id, state: 'revoked' });
-    expect(await statusWith(second.secret)).toBe(401);
-    expect(await run('token', 'revoke', 'night build')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('There is no active token "night build".'),
-    });
-  });
-
-  test('never repeats a secret that was passed as the name', async () => {
+  test('never repeats a secret that was passed as the id', async () => {
     const { secret } = await json('token', 'create', '--name', 'mistaken', '--scopes', 'sync');
     const { code, stderr } = await run('token', 'revoke', secret);
     expect(code).toBe(2);

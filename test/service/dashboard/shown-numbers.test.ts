@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/time.js';
 import { countText } from '../../../src/service/dashboard/elements/lock.ts';
-import { maxCounted } from '../../../src/service/locks/list-page.ts';
+import { maxCounted } from '../../../src/service/locks/list.ts';
 
 test.each([
   [200, 200, '200 locks'],

@@ -21,20 +21,6 @@ describe.each(databaseKinds)('acquiring a path, on $name', (kind) => {
     };
   }
 
-  test('is refused during another change if the path is locked, without waiting for that change', async () => {
-    const { take } = await service.newWorkspace();
-    const key = { 'idempotency-key': 'first' };
-    const { body: taken } = await take('a', key);
-    const endChange = await change();
-    const refused = await take('a');
-    expect([refused.status, refused.body.lock.id]).toEqual([409, taken.id]);
-    const again = await take('a', key);
-    expect([again.status, again.body.id]).toEqual([201, taken.id]);
-    const free = take('b');
-    await endChange();
-    expect((await free).status).toBe(201);
-  });
-
   test('is decided in order if several requests have seen the path free', async () => {
     const { take } = await service.newWorkspace();
     const endChange = await change();
@@ -69,7 +55,6 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
     const one = () => {
       const ask = createIdempotency(storage).idempotentBatch<{ readonly workspace: string }, { readonly kind: string }>(
         {
-          decideEarly: async () => undefined,
           decide: async (_, asked) =>
             asked.map(() => {
               const kind = taken ? 'held' : 'acquired';

@@ -4,7 +4,7 @@ import type { TokenOptions } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 
-const quotas = { maxLocks: 100, maxLocksPerOwner: 3, maxRememberedBytes: 1_000_000 };
+const quotas = { maxLocks: 100, maxLocksPerOwner: 3 };
 
 describe.each(databaseKinds)('locks of an owner with several tokens, on $name', (kind) => {
   const service = sharedService(kind, { quotas });

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
 import { expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService } from './shared-service.ts';
 
-const quotas = { maxLocks: 5, maxLocksPerOwner: 3, maxRememberedBytes: 20_000 };
+const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
 const service = sharedService(sqlite, { quotas });
 
 test('a workspace at its lock limit refuses new locks with a reason, but renews and releases existing ones', async () => {
@@ -28,24 +27,4 @@ test('a workspace at its lock limit refuses new locks with a reason, but renews 
   await expect.poll(async () => (await bobs.take('f')).status).toBe(201);
   const { text } = await service.ask('GET', '/metrics', { token: ada.secret });
   expect(text).toMatch(/^workspace_locks_refused_total [1-9]/m);
-});
-
-test('remembered responses beyond their storage limit are removed, oldest first', async () => {
-  const { take } = locksOf(service, service.home, service.secret);
-  const path = 'a'.repeat(36);
-  const { body, headers } = await take(path);
-  const renew = (key: string) =>
-    take(path, { ttl: '1h', 'if-match': headers.get('etag') ?? '', 'idempotency-key': key });
-  const keys = Array.from({ length: 100 }, () => randomUUID());
-  for (const key of keys) expect((await renew(key)).status).toBe(200);
-  const count = async () =>
-    (await service.storage.read.selectFrom('remembered_answers').select('key').execute()).length;
-  await expect.poll(count).toBeLessThan(50);
-  expect(await count()).toBeGreaterThan(5);
-  const last = await renew(keys.at(-1) ?? '');
-  expect([last.body.id, last.headers.get('idempotency-replayed')]).toEqual([body.id, 'true']);
-  // The first response is no longer remembered, so this is a new request.
-  expect((await renew(keys[0] ?? '')).headers.get('idempotency-replayed')).toBeNull();
-  const { text } = await service.ask('GET', '/metrics', { token: service.secret });
-  expect(text).toMatch(/^workspace_remembered_answers_dropped_total [1-9]/m);
 });

@@ -136,14 +136,18 @@ describe.each(databaseKinds)('a thousand clients that wait for a path, on $name'
     };
     const service = await startTestService(counted);
     const { secret } = await service.token();
-    const locks = locksOf(service, await service.workspace(), secret);
+    const workspace = await service.workspace();
+    const locks = locksOf(service, workspace, secret);
     await locks.take('a');
     const leaving = new AbortController();
-    const wait = () => waitFor(locks, 'a', 'wait=30', leaving.signal).catch(() => 'gone');
+    // Four reads of a token run at once: with one token, the first wait would end before the last one begins.
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => service.token()));
+    const clients = tokens.map((token) => locksOf(service, workspace, token.secret));
+    const wait = (client: Locks) => waitFor(client, 'a', 'wait=30', leaving.signal).catch(() => 'gone');
     const waits: Promise<Reply | string>[] = [];
     // Adds a batch at a time, because this process is at both ends of all connections.
     while (waits.length < maxWaitersOfOwner) {
-      waits.push(...Array.from({ length: 100 }, wait));
+      waits.push(...Array.from({ length: 10 }, () => clients.map(wait)).flat());
       await untilWaiting(service, secret, waits.length);
     }
     // PostgreSQL needs a second query, for changes from before listening started.

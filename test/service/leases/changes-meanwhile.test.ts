@@ -2,22 +2,25 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
+import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/lease-store.ts';
 import { createLeases } from '../../../src/service/locks/leases.ts';
-import { noTerms } from '../../../src/service/locks/take.ts';
-import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/take-lease.ts';
+import { take as takeLocks } from '../../../src/service/locks/take.ts';
 import { pathsOfWait } from '../../../src/service/locks/waits.ts';
-import type { Now } from '../../../src/service/storage/storage.ts';
+import type { Database, Now } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, takeIn } from '../../support/taken-locks.ts';
+import { bearerOf, lockRequest, noTerms, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 
-/** A clock that is a millisecond later with each reading. */
-function tickingFrom(ms: number): Now {
-  let time = ms;
+/** A clock that has advanced by this much with each reading. */
+function tickingFrom(ms: number, step = 1): Now {
+  let time = ms - step;
   const clock = sql<number>`0`;
-  clock.toOperationNode = () => sql.lit(time++).toOperationNode();
+  clock.toOperationNode = () => {
+    time += step;
+    return sql.lit(time).toOperationNode();
+  };
   return clock;
 }
 
@@ -44,6 +47,18 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
       ),
     );
   };
+
+  test('an expired lock is replaced, although the clock is set back meanwhile', async () => {
+    const expiring = (db: Database) => takeIn(db, storage, ['set-back'], { bearer: bearerOf('bob') });
+    await storage.commit('global', expiring);
+    await changeRows(storage, 'locks', { expires_at: 9_999 }, { path: 'set-back' });
+    const [decision] = await storage.commit('global', (db) =>
+      takeLocks(db, tickingFrom(10_000, -1_000), [lockRequest('set-back')], noTerms),
+    );
+    expect(decision).toMatchObject({ kind: 'granted', locks: [{ path: 'set-back', owner: 'ada' }] });
+    const ended = storage.read.selectFrom('lock_history').select(['kind', 'owner']).where('path', '=', 'set-back');
+    expect(await ended.execute()).toEqual([{ kind: 'expired', owner: 'bob' }]);
+  });
 
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
     expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted' });

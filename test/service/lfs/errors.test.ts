@@ -3,7 +3,6 @@ import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
-import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { serveApp } from '../http/described-app.ts';
 import { sufficientFor } from '../http/operations.ts';
@@ -92,16 +91,6 @@ describe.each(databaseKinds)('an LFS endpoint on $name', (kind) => {
         expect(expectLfsError(response, 405)).toContain(other);
         expect(response.headers.get('allow')).toContain(known[0]);
       }
-    });
-
-    test('responds 400 without a valid Host', async () => {
-      const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a', 'Host: b'];
-      const response = await requestRaw(service.port, { method, target: addressIn(path, service.home), headers });
-      expect([response.status, response.headers.get('content-type'), response.body.message]).toEqual([
-        400,
-        lfsMediaType,
-        'A request needs exactly one Host header: a host, and perhaps a port.',
-      ]);
     });
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { readLfsProgress } from '../../../src/service/git/lfs-fetch.ts';
+import { readLfsProgress } from '../../../src/service/git/lfs.ts';
 import type { Remote } from '../../../src/service/git/remote.ts';
 import { createFetchObjects, type FetchObjectsParts } from '../../../src/service/lfs/fetch-objects.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
@@ -200,7 +200,7 @@ describe('a sync', () => {
     expect(await fetch()).toMatchObject({ wanted: { objects: 1 }, received: { objects: 1 } });
   });
 
-  test('leaves complete objects if two services fetch into one folder', async () => {
+  test('leaves complete objects if two syncs fetch the same ones', async () => {
     const { store, fetch, point, objects } = await objectsSetUp();
     const contents = Array.from({ length: 60 }, (_, index) => randomBytes(20_000 + index));
     point(Object.fromEntries(contents.map((content, index) => [`${index}.uasset`, store.put(content)])));

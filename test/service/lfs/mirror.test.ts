@@ -60,26 +60,17 @@ async function expectAllAssets({ clone, git }: Desk): Promise<void> {
   await git('lfs', 'fsck');
 }
 
-test('a clone gets all objects from the mirror, without requests to the store or credentials for it', async () => {
-  const { clone } = await studio({ mirrored: [...assets.keys()] });
-  await expectAllAssets(await clone());
-  expect([store.authorizations, store.downloads]).toEqual([[], []]);
-});
-
 test('a clone gets all objects from the mirror while the store is down', async () => {
   const { clone } = await studio({ mirrored: [...assets.keys()] });
   store.close();
   await expectAllAssets(await clone());
 });
 
-test('a clone gets all objects from the store with its own credentials if the mirror has none', async () => {
-  const { clone } = await studio({ mirrored: [] });
-  await expectAllAssets(await clone({ atStore: true }));
-  expect(store.downloads).toHaveLength(3);
-});
-
-test('a clone gets all objects from the store if the mirror lacks some', async () => {
-  const { clone } = await studio({ mirrored: ['Hero.uasset'] });
+test.each([
+  ['has none', []],
+  ['lacks some', ['Hero.uasset']],
+])('a clone gets all objects from the store with its own credentials if the mirror %s', async (_what, mirrored) => {
+  const { clone } = await studio({ mirrored });
   await expectAllAssets(await clone({ atStore: true }));
   expect(store.downloads).toHaveLength(3);
 });

@@ -14,7 +14,7 @@ test('an object is stored at the same path as in Git LFS, and only in its worksp
   await storeObject(folder, 'a.b', bytes);
   const found = await createObjectStore(folder, 'a.b').find(name.oid);
   expect(found?.size).toBe(bytes.length);
-  expect(found?.path).toMatch(`/lfs/a%2eb/objects/${name.oid.slice(0, 2)}/${name.oid.slice(2, 4)}/${name.oid}`);
+  expect(found?.path).toMatch(`/lfs/a.b/objects/${name.oid.slice(0, 2)}/${name.oid.slice(2, 4)}/${name.oid}`);
   expect(await readFile(found?.path ?? '')).toEqual(bytes);
   expect(await createObjectStore(folder, 'other').find(name.oid)).toBeUndefined();
 });

@@ -205,7 +205,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
       return Promise.all(whole.map((each) => planOf(storage, each, {})));
     };
     const before = { endedAt: 9, fence: 9 };
-    const ofWorkspace = ['locks USING INDEX expiring_locks', 'lock_history USING PRIMARY KEY (workspace_id=?'];
+    const ofWorkspace = ['locks USING INDEX expiring_locks', 'sqlite_autoindex_lock_history_1 (workspace_id=?'];
     const ofPath = [
       'sqlite_autoindex_locks_1 (workspace_id=? AND path=?',
       'lock_history_of_path (workspace_id=? AND path=?',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listQueue } from '../../../src/service/locks/queue.ts';
+import { listQueue } from '../../../src/service/locks/line.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -8,7 +8,7 @@ import {
   lockOrders,
   maxCounted,
   maxSearched,
-} from '../../../src/service/locks/list-page.ts';
+} from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';

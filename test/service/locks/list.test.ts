@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findCommittedLockById } from '../../../src/service/locks/find.ts';
-import { listLocks } from '../../../src/service/locks/list.ts';
-import { listOwnLocks } from '../../../src/service/locks/list-page.ts';
+import { listLocks, listOwnLocks } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely';
 import { expect, test } from 'vitest';
-import { countWaiting } from '../../../src/service/locks/queue.ts';
+import { countWaiting } from '../../../src/service/locks/line.ts';
 import { joinLine } from '../../../src/service/locks/waits.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

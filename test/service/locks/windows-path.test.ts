@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldCase } from '../../../src/interface/fold-case.ts';
 import { type LockPath, maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
-import { windowsPathProblem } from '../../../src/service/locks/windows-path.ts';
+import { windowsPathProblem } from '../../../src/service/locks/locks.ts';
 import { bytesIn, lockPaths } from '../../interface/texts.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';

@@ -229,7 +229,7 @@ function startedRequest(service: RunningService, { path }: Mirrored, token: stri
 
 describe('slow requests', () => {
   const usual = sharedService();
-  const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 4_000, maxMsPerRequest: 1_000 } });
+  const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 4_000 } });
 
   const list = (of: SharedService, { path }: Mirrored) =>
     of.ask('POST', `${path}/git-upload-pack`, {
@@ -247,16 +247,17 @@ describe('slow requests', () => {
     expect((await list(usual, mirror)).status).toBe(200);
   });
 
-  test('leave room for those of other owners, and end first', async () => {
+  test('leave room for those of other owners', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     const { secret } = await service.token({ owner: 'guest' });
     const answers = [1, 2].map(async () => {
       const [response] = await once(startedRequest(service, mirror, secret, '0000'.repeat(500)), 'response');
       return (response as IncomingMessage).statusCode;
     });
+    // One of them is never complete.
+    for (const answer of answers) answer.catch(() => undefined);
     await expect(Promise.race(answers)).resolves.toBe(503);
     expect((await list(service, mirror)).status).toBe(200);
-    expect((await Promise.all(answers)).toSorted()).toEqual([408, 503]);
   });
 });
 

@@ -35,17 +35,17 @@ interface Answer {
   readonly body: string;
 }
 
-/** Two instances on one database and one data folder, behind a proxy with the shipped configuration. */
+/** Two instances on one database, each with its own data folder, behind a proxy with the shipped configuration. */
 async function startInstances(productWithSecond: (port: number) => Product) {
   const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
   onTestFinished(remove);
-  const folder = join(temporaryFolder(), 'data');
+  const folder = temporaryFolder();
   const ports = [await freePort(), await freePort()] as const;
   const proxy = await startReverseProxy(productWithSecond(ports[1]), { servicePort: ports[0], cert, key });
   onTestFinished(proxy.stop);
   const start = (port: number): Promise<ServiceProcess> =>
     startServiceProcess({
-      folder,
+      folder: join(folder, `data-${port}`),
       port,
       // Empty: the default of `serve`.
       environment: { DATABASE_URL: url, WORKSPACE_SERVICE_DRAIN_DELAY: '' },
@@ -56,7 +56,7 @@ async function startInstances(productWithSecond: (port: number) => Product) {
   return { proxy, folder, url, ports, instances, start };
 }
 
-/** A repository with a history and LFS objects, synced into the shared mirror. */
+/** A repository with a history and LFS objects, synced into a mirror. */
 async function syncRepository({ baseUrl, token, folder }: ServiceProcess, DATABASE_URL: string) {
   const store = await startLfsStore({ public: true });
   onTestFinished(store.close);
@@ -68,7 +68,7 @@ async function syncRepository({ baseUrl, token, folder }: ServiceProcess, DATABA
     branch: 'main',
     files: { '.gitattributes': '*.uasset filter=lfs diff=lfs merge=lfs -text\n', ...files },
   });
-  const args = ['--remote', remote.path, '--allow-file-remotes', '--lfs-url', store.url];
+  const args = ['--remote', remote.path, '--lfs-url', store.url];
   const added = await runCommand(['workspace', 'add', 'game', ...args], { folder, environment: { DATABASE_URL } });
   expect(added).toMatchObject({ code: 0 });
   const { body } = await ask(baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });

@@ -26,7 +26,7 @@ test('a kill -9 during a sync of 1,000 LFS objects leaves only complete objects,
   repository.commit({ branch: 'main', files: Object.fromEntries(pointers) });
 
   const first = await startServiceProcess({ folder: data });
-  const args = ['--remote', repository.path, '--allow-file-remotes', '--lfs-url', store.url];
+  const args = ['--remote', repository.path, '--lfs-url', store.url];
   expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
   store.behaviour.download = (_request, { oid, size }) => {
     if (store.downloads.length < count / 3) return undefined;

@@ -42,7 +42,7 @@ test('a sync that takes longer than ten restarts succeeds, and fetches no object
   let service = await startServiceProcess({ folder: data });
   onTestFinished(async () => void (await service.kill()));
   const { token } = service;
-  const args = ['--remote', repository.path, '--allow-file-remotes', '--lfs-url', store.url];
+  const args = ['--remote', repository.path, '--lfs-url', store.url];
   expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
   const triggered = await ask(service.baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });
   expect(triggered.status).toBe(202);

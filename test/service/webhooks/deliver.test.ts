@@ -39,19 +39,6 @@ test('every 2xx is a success, 410 ends the hook, and any other status is a failu
   }
 });
 
-test('a busy receiver sets the time of the next attempt', async () => {
-  const to = await receiver();
-  to.behave(nothing(503, { 'retry-after': '120' }));
-  expect(failed(await deliverTo(to.url())).retryAfterSeconds).toBe(120);
-});
-
-test('the time of the next attempt is relative to the clock of the receiver', async () => {
-  const to = await receiver();
-  const [date, at] = ['Mon, 02 Mar 2026 12:00:00 GMT', 'Mon, 02 Mar 2026 12:02:00 GMT'];
-  to.behave(nothing(503, { date, 'retry-after': at }));
-  expect(failed(await deliverTo(to.url())).retryAfterSeconds).toBe(120);
-});
-
 test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (status) => {
   const [to, elsewhere] = [await receiver(), await receiver()];
   to.behave(nothing(status, { location: elsewhere.url('/s3cret') }));

@@ -80,13 +80,6 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     expect(JSON.parse(target.deliveries.at(-1)?.body ?? '')).toMatchObject({ type: 'lock.released' });
   });
 
-  test('a receiver that asks for more time gets it', async () => {
-    await told(nothing(429, { 'retry-after': '3600' }));
-    await attemptNext(storage);
-    expect(await untilNextAttempt()).toBeGreaterThan(hour - minute);
-    expect(await untilNextAttempt()).toBeLessThanOrEqual(hour);
-  });
-
   test('an attempt without a response is recorded with its reason', async () => {
     await told(silence);
     await attemptNext(storage, { options: { timeoutMs: 2_000 } });

@@ -3,7 +3,7 @@ import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import type { Actor } from '../../../src/service/audit/audit.ts';
-import { toLock } from '../../../src/service/locks/lock-row.ts';
+import { toLock } from '../../../src/service/locks/find.ts';
 import { releaseLocks } from '../../../src/service/locks/release.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';

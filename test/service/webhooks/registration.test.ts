@@ -142,7 +142,6 @@ describe.each(databaseKinds)('registering a hook on $name', (kind) => {
     ['an unknown format', '#/format', { format: 'xml' }],
     ['lock events for buildkite', '#/format', { format: 'buildkite', events: ['lock.acquired'] }],
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
-    ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
   ])('rejects %s, and reports the field', async (_, pointer, fields) => {
     const { id, register } = await service.hooks();
     const { status, body } = await register({ url, ...fields });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maxAttempts, nextAttemptAfter, retryAfterSeconds } from '../../../src/service/webhooks/deliver.ts';
+import { maxAttempts, nextAttemptAfter } from '../../../src/service/webhooks/deliver.ts';
 
 const attempts = Array.from({ length: maxAttempts }, (_, made) => made);
 
@@ -26,14 +26,4 @@ test('jitter delays an attempt by at most about 10%, and never makes it early', 
     }),
   );
   expect(nextAttemptAfter(1, () => 0.9)).not.toBe(nextAttemptAfter(1, () => 0.1));
-});
-
-test.each([
-  ['a number of seconds', '120', 120],
-  ['a fraction of a second, which is rounded up', '1.5', 2],
-  ['a date in a header', 'Wed, 04 Mar 2026 10:01:00 GMT', 60],
-  ['more than a day, which is limited to a day', '99999999999999999999', 86_400],
-  ['an invalid time, which is ignored', 'soon', undefined],
-])('a busy receiver may ask for %s', (_, field, seconds) => {
-  expect(retryAfterSeconds(field, new Date('2026-03-04T10:00:00.500Z'))).toBe(seconds);
 });

@@ -15,7 +15,7 @@ test('a hundred silent receivers do not hold up deliveries of another workspace'
   const service = await startServiceProcess({ args: ['--log-level', 'error'] });
   onTestFinished(() => service.stop().then(() => undefined));
   const added = await runCommand(
-    ['workspace', 'add', 'other', '--no-check', '--allow-file-remotes', '--remote', pathToFileURL('/nowhere').href],
+    ['workspace', 'add', 'other', '--no-check', '--remote', pathToFileURL('/nowhere').href],
     { folder: service.folder },
   );
   expect(added.stderr).toBe('');

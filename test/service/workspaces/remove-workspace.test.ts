@@ -82,7 +82,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     };
     expect(await removeWorkspaceInBatches(on(measured), actor, 'large')).toMatchObject({
       kind: 'removed',
-      ended: { count: 0 },
+      ended: 0,
     });
     expect(await rowsLeft()).toEqual(tables.map((table) => `${table} ${table === 'hooks' ? 1 : 2}`));
     expect(Math.max(...largest)).toBeLessThanOrEqual(500);
@@ -129,9 +129,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     const removal = await removeWorkspaceInBatches(watchedRemoval, actor, 'forced', { force: true });
     // Clients that wait for one of the locks are notified.
     expect(released).toEqual(paths);
-    expect(removal).toMatchObject({ kind: 'removed', ended: { count: 120 } });
-    const named = removal.kind === 'removed' ? removal.ended.named.map(({ path }) => path) : [];
-    expect(named).toEqual(paths.slice(0, 10));
+    expect(removal).toMatchObject({ kind: 'removed', ended: 120 });
     expect([...new Set(changes)].sort()).toEqual(paths.map((path) => `force-released ${path} by operator:test`));
     const { entries } = await readAudit(storage, { limit: 121 });
     expect(entries[0]).toMatchObject({

@@ -38,19 +38,10 @@ export const changedPaths = (from: Tree, to: Tree): ReadonlySet<string> =>
 const maxCompared = 300;
 const maxTreeEntries = 100_000;
 
-/** Commits with their files, and the responses of GitHub about them. */
-export interface History {
-  /** Adds a commit, and returns its id. */
-  commit(tree: Tree, ...parents: readonly string[]): string;
-  treeOf(commit: string): Tree;
-  /** The last common commit; undefined if there is none. */
-  mergeBase(one: string, other: string): string | undefined;
-  comparison(base: string, head: string, perPage: number): object | undefined;
-  /** A folder by its id, or the root folder of a commit. A recursive list is cut at its limit. */
-  gitTree(id: string, recursive: boolean): object | undefined;
-}
+export type History = ReturnType<typeof createHistory>;
 
-export function createHistory(limits: { readonly maxTreeEntries: number } = { maxTreeEntries }): History {
+/** Commits with their files, and the responses of GitHub about them. */
+export function createHistory(limits: { readonly maxTreeEntries: number } = { maxTreeEntries }) {
   const commits = new Map<string, Commit>();
   const folders = new Map<string, Tree>();
 
@@ -97,14 +88,16 @@ export function createHistory(limits: { readonly maxTreeEntries: number } = { ma
   };
 
   return {
+    /** The last common commit; undefined if there is none. */
     mergeBase,
-    commit(tree, ...parents) {
+    /** Adds a commit, and returns its id. */
+    commit(tree: Tree, ...parents: readonly string[]): string {
       const sha = (commits.size + 1).toString(16).padStart(7, '0').padEnd(40, 'c');
       commits.set(sha, { sha, parents, tree });
       return sha;
     },
-    treeOf: (sha) => known(sha).tree,
-    comparison(base, head, perPage) {
+    treeOf: (sha: string) => known(sha).tree,
+    comparison(base: string, head: string, perPage: number): object | undefined {
       if (!commits.has(base) || !commits.has(head)) return undefined;
       const common = mergeBase(base, head);
       if (common === undefined) return undefined;
@@ -121,7 +114,8 @@ export function createHistory(limits: { readonly maxTreeEntries: number } = { ma
         files: difference(known(common).tree, known(head).tree).slice(0, maxCompared),
       };
     },
-    gitTree(id, recursive) {
+    /** A folder by its id, or the root folder of a commit. A recursive list is cut at its limit. */
+    gitTree(id: string, recursive: boolean): object | undefined {
       const tree = commits.get(id)?.tree ?? folders.get(id);
       if (tree === undefined) return undefined;
       const entries = entriesOf(tree, recursive);

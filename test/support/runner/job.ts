@@ -1,13 +1,19 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActionFile, type Expressions, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
+import {
+  type ActionFile,
+  type Expressions,
+  environmentOf,
+  readActionFile,
+  resolveInputs,
+  type StepInputs,
+} from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
 import { endProcesses, leftProcesses } from './left-processes.ts';
 import { createMasks } from './masks.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
-import { environmentOf } from './step-environment.ts';
 import { type Command, type RunnerDelays, runnerDelays } from './step-process.ts';
 
 export type Variables = Readonly<Record<string, string>>;
@@ -64,10 +70,7 @@ interface CommandStep {
   readonly id: string;
 }
 
-/**
- * A job on a runner: one step after the other, but for those in the background, then the post-steps in reverse order. The test decides which steps run
- * after a failure or a cancellation, as `if:` does in a workflow.
- */
+/** One step after the other, but for those in the background, then the post-steps in reverse order. */
 export interface Job {
   readonly folders: JobFolders;
   /** The variables that the steps have written to `GITHUB_ENV` so far. */
@@ -140,9 +143,9 @@ async function writeEvent(temp: string, payload: object): Promise<string> {
 }
 
 function checkNode({ nodeMajor }: ActionFile): void {
-  const [major] = process.versions.node.split('.');
-  if (major === String(nodeMajor)) return;
-  throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${major}: run the tests with npm.`);
+  const { node } = process.versions;
+  if (node.startsWith(`${nodeMajor}.`)) return;
+  throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${node}: run the tests with npm.`);
 }
 
 /** A job that the caller must end. */

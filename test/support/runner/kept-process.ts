@@ -2,13 +2,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { splitLines } from './lines.ts';
 import {
   controlsOf,
   endOf,
   type ProcessEnd,
   type StepProcess,
   type StepProcessOptions,
+  splitLines,
   track,
 } from './step-process.ts';
 

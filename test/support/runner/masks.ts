@@ -1,12 +1,3 @@
-/** The secrets of a job, shared by all its steps, as in the runner. */
-export interface Masks {
-  add(secret: string): void;
-  /** The text with three asterisks for each secret, also for secrets in another encoding. */
-  apply(text: string): string;
-  /** The added secrets, in order. */
-  values(): readonly string[];
-}
-
 const xmlEscapes: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
@@ -39,7 +30,10 @@ function* positions(text: string, part: string): Generator<readonly [start: numb
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) yield [at, at + part.length];
 }
 
-export function createMasks(secrets: readonly string[] = []): Masks {
+export type Masks = ReturnType<typeof createMasks>;
+
+/** The secrets of a job, shared by all its steps, as in the runner. */
+export function createMasks(secrets: readonly string[] = []) {
   const values = new Set<string>();
   const variations = new Set<string>();
   const add = (secret: string): void => {
@@ -51,7 +45,8 @@ export function createMasks(secrets: readonly string[] = []): Masks {
   secrets.forEach(add);
   return {
     add,
-    apply(text) {
+    /** The text with three asterisks for each secret, also for secrets in another encoding. */
+    apply(text: string): string {
       const found = [...variations].flatMap((part) => [...positions(text, part)]).sort(([a], [b]) => a - b);
       let masked = '';
       let done = 0;
@@ -67,6 +62,7 @@ export function createMasks(secrets: readonly string[] = []): Masks {
       }
       return masked + text.slice(done);
     },
+    /** The added secrets, in order. */
     values: () => [...values],
   };
 }

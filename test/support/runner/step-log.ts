@@ -20,20 +20,6 @@ export interface WrittenLine {
   readonly text: string;
 }
 
-/** The processed output of a main or a post. */
-export interface StepLog {
-  take(line: WrittenLine): void;
-  /** Adds an error or a warning of the runner itself. */
-  say(level: 'error' | 'warning', message: string): void;
-  readonly written: readonly WrittenLine[];
-  /** The log as displayed: commands executed, secrets masked. */
-  readonly shown: readonly string[];
-  readonly annotations: readonly Annotation[];
-  readonly debug: readonly string[];
-  /** Whether a command could not be executed, which fails the step whatever its exit code is. */
-  failed(): boolean;
-}
-
 interface StepLogOptions {
   readonly masks: Masks;
   readonly workspace: string;
@@ -55,12 +41,14 @@ function fileInWorkspace(file: string, workspace: string): string {
   return isInside ? inside.replaceAll(sep, '/') : file;
 }
 
+export type StepLog = ReturnType<typeof createStepLog>;
+
 /**
  * Reads the output of a step as the runner does. Facts: actions/runner, `ActionCommandManager.cs`, `OutputManager.cs`
  * and `ExecutionContext.cs`. Each line is masked with the secrets known at that time. Commands that neither the action
  * nor our workflows use, such as `stop-commands` or the old `set-output`, fail the step.
  */
-export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions): StepLog {
+export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions) {
   const written: WrittenLine[] = [];
   const shown: string[] = [];
   const annotations: Annotation[] = [];
@@ -132,17 +120,20 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
   };
 
   return {
-    take(line) {
+    take(line: WrittenLine): void {
       written.push(line);
       const command = parseCommand(line.text, (name) => commandNames.has(name));
       if (command === undefined || (showsDebug && !quiet.has(command.name))) show(line.text);
       if (command !== undefined) carryOut(command);
     },
+    /** Adds an error or a warning of the runner itself. */
     say,
     written,
+    /** The log as displayed: commands executed, secrets masked. */
     shown,
     annotations,
     debug,
+    /** Whether a command could not be executed, which fails the step whatever its exit code is. */
     failed: () => failed,
   };
 }

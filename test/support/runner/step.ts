@@ -1,6 +1,5 @@
-import type { CommandFiles } from './file-commands.ts';
+import { type CommandFiles, readWhatIsLeft } from './file-commands.ts';
 import { startInKeptProcess } from './kept-process.ts';
-import { readWhatIsLeft } from './left-behind.ts';
 import type { Masks } from './masks.ts';
 import { type Annotation, createStepLog, type WrittenLine } from './step-log.ts';
 import {
@@ -45,25 +44,6 @@ export interface StepResult {
   readonly durationMs: number;
 }
 
-export interface RunningStep {
-  readonly stage: 'main' | 'post';
-  /** `GITHUB_ACTION` */
-  readonly action: string;
-  readonly pid: number;
-  readonly finished: Promise<StepResult>;
-  /** The first matching line, as the process wrote it; rejects if the step ends without one. */
-  waitForLog(matcher: RegExp | string): Promise<string>;
-  /** Cancels the step, like a canceled workflow or a step over its `timeout-minutes`. */
-  cancel(): Promise<StepResult>;
-  /** Sends SIGKILL at once. */
-  kill(): Promise<StepResult>;
-  /**
-   * Cancels the step as the runner does in a container: it signals only its own client, and the step lives on without
-   * its output. actions/runner, `StepHost.cs`, `ContainerStepHost`.
-   */
-  disconnect(): Promise<StepResult>;
-}
-
 interface StageOptions {
   readonly stage: 'main' | 'post';
   readonly action: string;
@@ -87,8 +67,10 @@ interface StageOptions {
   readonly onFinished: (result: StepResult) => void;
 }
 
+export type RunningStep = ReturnType<typeof startStage>;
+
 /** Starts a main or a post, and reads its files after it has ended in any way. */
-export function startStage(options: StageOptions): RunningStep {
+export function startStage(options: StageOptions) {
   const { stage, action, command, environment, workspace, workingFolder, masks, debug, delays, warnings, state } =
     options;
   const log = createStepLog({ masks, workspace, debug, onShown: options.onShown });
@@ -156,10 +138,12 @@ export function startStage(options: StageOptions): RunningStep {
 
   return {
     stage,
+    /** `GITHUB_ACTION` */
     action,
     pid: child.pid,
     finished,
-    async waitForLog(matcher) {
+    /** The first matching line, as the process wrote it; rejects if the step ends without one. */
+    async waitForLog(matcher: RegExp | string): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const look = (): void => {
         const line = log.written.find(({ text }) =>
@@ -179,17 +163,23 @@ export function startStage(options: StageOptions): RunningStep {
         onWritten.delete(look);
       }
     },
-    async cancel() {
+    /** Cancels the step, like a canceled workflow or a step over its `timeout-minutes`. */
+    async cancel(): Promise<StepResult> {
       // The runner calls a step canceled even if it then ends by itself and succeeds.
       cancelled = true;
       await child.cancel();
       return finished;
     },
-    async kill() {
+    /** Sends SIGKILL at once. */
+    async kill(): Promise<StepResult> {
       child.kill();
       return finished;
     },
-    disconnect() {
+    /**
+     * Cancels the step as the runner does in a container: it signals only its own client, and the step lives on without
+     * its output. actions/runner, `StepHost.cs`, `ContainerStepHost`.
+     */
+    disconnect(): Promise<StepResult> {
       cancelled = true;
       // 128 plus the number of SIGINT, which ended the client.
       disconnected.resolve({ code: 130 });

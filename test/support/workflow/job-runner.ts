@@ -1,11 +1,13 @@
-import { resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Job, JobOptions, Variables } from '../runner/job.ts';
 import { startJob } from '../runner/start-job.ts';
 import type { RunningStep, StepResult } from '../runner/step.ts';
 import type { Annotation } from '../runner/step-log.ts';
+import type { Command } from '../runner/step-process.ts';
 import { conditionHolds, filled, isTrue, type Scope, type Status, textOf, type Value } from './expressions.ts';
 import { type Conclusion, type GivenContexts, jobContexts, statusOf } from './job-contexts.ts';
-import { scriptCommand } from './script.ts';
 import {
   actionFileOf,
   actionNames,
@@ -251,3 +253,20 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
 
 export const runWorkflowJob = async (options: WorkflowJobOptions): Promise<WorkflowJobResult> =>
   (await startWorkflowJob(options)).finished;
+
+/** actions/runner, `ScriptHandlerHelpers.cs`. The default shell is `bash -e` on a machine with bash. */
+const shells: Readonly<Record<string, string>> = {
+  '': 'bash -e {0}',
+  bash: 'bash --noprofile --norc -eo pipefail {0}',
+  sh: 'sh -e {0}',
+};
+
+/** Writes the text of `run:` into a file, as the runner does, and returns the command of its shell. */
+async function scriptCommand(text: string, shell: string | undefined, temp: string): Promise<Command> {
+  const template = shells[shell ?? ''] ?? shell ?? '';
+  if (!template.includes('{0}')) throw new Error(`The runner of the tests has no shell ${template}.`);
+  const file = join(temp, `${randomUUID()}.sh`);
+  await writeFile(file, `${text}\n`);
+  const [program = '', ...values] = template.split(' ').map((part) => part.replace('{0}', () => file));
+  return [program, ...values];
+}

@@ -11,23 +11,9 @@ export interface Release {
   readonly assets: readonly string[];
 }
 
-export interface FakeGh {
-  /** Environment for the steps of a job. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly bin: string;
-  releases(): Readonly<Record<string, Release>>;
-  /** As a person does on the page of the draft. */
-  publishByHand(tag: string): void;
-  /** The tag of the latest release; null if there is none. */
-  latest(): string | null;
-  asset(tag: string, name: string): Buffer;
-  replaceAsset(tag: string, name: string, content: Buffer): void;
-  /** Lets the next command with these words fail, as if GitHub were unreachable. */
-  failOnce(words: string): void;
-  turnOffImmutableReleases(): void;
-}
+export type FakeGh = ReturnType<typeof fakeGh>;
 
-export function fakeGh(folder: string): FakeGh {
+export function fakeGh(folder: string) {
   const bin = join(folder, 'bin');
   const state = join(folder, 'state');
   for (const each of [bin, state]) mkdirSync(each, { recursive: true });
@@ -46,17 +32,22 @@ export function fakeGh(folder: string): FakeGh {
   });
   return {
     bin,
+    /** Environment for the steps of a job. */
     environment: { FAKE_GH: state },
     releases: () =>
       Object.fromEntries((existsSync(releases) ? readdirSync(releases) : []).map((tag) => [tag, release(tag)])),
-    publishByHand(tag) {
+    /** As a person does on the page of the draft. */
+    publishByHand(tag: string): void {
       write(`releases/${tag}/draft`, 'false');
       write(`releases/${tag}/immutable`, read('immutable-releases'));
     },
+    /** The tag of the latest release; null if there is none. */
     latest: () => (existsSync(join(state, 'latest')) ? read('latest') : null),
-    asset: (tag, name) => readFileSync(join(releases, tag, 'assets', name)),
-    replaceAsset: (tag, name, content) => writeFileSync(join(releases, tag, 'assets', name), content),
-    failOnce: (words) => write('fails-once', words),
+    asset: (tag: string, name: string) => readFileSync(join(releases, tag, 'assets', name)),
+    replaceAsset: (tag: string, name: string, content: Buffer) =>
+      writeFileSync(join(releases, tag, 'assets', name), content),
+    /** Lets the next command with these words fail, as if GitHub were unreachable. */
+    failOnce: (words: string) => write('fails-once', words),
     turnOffImmutableReleases: () => write('immutable-releases', 'false'),
   };
 }

@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
+import { type LockRow, toLock } from '../../locks/find.ts';
+import { countWaiting } from '../../locks/line.ts';
 import {
   countLocks,
   type LockOrder,
@@ -7,9 +9,7 @@ import {
   listLockPage,
   lockOrders,
   maxSearched,
-} from '../../locks/list-page.ts';
-import { type LockRow, toLock } from '../../locks/lock-row.ts';
-import { countWaiting } from '../../locks/queue.ts';
+} from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { safeText } from '../../../interface/safe-text.ts';
-import { listOwnLocks, ownLocksEndingWithin, waitsForOwnLocks, waitsOfOwner } from '../../locks/list-page.ts';
-import { type LockRow, toLock } from '../../locks/lock-row.ts';
-import { countWaiting, queuePositionOf } from '../../locks/queue.ts';
+import { type LockRow, toLock } from '../../locks/find.ts';
+import { countWaiting, queuePositionOf } from '../../locks/line.ts';
+import { listOwnLocks, ownLocksEndingWithin, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';

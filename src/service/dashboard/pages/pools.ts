@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { withoutSecrets } from '../../../interface/resources.ts';
-import { toLock } from '../../locks/lock-row.ts';
-import type { QueuedRequest } from '../../locks/queue.ts';
+import { toLock } from '../../locks/find.ts';
+import type { QueuedRequest } from '../../locks/line.ts';
 import { findPools, type Seat, type StoredPool, seatsOf } from '../../pools/pools.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { holderCell, lockCells, mayLock, newLockUrl, pathLink } from '../elements/lock.ts';

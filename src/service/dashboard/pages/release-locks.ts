@@ -1,15 +1,15 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
 import { actorOf } from '../../access/caller.ts';
+import { type LockRow, toLock } from '../../locks/find.ts';
 import { locksWithIds } from '../../locks/list.ts';
-import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { buttonLink, postForm, textInput } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { listUrl, lockFacts, pathLink, pathUrl, releaseWay, shortRun } from '../elements/lock.ts';
-import { empty, type Markup, time, userText } from '../elements/text.ts';
+import { empty, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
-import { addWorkspaceAction, addWorkspacePage, type Site, type View, type WorkspaceCall } from '../frame/page.ts';
+import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
@@ -18,7 +18,7 @@ const maxIds = 200;
 
 /** Releases the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
-  async function confirm(call: WorkspaceCall, ids: readonly string[], rejection?: Rejection): Promise<View> {
+  async function confirm(call: WorkspaceCall, ids: readonly string[], rejection?: Rejection) {
     const held = await selectedLocks(site, call, ids);
     const locks = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
     if (locks.length > 0) return confirmation(call, locks, rejection);
@@ -74,7 +74,7 @@ interface Rejection {
   readonly problem: string;
 }
 
-function confirmation(call: WorkspaceCall, rows: readonly LockRow[], rejection?: Rejection): View {
+function confirmation(call: WorkspaceCall, rows: readonly LockRow[], rejection?: Rejection) {
   const forced = countForced(call, rows);
   const [only] = rows;
   const isOne = only !== undefined && rows.length === 1;
@@ -111,7 +111,7 @@ function warningOf(forced: number, rows: readonly LockRow[]): string {
 }
 
 /** The most important details of several locks. */
-const lockTable = ({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]): Markup =>
+const lockTable = ({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]) =>
   htmlTable(
     rows.map(
       (row): Row => [

@@ -4,9 +4,15 @@ import { actorOf } from '../../access/caller.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
-import { listTokens, revokeTokenAudited, type Token, type TokenState } from '../../tokens/tokens.ts';
+import {
+  type Dependents,
+  dependentsOf,
+  listTokens,
+  revokeTokenAudited,
+  type Token,
+  type TokenState,
+} from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row } from '../elements/list.ts';
 import { faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';

@@ -8,8 +8,7 @@ import { type RunningService, startTestService } from '../../../support/running-
 import { everyForm, runs } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
 import { startJobIssuer } from '../../../support/trusted-jobs.ts';
-import { soak } from '../place.ts';
-import { useService } from '../stage.ts';
+import { soak, useService } from '../stage.ts';
 import type { Who } from './book.ts';
 import { faultText, gatewayFault } from './gateway-faults.ts';
 import type { Naming } from './unlocks.ts';

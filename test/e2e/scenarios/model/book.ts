@@ -41,26 +41,21 @@ export interface Account {
 /** A client outside of the model, or a job that handed its lock over and ended. */
 export type Who = 'stranger' | 'sibling' | 'ended job';
 
-/** All locks that a job or client relies on. */
-export interface Book {
-  readonly accounts: readonly Account[];
-  /** Locks of others, by path. */
-  readonly others: Map<string, { readonly id: string; readonly who: Who }>;
-  isHeld(path: string): boolean;
-  /** Whether a job relies on the lock. */
-  isCounted(id: string): boolean;
-  /** Records that a lock expired, or was released by its path, without the knowledge of its holder. */
-  broke(lock: Lock, how?: 'ran-out' | 'ended'): void;
-}
+export type Book = ReturnType<typeof openBook>;
 
-export function openBook(accounts: readonly Account[]): Book {
+/** All locks that a job or client relies on. */
+export function openBook(accounts: readonly Account[]) {
   const others = new Map<string, { readonly id: string; readonly who: Who }>();
   return {
     accounts,
+    /** Locks of others, by path. */
     others,
-    isHeld: (path) => others.has(path) || accounts.some(({ counted }) => counted.some((lock) => lock.path === path)),
-    isCounted: (id) => accounts.some(({ counted }) => counted.some((lock) => lock.id === id)),
-    broke({ path, id, origin }, how = 'ended') {
+    isHeld: (path: string) =>
+      others.has(path) || accounts.some(({ counted }) => counted.some((lock) => lock.path === path)),
+    /** Whether a job relies on the lock. */
+    isCounted: (id: string) => accounts.some(({ counted }) => counted.some((lock) => lock.id === id)),
+    /** Records that a lock expired, or was released by its path, without the knowledge of its holder. */
+    broke({ path, id, origin }: Lock, how: 'ran-out' | 'ended' = 'ended'): void {
       if (others.get(path)?.id === id) others.delete(path);
       for (const account of accounts) {
         const known = account.counted.find((lock) => lock.id === id);

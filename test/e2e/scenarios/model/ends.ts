@@ -21,23 +21,6 @@ interface Scene {
   readonly looksAlike: boolean;
 }
 
-/** The ends of jobs and of their renewal processes, with the expected results. */
-export interface Ends {
-  /** Ends the job with all of its post-steps. */
-  endJob(player: Player): Promise<void>;
-  /** Ends the job while the service is unavailable, so that nothing can be released. */
-  endJobInVain(player: Player): Promise<void>;
-  /** Ends the job without any post-step. */
-  loseMachine(player: Player): Promise<void>;
-  /** Kills the renewal processes of the job, or of another job if it has none. */
-  killRenewers(player: Player): Promise<void>;
-  /** Stops such processes until their locks have expired. They must notice that when they continue. */
-  blockRenewers(player: Player): Promise<void>;
-  deleteLedger(player: Player): Promise<void>;
-  /** Returns locks of ended jobs that should not exist. */
-  leftBy(locks: readonly Lock[]): readonly Lock[];
-}
-
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -48,7 +31,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 const soon = { timeout: 30_000, interval: 50 };
 
-export function openEnds({ stage, network, players, book, short, givesNoProof, looksAlike }: Scene): Ends {
+export type Ends = ReturnType<typeof openEnds>;
+
+/** The ends of jobs and of their renewal processes, with the expected results. */
+export function openEnds({ stage, network, players, book, short, givesNoProof, looksAlike }: Scene) {
   const finished = new Set<string>();
   /** Locks that ended jobs have handed over, or left because nobody can verify their holder. */
   const outliving = new Set<string>();
@@ -98,7 +84,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
   }
 
   return {
-    async endJob(player) {
+    /** Ends the job with all of its post-steps. */
+    async endJob(player: Player): Promise<void> {
       await short.look();
       const told = await playPosts(player);
       const left = await locksOf(player);
@@ -115,7 +102,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       }
       await close(player);
     },
-    async endJobInVain(player) {
+    /** Ends the job while the service is unavailable, so that nothing can be released. */
+    async endJobInVain(player: Player): Promise<void> {
       await short.look();
       short.doubt(await stage.locks());
       const told = await playPosts(player, { isAway: true });
@@ -130,7 +118,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       }
       await close(player);
     },
-    async loseMachine(player) {
+    /** Ends the job without any post-step. */
+    async loseMachine(player: Player): Promise<void> {
       await short.look();
       await player.job.end();
       const left = await locksOf(player);
@@ -138,7 +127,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       for (const lock of player.counted) handOn(lock, left);
       await players.restart(player);
     },
-    async killRenewers(wanted) {
+    /** Kills the renewal processes of the job, or of another job if it has none. */
+    async killRenewers(wanted: Player): Promise<void> {
       await short.look();
       const player = renewingOr(wanted);
       const pids = player.job.leftProcesses();
@@ -146,7 +136,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       // If processes cannot be listed, the locks are still renewed.
       if (pids.length > 0) short.endSoon(await locksOf(player));
     },
-    async blockRenewers(wanted) {
+    /** Stops such processes until their locks have expired. They must notice that when they continue. */
+    async blockRenewers(wanted: Player): Promise<void> {
       await short.look();
       const player = renewingOr(wanted);
       const pids = player.job.leftProcesses();
@@ -161,13 +152,15 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
         renewed.map(({ id }) => id),
       );
     },
-    async deleteLedger(player) {
+    async deleteLedger(player: Player): Promise<void> {
       if (!existsSync(ledgerOf(player.job))) return;
       await short.look();
       await rm(ledgerOf(player.job));
       player.ledgerGone = true;
       player.asked.clear();
     },
-    leftBy: (locks) => locks.filter(({ id, origin }) => finished.has(origin ?? '') && !outliving.has(id)),
+    /** Returns locks of ended jobs that should not exist. */
+    leftBy: (locks: readonly Lock[]) =>
+      locks.filter(({ id, origin }) => finished.has(origin ?? '') && !outliving.has(id)),
   };
 }

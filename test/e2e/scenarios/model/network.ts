@@ -6,20 +6,10 @@ export interface Interference {
   readonly act: () => Promise<void>;
 }
 
-/** The network between the steps and the service, with its faults. */
-export interface Network {
-  /** Each of the next requests meets one of these faults. */
-  fail(faults: readonly Fault[]): void;
-  interfere(interference: Interference): void;
-  /** Whether no fault or interference is pending. */
-  isCalm(): boolean;
-  /** Cancels pending faults and interferences, except those already started. */
-  calm(): void;
-  /** Called first for each request; undefined leaves the request to the pending faults and interferences. */
-  watch(look: ((passing: Passing) => Fault | undefined) | undefined): void;
-}
+export type Network = ReturnType<typeof watchedNetwork>;
 
-export function watchedNetwork(proxy: FaultProxy): Network {
+/** The network between the steps and the service, with its faults. */
+export function watchedNetwork(proxy: FaultProxy) {
   let faults: Fault[] = [];
   let interferences: Interference[] = [];
   let look: ((passing: Passing) => Fault | undefined) | undefined;
@@ -36,18 +26,22 @@ export function watchedNetwork(proxy: FaultProxy): Network {
 
   proxy.meet((passing) => look?.(passing) ?? interfered(passing) ?? faults.shift());
   return {
-    fail(coming) {
+    /** Each of the next requests meets one of these faults. */
+    fail(coming: readonly Fault[]): void {
       faults = [...coming];
     },
-    interfere(interference) {
+    interfere(interference: Interference): void {
       interferences.push(interference);
     },
+    /** Whether no fault or interference is pending. */
     isCalm: () => faults.length === 0 && interferences.length === 0,
-    calm() {
+    /** Cancels pending faults and interferences, except those already started. */
+    calm(): void {
       faults = [];
       interferences = [];
     },
-    watch(newLook) {
+    /** Called first for each request; undefined leaves the request to the pending faults and interferences. */
+    watch(newLook: ((passing: Passing) => Fault | undefined) | undefined): void {
       look = newLook;
     },
   };

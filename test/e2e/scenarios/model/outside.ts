@@ -18,31 +18,14 @@ interface Scene {
   readonly looksAlike: boolean;
 }
 
-/** Events that affect the locks of jobs from outside. */
-export interface Outside {
-  /** Expires the lock on the path, or another lock if there is none, regardless of its announced end. */
-  expire(path: string): Promise<void>;
-  /** Releases such a lock with force. */
-  releaseByForce(path: string): Promise<void>;
-  /** Takes the path if it is free, and releases it if the client holds it. */
-  meddle(path: string, who: Who): Promise<void>;
-  /** Does the same before the request with this number, counted from now on. */
-  meddleAt(atRequest: number, path: string, who: Who): void;
-  /** Waits longer than the short ttl of a lock that is not renewed, if such a lock exists. */
-  passTime(): Promise<void>;
-  /** Makes the service unavailable for less than the short ttl. */
-  awayBriefly(): Promise<void>;
-  /** Makes the service unavailable until locks that need renewal expire; others take these paths meanwhile. */
-  away(takes: readonly string[], who: Who): Promise<void>;
-  /** Makes the service unavailable during the work. */
-  awayWhile(work: () => Promise<void>): Promise<void>;
-}
-
 const longMs = shortTtlMs + 1_000;
 /** A lock that is renewed after a third of its ttl has more than this time left. */
 const briefMs = shortTtlMs / 4;
 
-export function openOutside({ stage, proxy, network, players, book, short, looksAlike }: Scene): Outside {
+export type Outside = ReturnType<typeof openOutside>;
+
+/** Events that affect the locks of jobs from outside. */
+export function openOutside({ stage, proxy, network, players, book, short, looksAlike }: Scene) {
   /** Ends a lock. Its renewal process, if any, must notice that soon. */
   async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
     if (looksAlike) return;
@@ -87,17 +70,24 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
   }
 
   return {
-    expire: (path) => endLock(path, stage.expire),
-    releaseByForce: (path) => endLock(path, stage.release),
+    /** Expires the lock on the path, or another lock if there is none, regardless of its announced end. */
+    expire: (path: string) => endLock(path, stage.expire),
+    /** Releases such a lock with force. */
+    releaseByForce: (path: string) => endLock(path, stage.release),
+    /** Takes the path if it is free, and releases it if the client holds it. */
     meddle,
-    meddleAt: (at, path, who) => network.interfere({ at, act: () => meddle(path, who) }),
-    async passTime() {
+    /** Does the same before the request with this number, counted from now on. */
+    meddleAt: (at: number, path: string, who: Who) => network.interfere({ at, act: () => meddle(path, who) }),
+    /** Waits longer than the short ttl of a lock that is not renewed, if such a lock exists. */
+    async passTime(): Promise<void> {
       if (await isAnyShort()) await sleep(longMs);
     },
-    async awayBriefly() {
+    /** Makes the service unavailable for less than the short ttl. */
+    async awayBriefly(): Promise<void> {
       if (await isAnyShort()) await awayWhile(() => sleep(briefMs));
     },
-    async away(takes, who) {
+    /** Makes the service unavailable until locks that need renewal expire; others take these paths meanwhile. */
+    async away(takes: readonly string[], who: Who): Promise<void> {
       await short.look();
       if (!(await isAnyShort())) return;
       const lost = players.all.map(({ job, counted }) => {
@@ -111,6 +101,7 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
       });
       for (const { job, ids } of lost) await toldInLedger(job, ids);
     },
+    /** Makes the service unavailable during the work. */
     awayWhile,
   };
 }

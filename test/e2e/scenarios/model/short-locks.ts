@@ -3,8 +3,7 @@ import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Entry } from '../../../../src/locks/ledger/entry.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import { entriesOf } from '../ledger.ts';
-import { soak } from '../place.ts';
-import type { Stage } from '../stage.ts';
+import { type Stage, soak } from '../stage.ts';
 import type { Book } from './book.ts';
 
 /** Speed of time for the steps, and the time when that started. */
@@ -40,22 +39,10 @@ export async function toldInLedger(job: Job, ids: readonly string[]): Promise<vo
   await expect.poll(missing, { timeout: shortTtlMs + graceMs, interval: 50 }).toEqual([]);
 }
 
-/** Locks with a short ttl, and whether they are renewed. */
-export interface ShortLocks {
-  /** Updates the book with ended locks. Locks that are not renewed must expire in time. */
-  look(): Promise<void>;
-  /** Whether no lock of the job or on these paths may expire. */
-  areKept(origin: string, paths: readonly string[]): boolean;
-  isKept(id: string): boolean;
-  /** Marks locks as no longer renewed. Locks with a long ttl are ignored. */
-  endSoon(locks: readonly Lock[]): void;
-  /** Marks locks for which it is unknown whether they can be renewed in time. */
-  doubt(locks: readonly Lock[]): void;
-  /** Resolves when all locks that are not renewed have expired. */
-  ended(): Promise<void>;
-}
+export type ShortLocks = ReturnType<typeof watchShortLocks>;
 
-export function watchShortLocks(stage: Stage, book: Book): ShortLocks {
+/** Locks with a short ttl, and whether they are renewed. */
+export function watchShortLocks(stage: Stage, book: Book) {
   /** Locks left by a killed step may still be renewed, so they have no time limit. */
   const unkept = new Map<string, { readonly lock: Lock; readonly until: number | undefined }>();
 
@@ -75,22 +62,27 @@ export function watchShortLocks(stage: Stage, book: Book): ShortLocks {
   }
 
   return {
+    /** Updates the book with ended locks. Locks that are not renewed must expire in time. */
     look,
-    areKept: (origin, paths) =>
+    /** Whether no lock of the job or on these paths may expire. */
+    areKept: (origin: string, paths: readonly string[]) =>
       unkept.values().every(({ lock }) => lock.origin !== origin && !paths.includes(lock.path)),
-    isKept: (id) => !unkept.has(id),
-    endSoon(locks) {
+    isKept: (id: string) => !unkept.has(id),
+    /** Marks locks as no longer renewed. Locks with a long ttl are ignored. */
+    endSoon(locks: readonly Lock[]): void {
       const until = Date.now() + shortTtlMs + graceMs;
       for (const lock of locks.filter(isShort)) {
         if (unkept.get(lock.id)?.until === undefined) unkept.set(lock.id, { lock, until });
       }
     },
-    doubt(locks) {
+    /** Marks locks for which it is unknown whether they can be renewed in time. */
+    doubt(locks: readonly Lock[]): void {
       for (const lock of locks.filter(isShort)) {
         if (!unkept.has(lock.id)) unkept.set(lock.id, { lock, until: undefined });
       }
     },
-    async ended() {
+    /** Resolves when all locks that are not renewed have expired. */
+    async ended(): Promise<void> {
       const pending = async (): Promise<number> => {
         await look();
         return [...unkept.values()].filter(({ until }) => until !== undefined).length;

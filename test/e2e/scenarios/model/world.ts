@@ -7,12 +7,11 @@ import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
 import { identifyJobs } from '../../../support/trusted-jobs.ts';
-import { locking, unlocking } from '../place.ts';
-import { openStage, type Stage } from '../stage.ts';
+import { locking, openStage, type Stage, unlocking } from '../stage.ts';
 import { type Book, type Broken, openBook } from './book.ts';
 import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
-import { type Outside, openOutside } from './outside.ts';
+import { openOutside } from './outside.ts';
 import { openPlayers, type Player } from './players.ts';
 import { faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
@@ -44,43 +43,6 @@ const longTtl = '10h';
 /** Audience of the services that trust jobs without a token. */
 export const audience = 'https://workspaces.example.com';
 
-/** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
-export interface World extends Omit<Outside, 'awayWhile'> {
-  lock(player: number, taking: Taking): Promise<void>;
-  /** Kills the step at the request with this number, before or after the service has processed it. */
-  killed(player: number, taking: Taking, atRequest: number, done: boolean): Promise<void>;
-  cancelled(player: number, taking: Taking, atRequest: number): Promise<void>;
-  /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
-  survives(player: number, taking: Taking, atRequest: number): Promise<void>;
-  /** Kills the worker of the runner at that request, and ends its job. */
-  orphaned(player: number, taking: Taking, atRequest: number): Promise<void>;
-  unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
-  /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
-  waitFor(player: number, other: number, how: { readonly renew: boolean; readonly isCanceled: boolean }): Promise<void>;
-  /** Kills the renewal process of the job. */
-  killRenewers(player: number): Promise<void>;
-  /** Stops the renewal process of the job until its locks have expired. */
-  blockRenewers(player: number): Promise<void>;
-  /** Stops the step at that request for longer than a short ttl, while everything else continues. */
-  wedged(player: number, taking: Taking, atRequest: number): Promise<void>;
-  deleteLedger(player: number): Promise<void>;
-  /** Kills the job, without any post-step. */
-  loseMachine(player: number): Promise<void>;
-  /** Makes the service unavailable while the post-steps of the job run. */
-  endWhileAway(player: number): Promise<void>;
-  /** Resolves when all locks that are not renewed have expired. */
-  shortLocksEnded(): Promise<void>;
-  /** Expires the tokens of jobs that authenticate with their identity. */
-  endTokens(): Promise<void>;
-  network(faults: readonly Fault[]): void;
-  endJob(player: number): Promise<void>;
-  /** Checks the invariants that hold after each event. */
-  check(): Promise<void>;
-  /** Ends all jobs, and checks once more. */
-  end(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface WorldOptions {
   readonly players: number;
   readonly paths: readonly string[];
@@ -92,7 +54,10 @@ export interface WorldOptions {
   readonly patient: boolean;
 }
 
-export async function openWorld(options: WorldOptions): Promise<World> {
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
+export async function openWorld(options: WorldOptions) {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
   const { givesNoProof = false, keepsNoTimes: looksAlike = false, keepsNoOrigin = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
@@ -207,9 +172,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await believe(player, number, result, taking);
   }
 
-  const world: World = {
+  const world = {
     ...outside,
-    async lock(number, taking) {
+    async lock(number: number, taking: Taking): Promise<void> {
       const { paths } = taking;
       const player = playerOf(number);
       await expect.poll(stage.hasLine).toBe(false);
@@ -224,16 +189,18 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       if (calm) expect(result.conclusion, result.log).toBe(free ? 'success' : 'failure');
       await believe(player, step, result, taking);
     },
-    killed: (number, taking, atRequest, done) =>
+    /** Kills the step at the request with this number, before or after the service has processed it. */
+    killed: (number: number, taking: Taking, atRequest: number, done: boolean) =>
       stopped(
         { player: playerOf(number), taking, atRequest, fault: { kind: done ? 'done-then-silence' : 'silence' } },
         (step) => step.kill(),
       ),
-    cancelled: (number, taking, atRequest) =>
+    cancelled: (number: number, taking: Taking, atRequest: number) =>
       stopped({ player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } }, (step) =>
         step.cancel(),
       ),
-    wedged: (number, taking, atRequest) =>
+    /** Stops the step at that request for longer than a short ttl, while everything else continues. */
+    wedged: (number: number, taking: Taking, atRequest: number) =>
       stopped(
         { player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } },
         async ({ pid, finished }) => {
@@ -243,19 +210,21 @@ export async function openWorld(options: WorldOptions): Promise<World> {
           return finished;
         },
       ),
-    async survives(number, taking, atRequest) {
+    /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
+    async survives(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
       const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
       await stopped(stopping, (step) => step.disconnect());
       await ends.endJob(player);
     },
-    async orphaned(number, taking, atRequest) {
+    /** Kills the worker of the runner at that request, and ends its job. */
+    async orphaned(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
       const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
       await stopped(stopping, (step) => step.kill());
       await ends.endJob(player);
     },
-    async unlock(number, named, naming) {
+    async unlock(number: number, named: readonly string[], naming: Naming): Promise<void> {
       const account = playerOf(number);
       const isOthers = (path: string): boolean =>
         all.some((other) => other !== account && other.counted.some((lock) => lock.path === path));
@@ -275,7 +244,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const passed = proxy.passed.slice(from);
       settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !keepsNoOrigin }, book);
     },
-    async waitFor(number, other, { renew, isCanceled }) {
+    /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
+    async waitFor(
+      number: number,
+      other: number,
+      { renew, isCanceled }: { readonly renew: boolean; readonly isCanceled: boolean },
+    ): Promise<void> {
       const waiting = playerOf(number);
       const holding = playerOf(other);
       await short.look();
@@ -297,16 +271,23 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       expect(result.conclusion, result.log).toBe('success');
       await believe(waiting, began, result, taking);
     },
-    killRenewers: (number) => ends.killRenewers(playerOf(number)),
-    blockRenewers: (number) => ends.blockRenewers(playerOf(number)),
-    deleteLedger: (number) => ends.deleteLedger(playerOf(number)),
-    loseMachine: (number) => ends.loseMachine(playerOf(number)),
-    endWhileAway: (number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
+    /** Kills the renewal process of the job. */
+    killRenewers: (number: number) => ends.killRenewers(playerOf(number)),
+    /** Stops the renewal process of the job until its locks have expired. */
+    blockRenewers: (number: number) => ends.blockRenewers(playerOf(number)),
+    deleteLedger: (number: number) => ends.deleteLedger(playerOf(number)),
+    /** Kills the job, without any post-step. */
+    loseMachine: (number: number) => ends.loseMachine(playerOf(number)),
+    /** Makes the service unavailable while the post-steps of the job run. */
+    endWhileAway: (number: number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
+    /** Resolves when all locks that are not renewed have expired. */
     shortLocksEnded: () => short.ended(),
+    /** Expires the tokens of jobs that authenticate with their identity. */
     endTokens: async () => identified?.endTokens(),
-    network: (faults) => network.fail(faults),
-    endJob: (number) => ends.endJob(playerOf(number)),
-    async check() {
+    network: (faults: readonly Fault[]) => network.fail(faults),
+    endJob: (number: number) => ends.endJob(playerOf(number)),
+    /** Checks the invariants that hold after each event. */
+    async check(): Promise<void> {
       await short.look();
       const locks = await stage.locks();
       const idOn = (path: string) => locks.find((lock) => lock.path === path)?.id;
@@ -330,7 +311,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         fences.set(fence, id);
       }
     },
-    async end() {
+    /** Ends all jobs, and checks once more. */
+    async end(): Promise<void> {
       network.calm();
       for (const player of all) await ends.endJob(player);
       await world.check();
@@ -338,7 +320,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await short.ended();
       await world.check();
     },
-    async close() {
+    async close(): Promise<void> {
       for (const cleanUp of cleanUps) await cleanUp();
     },
   };

@@ -1,18 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/command/values.ts';
+import { wholeNumber } from '../../../src/command/flags.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { originAt } from '../../../src/service/cli/settings.ts';
 import {
-  idOf,
+  originAt,
   parseByteCount,
-  parseByteLimit,
   parseHost,
   parsePublicUrl,
   parseRateLimit,
-} from '../../../src/service/cli/values.ts';
+} from '../../../src/service/cli/settings.ts';
+import { idOf } from '../../../src/service/cli/values.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
@@ -85,7 +84,6 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
     ],
   ],
   ['size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
-  ['limit', parseByteLimit, { none: null, '500GB': 500e9 }, ['', '0', '0GB', 'None', '500']],
   // The secret of a token is easily mistaken for its id.
   ['id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
 ])('the %s parser accepts valid values, and rejects all others', (_, parse, values, others) => {

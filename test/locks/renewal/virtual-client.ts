@@ -1,12 +1,12 @@
-import { createAcquireLock } from '../../src/client/acquire-lock.ts';
-import { type CallOptions, createCall } from '../../src/client/call.ts';
-import { type Client, createClient } from '../../src/client/client.ts';
-import { createServerClock } from '../../src/client/clock.ts';
-import { createEndpoints } from '../../src/client/endpoints.ts';
-import { createLists } from '../../src/client/lists.ts';
-import { createReleaseLock } from '../../src/client/release-lock.ts';
-import { createRenewLock } from '../../src/client/renew-lock.ts';
-import type { RawResponse } from '../../src/client/response.ts';
+import { createAcquireLock } from '../../../src/client/acquire-lock.ts';
+import { type CallOptions, createCall } from '../../../src/client/call.ts';
+import { type Client, createClient } from '../../../src/client/client.ts';
+import { createServerClock } from '../../../src/client/clock.ts';
+import { createEndpoints } from '../../../src/client/endpoints.ts';
+import { createLists } from '../../../src/client/lists.ts';
+import { createReleaseLock } from '../../../src/client/release-lock.ts';
+import { createRenewLock } from '../../../src/client/renew-lock.ts';
+import type { RawResponse } from '../../../src/client/response.ts';
 
 type VirtualClientOptions = Pick<
   CallOptions,

@@ -1,5 +1,5 @@
-import { type Answer, openOtherServer, type SeenRequest } from './other-server.ts';
-import { json, nothing } from './responses.ts';
+import { type Answer, openOtherServer, type SeenRequest } from '../support/other-servers/other-server.ts';
+import { json, nothing } from '../support/other-servers/responses.ts';
 
 /** How a service with the seven endpoints of the interface, and nothing more, answers. */
 export interface BareHabits {

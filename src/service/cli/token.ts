@@ -1,0 +1,119 @@
+import { CommandError } from '../../command/command.ts';
+import { list, required } from '../../command/flags.ts';
+import { textTable } from '../../command/print.ts';
+import { timeCell } from '../../interface/format.ts';
+import { oneOf } from '../../interface/one-of.ts';
+import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
+import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
+import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
+import { idOf, optionalField } from './values.ts';
+
+export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
+const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
+
+/** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
+export const permissionFlags = {
+  scopes: { ...list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'), alias: 'scope' },
+  workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
+};
+
+const tokenCreate = defineStorageCommand({
+  name: 'token create',
+  summary: 'create an API token and print its secret',
+  details: [
+    'A lock belongs to the owner of the token that acquired it, and every token of that owner can renew and release it.',
+    'Scopes:',
+    ...scopes.map((scope) => `  ${scopeLine(scope)}`),
+  ],
+  arguments: { named: optionalField({ ...tokenFields.name, otherwise: 'or --name' }) },
+  flags: {
+    name: optionalField({ ...tokenFields.name, otherwise: 'or as the argument' }),
+    owner: optionalField(tokenFields.owner),
+    expires: optionalField(tokenFields.expires),
+    ...permissionFlags,
+  },
+  example: 'ci --scopes sync,locks:write --expires 90d',
+  mayBeNew: 'in-folder',
+  check({ name, scopes, workspaces }, { named }) {
+    if (name === undefined && named === undefined) return [`NAME is missing: ${tokenFields.name.hint}.`];
+    if (name !== undefined && named !== undefined) return ['The name is given twice: leave --name out.'];
+    const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
+    return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];
+  },
+  async run({ flags, arguments: { named } }, storage) {
+    const { owner, expires: lifetime = null } = flags;
+    // check() has found one of them.
+    const name = named ?? flags.name ?? '';
+    const scopes = [...new Set(flags.scopes)];
+    const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
+    await requireWorkspaces(storage, workspaces ?? []);
+    const { token, secret } = await storage.commit('global', (db) =>
+      createTokenAudited(db, storage.now, operatorActor(), { name, owner, scopes, workspaces, lifetime }),
+    );
+    return {
+      document: { token, secret },
+      lines: [
+        secret,
+        '',
+        `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
+        `${permissionsText(token)} Expires: ${timeCell(token.expires_at) || 'never'}. Its locks belong to "${token.owner}".`,
+      ],
+    };
+  },
+});
+
+const tokenList = defineStorageCommand({
+  name: 'token list',
+  summary: 'list all API tokens, without their secrets',
+  details: ['The time of last use lags by a few seconds, and is not saved if the service is killed.'],
+  example: '--json',
+  async run(_context, storage) {
+    const tokens = await listTokens(storage);
+    return {
+      document: { tokens },
+      lines: textTable(
+        tokens,
+        {
+          ID: ({ id }) => id,
+          NAME: ({ name }) => name,
+          OWNER: ({ owner }) => owner,
+          STATE: ({ state }) => state,
+          SCOPES: ({ scopes }) => scopes.join(','),
+          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
+          CREATED: ({ created_at }) => timeCell(created_at),
+          EXPIRES: ({ expires_at }) => timeCell(expires_at) || 'never',
+          'LAST USED': ({ last_used_at }) => timeCell(last_used_at),
+        },
+        'There are no tokens yet. Create one with: workspace-service token create NAME --scopes LIST',
+      ),
+    };
+  },
+});
+
+const tokenRevoke = defineStorageCommand({
+  name: 'token revoke',
+  summary: 'revoke an API token immediately and permanently',
+  details: ['Its locks stay until they are released or expire.'],
+  arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
+  example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, storage) {
+    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
+    if (revocation === 'unknown')
+      throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
+    return {
+      document: { id, state: 'revoked' },
+      lines: [
+        revocation === 'revoked'
+          ? `The token ${id} is revoked. Requests with it are refused.`
+          : `The token ${id} was already revoked.`,
+      ],
+    };
+  },
+});
+
+export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
+  `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
+
+export const tokenCommands = [tokenCreate, tokenList, tokenRevoke];

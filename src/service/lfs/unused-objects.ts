@@ -1,0 +1,84 @@
+import type { Logger } from 'pino';
+import type { Git } from '../git/git.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Storage } from '../storage/storage.ts';
+import { syncedBranches } from '../workspaces/synced-branches.ts';
+import type { ListedObject, ObjectStore } from './object-store.ts';
+import { type Oid, referencedObjects } from './pointer.ts';
+
+interface UnusedObjectsParts {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly git: Pick<Git, 'smallBlobs' | 'missingCommits'>;
+  readonly objectsOf: (workspace: string) => ObjectStore;
+  readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsEvicted'>;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Objects that no head of a synced branch needs stay for this long after their last use. */
+export const keptUnusedMs = 14 * 24 * 60 * 60 * 1_000;
+
+/** Time limit for listing all objects of a branch. */
+const timeoutMs = 10 * 60_000;
+
+/** Removes the objects that nobody needs from the disk of this instance, and measures the rest. The next round retries. */
+export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<void> {
+  const { storage, metrics, log, stopping, onError } = parts;
+  const total = { objects: 0, bytes: 0 };
+  for (const { id: workspace } of await storage.read.selectFrom('workspaces').select('id').execute()) {
+    try {
+      const { kept, removed } = await removeUnusedOf(parts, workspace);
+      for (const { size } of kept) {
+        total.objects += 1;
+        total.bytes += size;
+      }
+      metrics.lfsEvicted.inc(removed);
+      if (removed > 0) log.info({ workspace, objects: removed }, 'removed LFS objects that nothing needs');
+    } catch (error) {
+      if (stopping.aborted) return;
+      onError(error);
+    }
+  }
+  metrics.lfsObjects.set(total.objects);
+  metrics.lfsBytes.set(total.bytes);
+}
+
+async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string) {
+  const { objectsOf, stopping, onError } = parts;
+  const store = objectsOf(workspace);
+  const unusedSince = Date.now() - keptUnusedMs;
+  const kept: ListedObject[] = [];
+  const unused: ListedObject[] = [];
+  for await (const object of store.list()) {
+    stopping.throwIfAborted();
+    if (object.lastUsedAt < unusedSince) unused.push(object);
+    else kept.push(object);
+  }
+  const needed = unused.length > 0 ? await neededObjects(parts, workspace) : new Set<Oid>();
+  let removed = 0;
+  for (const object of unused) {
+    stopping.throwIfAborted();
+    // It may have been used since then.
+    const isUnused = !needed.has(object.oid) && ((await store.find(object.oid))?.lastUsedAt ?? 0) < unusedSince;
+    const isGone = isUnused && (await store.remove(object.oid).then(() => true, onError)) === true;
+    if (isGone) removed += 1;
+    else kept.push(object);
+  }
+  return { kept, removed };
+}
+
+/** Objects that the heads of synced branches need. */
+async function neededObjects(
+  { storage, git, stopping: signal }: UnusedObjectsParts,
+  workspace: string,
+): Promise<ReadonlySet<Oid>> {
+  const heads = new Set([...(await syncedBranches(storage, workspace)).values()].map(({ head }) => head));
+  // A head that this instance has not fetched yet, because another one ran its sync, needs none of its objects.
+  const fetched = heads.difference(await git.missingCommits(workspace, heads));
+  const needed = new Set<Oid>();
+  for (const head of fetched) {
+    for (const { oid } of await referencedObjects(git, workspace, head, { timeoutMs, signal })) needed.add(oid);
+  }
+  return needed;
+}
