@@ -45,8 +45,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
-    const isFinal =
-      isOwnProblem(response) || marks.isFromService(response) || (!isDisputed(status) && !marks.areShown());
+    const isFinal = !isDisputed(status) || isOwnProblem(response) || marks.isFromService(response);
     if (isFinal) return { kind: 'answered', response };
     return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
@@ -68,7 +67,7 @@ export interface MarksStore {
   write(): void;
 }
 
-export type Marks = Pick<ReturnType<typeof createMarks>, 'areShown' | 'isUnknownRoute' | 'isFromService'>;
+export type Marks = Pick<ReturnType<typeof createMarks>, 'isUnknownRoute' | 'isFromService'>;
 
 /**
  * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
@@ -85,7 +84,6 @@ export function createMarks(store: MarksStore | undefined) {
   }
 
   return {
-    areShown,
     observe(response: ClientResponse): void {
       if (noted || !bearsMarks(response)) return;
       noted = true;
@@ -104,7 +102,6 @@ export function createMarks(store: MarksStore | undefined) {
 /** Of a server that is not the service: its refusals are its own, and its successes must be complete. */
 export const noMarks = {
   observe: (): void => undefined,
-  areShown: (): boolean => false,
   isUnknownRoute: (): boolean => false,
   isFromService: (response: ClientResponse): boolean => !isSuccess(response),
 };
@@ -114,9 +111,8 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
   [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
 
 /**
- * Status codes that gateways often send in place of a service: they have no route to it, require a login, or show a
- * maintenance page. Some do so after the service has done the work, to replace a 502. Once the service has shown its
- * marks, any other status without them is a gateway's as well.
+ * Status codes that gateways send in place of a service: they have no route to it, require a login, or show a
+ * maintenance page. Some do so after the service has done the work, to replace a 502.
  */
 const isDisputed = (status: number): boolean => [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status);
 

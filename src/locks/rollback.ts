@@ -1,4 +1,4 @@
-import { type CallLimits, type Clock, type EndLeaseResult, inParallel, type ServiceError } from '../client/client.ts';
+import { type CallLimits, type EndLeaseResult, inParallel, type ServiceError } from '../client/client.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent, LeaseIntent } from './ledger/entry.ts';
 import type { ReleaseResult } from './release.ts';
@@ -95,7 +95,7 @@ const afterCancelMs = 3_500;
 const ends = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Limits for a cleanup. It runs even if the step is cancelled, but is then short. */
-export function cleanupLimits(clock: Clock, timeMs: number, cancelled: AbortSignal): CallLimits {
+export function cleanupLimits(clock: LockContext['clock'], timeMs: number, cancelled: AbortSignal): CallLimits {
   const signal = ends.get(cancelled) ?? endAfter(cancelled);
   ends.set(cancelled, signal);
   return { deadline: clock() + timeMs, signal };

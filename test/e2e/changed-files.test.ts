@@ -195,7 +195,7 @@ describe('GitHub', () => {
       'a link to the next page',
       (there) => ofList(() => json(200, [modified('a')], { link: `<${there}>; rel="next"` })),
     ],
-    ['a redirect with 301', (there) => always(nothing(301, { location: there }))],
+    ['a redirect', (there) => always(nothing(301, { location: there }))],
   ])('cannot send the token to another server by %s', async (_, insteadOf) => {
     const elsewhere = await startOtherServer(json(200, []));
     const { run } = await guard({ ...ofPull(modified('a')), instead: insteadOf(`${elsewhere.origin}/x`) });

@@ -30,7 +30,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
   );
 });
 
-test('a wait of ten minutes survives a 502, a cut connection, a 429 and a foreign 400, and gets the lock', async () => {
+test('a wait of ten minutes survives a 502, a cut connection and a 429, and gets the lock', async () => {
   const stage = await openStage();
   const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
   const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
@@ -49,9 +49,8 @@ test('a wait of ten minutes survives a 502, a cut connection, a 429 and a foreig
     }
     if (number === 5) {
       afterLimit = passing.at - limitedAt;
-      return { kind: 'answer', status: 400, headers: { 'content-type': 'text/html' }, body: '<p>Bad Request</p>' };
+      done.resolve();
     }
-    if (number === 6) done.resolve();
     return undefined;
   });
   const job = await stage.job();
