@@ -68,6 +68,7 @@ test('Compose runs one instance on SQLite by default, and several with one datab
   expect(Object.keys(services).filter((name) => !inProfile(name))).toEqual([first]);
   expect(services[first ?? '']).not.toHaveProperty('env_file');
   expect(others).toHaveLength(2);
+  expect(new Set(others.map((name) => services[name].volumes[0])).size).toBe(2);
   for (const name of others) {
     expect(services[name].env_file, name).toEqual(services.postgresql.env_file);
     expect(services[name].environment.WORKSPACE_SERVICE_TRUSTED_PROXY).toBe(services.caddy.networks.proxy.ipv4_address);
