@@ -99,7 +99,7 @@ export function createMarks(store: MarksStore | undefined) {
   };
 }
 
-/** Of a server that is not the service: its refusals are its own, and its successes must be complete. */
+/** For servers other than the service. Their refusals are their own, and their successes must be complete. */
 export const noMarks = {
   observe: (): void => undefined,
   isUnknownRoute: (): boolean => false,

@@ -50,7 +50,7 @@ const quickMs = 1_000;
 /** A service, or its gateway, may not let requests wait, although it says so. */
 const maxVainWaits = 3;
 
-/** So many quick responses in a row have a pause as short as after a lost connection. Later ones are polls. */
+/** The pause after each of these is as short as after a lost connection. Later requests are polls. */
 const maxQuickResponses = 10;
 
 /** Lets a step notice within 300 ms that the service is back. */

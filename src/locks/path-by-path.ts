@@ -17,10 +17,8 @@ export interface PathGoal {
   readonly count: number;
 }
 
-/** All locks, or none. */
-export type AttemptResult = {
-  readonly rollback: RollbackResult;
-} /** `grantedAt`: the earliest time, by the clock of this machine, at which the first of them was granted. */ & (
+/** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
+export type AttemptResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly grantedAt: number }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }

@@ -20,7 +20,7 @@ interface RecordedResponse {
   readonly body: string;
 }
 
-/** One of each kind: a refusal in JSON, and a success that is none, without a body. The model test has pages. */
+/** One of each kind: a refusal in JSON, and an empty success. The model test has pages. */
 const recordedResponses: readonly RecordedResponse[] = [
   {
     gateway: 'Kong 3',

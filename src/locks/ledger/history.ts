@@ -94,7 +94,7 @@ export interface JobLock {
   readonly grantedAgain?: boolean;
 }
 
-/** A lock as it was granted, and what became of it. */
+/** A lock as it was granted, and later changes to it. */
 interface RecordedLock {
   readonly grant: Grant;
   expiresAt: string;
@@ -139,7 +139,7 @@ export function openHistory() {
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
 
-  /** Of the locks of the step, those that are lost or being released were not included. */
+  /** A renewal does not include locks of the step that are lost or being released. */
   function renewed({ step, expires_at, except = [] }: Renewed): void {
     const excepted = new Set<string>(except);
     for (const locks of held.values()) {

@@ -73,7 +73,7 @@ export function gitCommand(setup: {
   };
 }
 
-/** Ends work that hears nothing for this long. `heard.refresh()` starts this time again. `purpose` completes "git could not …". */
+/** Ends work after this much silence. `heard.refresh()` ends a silence. `purpose` completes "git could not …". */
 export async function withSilenceLimit<T>(
   { purpose, limits, silenceMs }: { readonly purpose: string; readonly limits: Limits; readonly silenceMs: number },
   work: (limits: Limits, heard: NodeJS.Timeout) => Promise<T>,

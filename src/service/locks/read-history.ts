@@ -29,7 +29,7 @@ export interface HistoryQuery {
 /** Rows scanned for a page. Most filters have no index, and on SQLite a scan blocks all other requests. */
 const maxLookedAt = 20_000;
 
-/** Who held which lock from when until when: of locks that are held now, and of those that have ended. */
+/** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
 export async function readLockHistory(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   query: HistoryQuery,

@@ -53,7 +53,7 @@ export async function storeLocks(
     number += keys.length;
     return member;
   });
-  // The look at them has decided that they are over: the clock may have been set back since then.
+  // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
     await recordEnds(db, now, expired.map(expiryOf));

@@ -85,9 +85,9 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
 
   return {
     ...{ service, workspace, locks, take },
-    /** Of all jobs, with the scope `locks:write` and the owner `build-bot`. */
+    /** All jobs have it, with the scope `locks:write` and the owner `build-bot`. */
     ...{ token, tokenId },
-    /** Of another owner, `grace`. */
+    /** The token of another owner, `grace`. */
     graces,
     /** Base URL of the next job, which ends in `/v1`. */
     get baseUrl() {

@@ -62,7 +62,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
         .execute(),
     );
 
-  test('has one entry for each lock: held, or how and by whom it ended, with the lock as it was', async () => {
+  test('has one entry for each lock: its holder and note, and how it ended', async () => {
     await take('a', 'b');
     await take('a');
     await take('c');
