@@ -40,19 +40,34 @@ export function processIo(): ProcessIo {
   };
 }
 
-/** For the log: a full disk or a closed pipe must not end the service. At an error, Node's own stream ends for good. */
+/**
+ * An output for the log whose errors do not end the service, such as a closed pipe or a full disk. When there is space
+ * again, Node's own stream would continue in the middle of a line.
+ */
 function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
-  if (!isFile(fd)) {
-    stream.on('error', () => undefined);
-    return stream;
-  }
+  if (isFile(fd)) return lastingFile(fd);
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+/** Returns the number of bytes written. */
+type Write = (fd: number, bytes: Buffer, from: number) => number;
+
+const lineEnd = '\n'.charCodeAt(0);
+
+/** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
+export function lastingFile(fd: number, write: Write = writeSync): Output {
+  let lastByte = lineEnd;
   return {
     write(text) {
+      const bytes = Buffer.from(lastByte === lineEnd ? text : `\n${text}`);
+      let written = 0;
       try {
-        writeSync(fd, text);
+        while (written < bytes.length) written += write(fd, bytes, written);
       } catch {
         // The log itself has failed, so the error cannot be reported.
       }
+      lastByte = bytes[written - 1] ?? lastByte;
     },
   };
 }

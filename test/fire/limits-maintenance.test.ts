@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -29,13 +29,13 @@ test('maintenance that does not fit on the disk does not fill it, and syncs and 
     expect((await callsTo(service).lock(`${index}-${'x'.repeat(900)}`)).status).toBe(201);
   }
 
-  // Files of killed maintenance take the room of a fetch, which removes them first.
-  const left = join(packs, 'tmp_pack_killed');
-  writeFileSync(left, incompressible(2 * mebibyte));
-  const hoursAgo = Date.now() / 1_000 - 7_200;
-  utimesSync(left, hoursAgo, hoursAgo);
-  disk.fill(mebibyte);
-  remote.commit({ branch: 'main', files: { three: incompressible(2 * mebibyte, 'three') } });
-  expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
+  // Files of killed maintenance take the room of a fetch. The next start removes them.
+  await service.stop();
+  writeFileSync(join(packs, 'tmp_pack_killed'), incompressible(2 * mebibyte));
+  const again = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   expect(readdirSync(packs)).not.toContain('tmp_pack_killed');
+  disk.fill(3 * mebibyte);
+  remote.commit({ branch: 'main', files: { three: incompressible(2 * mebibyte, 'three') } });
+  const afterwards = callsTo({ ...again, workspace: 'large' });
+  expect(await afterwards.sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
 });

@@ -117,6 +117,29 @@ export function createDrain(server: Server) {
   };
 }
 
+/** Connections use memory even when idle. */
+const maxConnections = 20_000;
+
+/** Open files reserved for everything but client connections: databases, git and its pipes, deliveries, Node itself. */
+const reservedFiles = 256;
+
+/**
+ * Maximum number of client connections for a limit on open files. Otherwise clients that keep connections open could
+ * leave no files for git and the database, which all requests need.
+ */
+export const connectionLimit = (openFiles: number): number =>
+  Math.min(maxConnections, Math.max(Math.floor(openFiles / 4), openFiles - reservedFiles));
+
+/** Limit on open files of this process. Node raises it to the system's maximum at startup. */
+export function openFilesLimit(): number {
+  // Otherwise the report resolves host names. The setting is missing in Node's types.
+  Object.assign(process.report, { excludeNetwork: true });
+  // The report has no type either. On Windows, which has no such limit, `userLimits` is missing.
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const soft = Number(userLimits?.open_files?.soft);
+  return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;
+}
+
 export interface Unreadable {
   readonly requestId: string;
   readonly status: number;

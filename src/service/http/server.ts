@@ -6,7 +6,14 @@ import type { Logger } from 'pino';
 import { throttle } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { peerAddress } from './client-address.ts';
-import { createDrain, refuseUnreadable, serialize, type Unreadable } from './connections.ts';
+import {
+  connectionLimit,
+  createDrain,
+  openFilesLimit,
+  refuseUnreadable,
+  serialize,
+  type Unreadable,
+} from './connections.ts';
 import type { App } from './context.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
@@ -32,7 +39,6 @@ export interface ServerOptions {
   readonly requestLimit?: Pick<RequestLimit, 'wait'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
   readonly events?: ServerEvents;
-  /** Connections use memory and open files even when idle. */
   readonly maxConnections?: number;
 }
 
@@ -40,7 +46,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { requestLimit, timeouts, events, maxConnections = 20_000 }: ServerOptions = {},
+  { requestLimit, timeouts, events, maxConnections = connectionLimit(openFilesLimit()) }: ServerOptions = {},
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Hono } from 'hono';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
 import type { Environment } from '../../../src/service/http/context.ts';
 import { reportEvents, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -135,6 +136,12 @@ describe('a server with misbehaving clients', () => {
     await requestRaw(server.port, { target: `/${'a'.repeat(12_000)}` });
     expect(lines().at(-1).path).toHaveLength(4_096);
   });
+});
+
+test('most of the open files of a process can be connections, up to a limit', () => {
+  const openFiles = [64, 1_024, 20_000, 1_048_576, Number.POSITIVE_INFINITY];
+  expect(openFiles.map(connectionLimit)).toEqual([16, 768, 19_744, 20_000, 20_000]);
+  expect(openFilesLimit()).toBeGreaterThanOrEqual(64);
 });
 
 describe('a client that sends many requests at once', () => {
