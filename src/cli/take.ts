@@ -1,4 +1,12 @@
-import { type AcquiredLock, type Client, type KnownLock, type Priority, urgencies } from '../client/client.ts';
+import {
+  type AcquiredLock,
+  type Client,
+  isTransient,
+  type KnownLock,
+  type Priority,
+  ServiceError,
+  urgencies,
+} from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { type Duration, formatDuration, milliseconds } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
@@ -45,13 +53,19 @@ export async function takeLocks(connect: (branch?: string) => Promise<RemoteServ
     );
     if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
     // The holder may have pushed new versions during the wait.
-    if (result.waitedMs > 0) await refuseOutdated(remote, request, reported);
+    if (result.waitedMs > 0) await refuseOutdated(remote, request, reported).catch(keepUncompared);
     return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
   } catch (error) {
     const left = await releaseAfterFailure(rollBackMs);
     throw error instanceof CommandError && left === 0
       ? new CommandError(`${error.message} Nothing was locked.`)
       : error;
+  }
+
+  /** A lock that took long to get is worth more than the comparison. */
+  function keepUncompared(error: unknown): void {
+    if (!(error instanceof ServiceError && isTransient(error))) throw error;
+    remote.report(`The files could not be compared again. ${error.message}`);
   }
 }
 

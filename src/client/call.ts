@@ -43,6 +43,7 @@ export interface CallOptions {
   readonly closed: AbortSignal;
   /** Without it, each call starts without knowing the service. */
   readonly marks?: MarksStore | undefined;
+  readonly maxConnections?: number;
   readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
@@ -55,7 +56,7 @@ export function createCall(options: CallOptions): Call {
   const { clock, random } = options;
   const throttle = createThrottle(random);
   // A request that pauses before its next attempt delays no other.
-  const enterConnection = createSemaphore(maxConnections);
+  const enterConnection = createSemaphore(options.maxConnections ?? maxConnections);
   const attempt = createAttempt(options, throttle);
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;

@@ -19,7 +19,7 @@ export interface SentRequest {
 export type Connection = ReturnType<typeof openConnection>;
 
 /** Opens keep-alive connections to one server, through the proxy of `https_proxy`, `http_proxy` and `no_proxy`. */
-export function openConnection(baseUrl: URL, maxSockets = maxConnections) {
+export function openConnection(baseUrl: URL) {
   const isHttps = baseUrl.protocol === 'https:';
   // An import of node:http would load Node's web client, which takes half as long as starting Node itself.
   const { Agent, request } = process.getBuiltinModule(isHttps ? 'node:https' : 'node:http');
@@ -28,7 +28,7 @@ export function openConnection(baseUrl: URL, maxSockets = maxConnections) {
   // An IPv6 address has brackets only in URLs.
   const host = throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
   const closing = new AbortController();
-  const direct = new Agent({ keepAlive: true, maxSockets });
+  const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
 
   async function agentToUse(): Promise<http.Agent> {
@@ -43,7 +43,11 @@ export function openConnection(baseUrl: URL, maxSockets = maxConnections) {
       const agent = await agentToUse();
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
+        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', (error) =>
+          reject(
+            isReset(error) && sent.socket && isInHandshake(sent.socket) ? new HandshakeClosed(error.message) : error,
+          ),
+        );
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
         // Node would send the headers in the encoding of a text, too.
@@ -79,6 +83,16 @@ const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PR
 /** Errors of OpenSSL for plain text instead of TLS. */
 const notTls = /wrong version number|packet length too long|http request/i;
 
+/** The connection ended before the request could be sent. Only the message of Node sometimes shows that. */
+class HandshakeClosed extends Error {
+  readonly code = 'ECONNRESET';
+}
+
+const isReset = (error: Error): boolean => textAt(error, 'code') === 'ECONNRESET';
+
+/** A TLS socket has this property, which its types lack. */
+const isInHandshake = (socket: object): boolean => Reflect.get(socket, 'secureConnecting') === true;
+
 /** Undefined for a bug of ours: it is not about the connection, and would happen again. */
 export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
@@ -87,6 +101,7 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
   const untrusted = code !== undefined && certificate.test(code);
   const unconnected =
     untrusted ||
+    error instanceof HandshakeClosed ||
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
@@ -96,7 +111,12 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
     message: sanitizer.line(reasonOf(error, code), maxWordsLength),
     mayHaveArrived: !unconnected,
     untrusted,
-    notTls: code === 'EPROTO' && notTls.test(error.message),
+    notTls:
+      code === 'EPROTO' && notTls.test(error.message)
+        ? 'said'
+        : error instanceof HandshakeClosed
+          ? 'closed'
+          : undefined,
   };
 }
 

@@ -57,8 +57,8 @@ export interface ConnectionFailed {
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
-  /** The server answered a TLS handshake with something else, mostly plain http. */
-  readonly notTls?: boolean;
+  /** The server answered a TLS handshake with something else, mostly plain http, or with the end of the connection. */
+  readonly notTls?: 'said' | 'closed' | undefined;
 }
 
 /** The deadline of the operation was reached first. */
@@ -197,7 +197,7 @@ function explainDeadline({ last, retryAfterMs }: OutOfTime, server: string): Exp
     : [`${reason} ${server} asked to wait ${spanOfMs(retryAfterMs)}, longer than the time left.`, advice];
 }
 
-function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Explanation {
+function explainConnection({ untrusted, notTls, message, code }: ConnectionFailed): Explanation {
   if (untrusted) {
     return [
       asSentence(`The certificate of the server is not trusted, so nothing was sent: ${message}`),
@@ -205,8 +205,12 @@ function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Ex
     ];
   }
   if (notTls) {
+    const how =
+      notTls === 'said'
+        ? 'it does not speak TLS on this port'
+        : `it closed the connection during the TLS handshake, as a port for plain http does (${code})`;
     return [
-      'The connection to the server failed: it does not speak TLS on this port.',
+      `The connection to the server failed: ${how}.`,
       ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }

@@ -1,8 +1,10 @@
 import * as http from 'node:http';
+import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectionFailure } from '../../src/client/connection.ts';
 import { BrokenResponse } from '../../src/client/response.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
+import { listenHere } from '../support/listen.ts';
 import { json, page, problem, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, testClient } from './test-client.ts';
@@ -63,6 +65,19 @@ test('throws an internal error unchanged, and does not retry', async () => {
 });
 
 describe('the error for a wrong base URL', () => {
+  test.each(['end', 'reset'] as const)('names https if a plain port answers the handshake with an %s', async (how) => {
+    const server = createServer((socket) => {
+      socket.once('data', () => (how === 'end' ? socket.end() : socket.resetAndDestroy()));
+    });
+    const { port, close } = await listenHere(server);
+    onTestFinished(close);
+    const error = await errorOf(testClient(`https://127.0.0.1:${port}/v1`, { retries: 0 }).ask());
+    expect(error.message).toBe(
+      'The connection to the server failed: it closed the connection during the TLS handshake, as a port for plain http does (ECONNRESET). Check the port of the base URL, and whether it must begin with http:// instead of https:// (GET /v1/workspaces).',
+    );
+    expect(error.failure).toMatchObject({ mayHaveArrived: false });
+  });
+
   test('says that a port does not speak TLS if the URL has https', async () => {
     const server = await startOtherServer(json(200, []));
     const error = await errorOf(testClient(server.baseUrl.replace('http:', 'https:'), { retries: 0 }).ask());

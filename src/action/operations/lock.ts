@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { ServiceError } from '../../client/client.ts';
+import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
@@ -199,13 +200,20 @@ function saveLocks({ context, task, step }: LockStep, grants: readonly Grant[], 
   const { connection, client, redact, saveState, setOutputs } = context;
   // The next job needs these outputs to release locks that outlive this one.
   if (!task.autoRelease) setOutputs(outputs);
-  const acquired: Entry = {
-    kind: 'acquired',
-    ...{ service: connection.baseUrl, workspace: task.workspace, step, outlivesJob: !task.autoRelease },
-    at: new Date(client.serverNow()).toISOString(),
-  };
+  const { type, ttl } = task;
+  const about = { service: connection.baseUrl, workspace: task.workspace, step };
+  const at = new Date(client.serverNow()).toISOString();
+  const acquired: Entry = { kind: 'acquired', ...about, outlivesJob: !task.autoRelease, at };
   const { leased = [], single = [] } = Object.groupBy(grants, ({ lock }) => (lock.lease ? 'leased' : 'single'));
-  // One lock of a lease stands for all.
-  const lines = [acquired, ...leased.slice(0, 1), ...single].map((entry) => lockJson(entry, redact));
-  saveState('locks', fitsVariable(lines.join('\n')) ? lines.join('\n') : (lines[0] ?? ''));
+  // The lease stands for all of its locks, whichever of them a later step releases.
+  const lease = leased.slice(0, 1).map(({ path }): Entry => {
+    return { kind: 'lease', ...about, lease: step, path, type, ttl: formatDuration(ttl), at };
+  });
+  const lines = [acquired, ...lease, ...single].map((entry) => lockJson(entry, redact));
+  let saved = '';
+  for (const line of lines) {
+    if (!fitsVariable(saved + line)) break;
+    saved += `${line}\n`;
+  }
+  saveState('locks', saved);
 }

@@ -20,7 +20,7 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from './job-locks.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
 
 /** What an unlock did to one path. */
 interface UnlockResult extends PathResult {
@@ -89,7 +89,7 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly UnlockResult[]> {
-  const { client, log, connection, runner } = context;
+  const { client, clock, log, connection, runner } = context;
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
@@ -104,26 +104,40 @@ async function releaseTargets(
     results.push(unlockResult(result, path, target, { force, via, now: client.serverNow() }));
   }
 
+  /** Looked up apart from the others: with many paths, an incomplete list would not show whose lock it is. */
+  async function releaseFound(): Promise<void> {
+    const paths = ofKind(targets, 'path').map(({ path }) => path);
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
+    await inParallel(paths, async (path) => {
+      const found = lookup(path);
+      const now = client.serverNow();
+      if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
+        results.push(heldResult(path, found.lock, 'named', now));
+      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
+      else await release(path, { kind: 'found', found }, 'named');
+    });
+  }
+
+  /** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
+  async function lookUpOthers(): Promise<void> {
+    const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
+    const paths = others.map(({ path }) => path);
+    const lookup = await lookupIn(
+      listOnPaths(client, workspace, paths, { ...within, deadline: clock() + maxLookupMs }),
+    );
+    for (const { path, kind } of others) {
+      const found = lookup(path);
+      const via = kind === 'matched' ? 'matched' : 'named';
+      if (found.kind === 'locked') results.push(heldResult(path, found.lock, via, client.serverNow()));
+      else if (via === 'named') results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
+    }
+  }
+
   // The job's own locks come first: a slow list must not use up their time.
   await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
     release(path, { kind: 'own', lock, mayBeReleased }, via),
   );
-  const others = targets.filter(({ kind }) => kind !== 'lock');
-  const paths = others.map(({ path }) => path);
-  const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
-  await inParallel(others, async ({ path, kind }) => {
-    const found = lookup(path);
-    const now = client.serverNow();
-    const isForeign = found.kind === 'locked' && !force && isOfAnotherRun(found.lock, runner.origin);
-    if (kind === 'path' && !isForeign) {
-      if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
-      else await release(path, { kind: 'found', found }, 'named');
-    } else if (found.kind === 'locked') {
-      results.push(heldResult(path, found.lock, kind === 'matched' ? 'matched' : 'named', now));
-    } else if (kind === 'not-ours') {
-      results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
-    }
-  });
+  await Promise.all([releaseFound(), lookUpOthers()]);
   return results.sort(byPath);
 }
 

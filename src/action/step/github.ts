@@ -66,10 +66,11 @@ const maxConnections = 4;
 export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const connection = openConnection(apiUrl, maxConnections);
+  const connection = openConnection(apiUrl);
   const closing = new AbortController();
   const call = createCall({
     baseUrl: apiUrl,
+    maxConnections,
     server: 'GitHub',
     clock,
     serverClock: createServerClock(clock),

@@ -46,6 +46,17 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
     expect(await stage.locks()).toEqual([]);
   });
 
+  test('a lease is released to the end after a later step has unlocked its first path', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    const locked = await job.run(locking(['a', 'b', 'c']));
+    await damage(job);
+    const [first] = JSON.parse(locked.outputs['locks'] ?? '[]');
+    await job.run({ with: { operation: 'unlock', locks: JSON.stringify([first]) } });
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+
   test('a lock that was already unlocked, and now belongs to another job, is left alone', async () => {
     const stage = await openStage();
     const job = await stage.job();
