@@ -104,12 +104,15 @@ async function releaseTargets(
     results.push(unlockResult(result, path, target, { force, via, now: client.serverNow() }));
   }
 
-  /** Looked up apart from the others: with many paths, an incomplete list would not show whose lock it is. */
   async function releaseFound(): Promise<void> {
     const paths = ofKind(targets, 'path').map(({ path }) => path);
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
+    const lookUp = (some: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, some, within));
+    const lookup = await lookUp(paths);
     await inParallel(paths, async (path) => {
-      const found = lookup(path);
+      const together = lookup(path);
+      // The list of many paths may be incomplete. The lock may then be of another run.
+      const isLeftOut = together.kind === 'unknown' && paths.length > 1;
+      const found = isLeftOut ? (await lookUp([path]))(path) : together;
       const now = client.serverNow();
       if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
         results.push(heldResult(path, found.lock, 'named', now));
