@@ -84,13 +84,8 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
       const hasLost = losses.length > 0;
       const failure = await handOver({ step, grants: renewed, hasLost, ageMs: ageMs + clock() - startedAt });
-      if (losses.length === grants.length) {
-        // There is nothing to renew: the process only cancels the run.
-        if (failure !== undefined && cancels !== undefined) {
-          log.warn(`The run was not cancelled, because the process for it could not start (${failure}).`);
-        }
-        return renewed;
-      }
+      // Otherwise the process only cancels the run.
+      if (losses.length === grants.length) return renewed;
       if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
       else log.warn(`Could not start the process that renews the locks (${failure}). ${until}`);
       return renewed;
