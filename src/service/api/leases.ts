@@ -173,7 +173,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'May be repeated for a day, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease of the same owner that holds locks is never refused with 429 and does not count.',
+      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease of the same owner that holds locks is never refused with 429 and does not count.',
     method: 'delete',
     path,
     access: 'locks:write',

@@ -149,7 +149,8 @@ async function transferRefs(
       }),
     );
   } catch (error) {
-    if (!(error instanceof GitError && error.output.includes("couldn't find remote ref"))) throw error;
+    const isGone = error instanceof GitError && error.output.includes("couldn't find remote ref");
+    if (!isGone || sources.size > 1) throw error;
     throw new GitError('no-such-branch', `There is no branch ${branch} in ${address}.`, error.output);
   }
   if (isShallow) {

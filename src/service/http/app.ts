@@ -10,7 +10,7 @@ import type { DatabaseClock } from '../storage/database-clock.ts';
 import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
 import { type App, addressOf, type Environment, send } from './context.ts';
-import { routingPath } from './request-target.ts';
+import { hasValidHost, routingPath } from './request-target.ts';
 
 /** Must be called after all routes of an app: responds 405 to other methods on their paths. */
 export function refuseOtherMethods(app: App): void {
@@ -44,6 +44,7 @@ export function createApp(parts: AppParts, mounted: readonly App[], render: Refu
   });
   app.onError(handleErrors(parts.log, render));
   observe(app, parts);
+  refuseInvalidHost(app);
   for (const each of mounted) app.route('/', each);
   app.all('*', (c) => {
     throw unknownUrl(c);
@@ -113,3 +114,12 @@ function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppP
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const knownMethod = (method: string): string => (methods.has(method) ? method : 'other');
+
+function refuseInvalidHost(app: App): void {
+  app.use((c, next) => {
+    if (!hasValidHost(c.env.incoming)) {
+      throw new Refusal('malformed-request', 'A request needs exactly one Host header: a host, and perhaps a port.');
+    }
+    return next();
+  });
+}

@@ -36,6 +36,17 @@ export function routingPath(target: string): string {
 /** The last segment of a routing path, still encoded. */
 export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
+/** `uri-host [ ":" port ]` of RFC 9110 section 7.2, with the host syntax of RFC 3986 section 3.2.2. */
+const authority = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(?::\d*)?$/i;
+
+/** RFC 9112 section 3.2: exactly one valid Host header; HTTP/1.0 may omit it. */
+export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const hosts = headersDistinct['host'] ?? [];
+  const [host] = hosts;
+  if (host === undefined) return httpVersion === '1.0';
+  return hosts.length === 1 && authority.test(host);
+}
+
 /** Headers that a proxy adds. Clients may reach the proxy over TLS and under another name. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'];
 

@@ -60,6 +60,8 @@ export async function startServer(
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
+    // Node's own 400 has no body.
+    requireHostHeader: false,
   });
   server.timeout = silenceMs;
   server.maxConnections = maxConnections;

@@ -56,6 +56,7 @@ async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string) {
     else kept.push(object);
   }
   const needed = unused.length > 0 ? await neededObjects(parts, workspace) : new Set<Oid>();
+  if (needed === undefined) return { kept: [...kept, ...unused], removed: 0 };
   let removed = 0;
   for (const object of unused) {
     stopping.throwIfAborted();
@@ -68,16 +69,15 @@ async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string) {
   return { kept, removed };
 }
 
-/** Objects that the heads of synced branches need. */
+/** Objects that the heads of synced branches need; undefined if another instance has synced a head that is not here yet. */
 async function neededObjects(
   { storage, git, stopping: signal }: UnusedObjectsParts,
   workspace: string,
-): Promise<ReadonlySet<Oid>> {
+): Promise<ReadonlySet<Oid> | undefined> {
   const heads = new Set([...(await syncedBranches(storage, workspace)).values()].map(({ head }) => head));
-  // A head that this instance has not fetched yet, because another one ran its sync, needs none of its objects.
-  const fetched = heads.difference(await git.missingCommits(workspace, heads));
+  if ((await git.missingCommits(workspace, heads)).size > 0) return undefined;
   const needed = new Set<Oid>();
-  for (const head of fetched) {
+  for (const head of heads) {
     for (const { oid } of await referencedObjects(git, workspace, head, { timeoutMs, signal })) needed.add(oid);
   }
   return needed;

@@ -43,9 +43,17 @@ export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read
     select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id))`;
   const old = read.selectFrom('leases').select('workspace_id').distinct().where(isOld);
   for (const { workspace_id: workspace } of await old.execute()) {
-    await commit({ workspace }, (db) =>
-      db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute(),
-    );
+    await commit({ workspace }, async (db) => {
+      const ofWorkspace = db.selectFrom('leases').select('id').where('workspace_id', '=', workspace).where(isOld);
+      // The history stays longer: the id may be used again, by a lease that lost none of these locks.
+      await db
+        .updateTable('lock_history')
+        .set({ lease_id: null })
+        .where('workspace_id', '=', workspace)
+        .where('lease_id', 'in', ofWorkspace)
+        .execute();
+      await db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute();
+    });
   }
 }
 

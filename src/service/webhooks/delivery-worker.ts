@@ -30,6 +30,11 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
 /** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
+  /** It stays leased. The deliveries of other hooks must not wait for it. */
+  function passOverDamaged(error: unknown): undefined {
+    if (!(error instanceof SyntaxError)) throw error;
+    onError(error);
+  }
   const worker = startWorker({
     parallel: maxParallelAttempts,
     pollMs,
@@ -37,7 +42,7 @@ export function startDeliveries({ pollMs, onError, options, ...parts }: Delivery
     async claim() {
       const due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
       for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
-        const delivery = await claimDelivery(parts.storage, hook.id);
+        const delivery = await claimDelivery(parts.storage, hook.id).catch(passOverDamaged);
         if (delivery !== undefined) return { delivery, ended: slots.start(hook) };
         due.delete(hook.id);
       }

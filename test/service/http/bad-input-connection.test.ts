@@ -66,6 +66,21 @@ describe('bad input on the wire', () => {
   });
 
   test.each([
+    ['none', []],
+    ['two', ['Host: a', 'Host: b']],
+    ['with a space', ['Host: a b']],
+    ['with a path', ['Host: a/b']],
+    ['with a user', ['Host: user@a']],
+    ['with an invalid port', ['Host: a:b']],
+    ['with an incomplete address', ['Host: [::1']],
+    ['a list', ['Host: a, b']],
+  ])('an invalid Host header gets 400: %s', async (_name, hosts) => {
+    const bytes = ['GET /healthz HTTP/1.1', ...hosts, '', ''].join('\r\n');
+    const { detail } = expectProblem(await askRaw(service.port, bytes), 'malformed-request');
+    expect(detail).toContain('Host');
+  });
+
+  test.each([
     ['HTTP/1.1', ['Host: ']],
     ['HTTP/1.1', ['Host: workspaces.example.com:8080']],
     ['HTTP/1.1', ['Host: [::1]:8080']],

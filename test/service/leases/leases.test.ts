@@ -68,7 +68,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
   });
 
   test('stays dead, and repeats its response, for 7 days', async () => {
-    const { workspace, put, get, end } = await leases();
+    const { workspace, put, get, end, renew } = await leases();
     const ids = [newId(), newId()];
     for (const id of ids) {
       await put(id, { paths: [id] });
@@ -87,6 +87,9 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     for (const id of ids) expect((await put(id, { paths: [id] })).status).toBe(410);
     await passed(7);
     expect((await put(ended, { paths: [ended] })).status).toBe(201);
+    // What the earlier lease released is not lost to the one that has its id now.
+    expect((await renew(ended)).body).toMatchObject({ lost: [] });
+    expect((await end(ended)).body).toEqual({ released: [ended], lost: [] });
     expect((await get(held)).body.state).toBe('held');
   });
 

@@ -16,13 +16,13 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
   const needed = new Map<string, readonly ObjectName[]>();
 
   /** One round over all workspaces, with the errors that it reported. */
-  async function round(objectsOf = storeOf) {
+  async function round(objectsOf = storeOf, missing: ReadonlySet<string> = new Set()) {
     const metrics = createMetrics();
     const errors: unknown[] = [];
     await removeUnusedObjects({
       ...{ storage: service.storage, objectsOf, metrics, log: pino({ level: 'silent' }) },
       git: {
-        missingCommits: async () => new Set(),
+        missingCommits: async (_workspace, commits) => new Set([...commits].filter((commit) => missing.has(commit))),
         async smallBlobs(_workspace, { commit }, _limits, onBlob) {
           const found = needed.get(commit);
           if (found === undefined) throw new Error('git failed');
@@ -99,7 +99,15 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
     needed.set(broken.head, []);
   });
 
-  test('that cannot be removed are reported, and the others are removed', async () => {
+  test('stay while this instance has not fetched a head, which may need them', async () => {
+    const { head, left } = await stocked();
+    await round(storeOf, new Set([head]));
+    expect(await left()).toEqual([true, true, true]);
+    await round();
+    expect(await left()).toEqual([true, false, false]);
+  });
+
+  test('are reported if they cannot be removed, and do not keep the others', async () => {
     const { workspace: guarded, second, left } = await stocked();
     const { errors } = await round((workspace) => {
       const store = storeOf(workspace);

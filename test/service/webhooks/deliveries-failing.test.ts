@@ -3,6 +3,7 @@ import type { Resolve } from '../../../src/service/outbound/target.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { checking, receiver } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf, patient, verified } from './hooked-service.ts';
@@ -78,6 +79,19 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     expect(await attemptNext(storage)).toBe(true);
     expect(await waiting()).toBe(0);
     expect(JSON.parse(target.deliveries.at(-1)?.body ?? '')).toMatchObject({ type: 'lock.released' });
+  });
+
+  test('a delivery that cannot be read delays those of no other webhook', async () => {
+    const { id: damaged } = await told(ok);
+    const other = await receiver();
+    other.behave(ok);
+    await hook(other.url());
+    await acquire('b');
+    await changeRows(storage, 'deliveries', { event: '{', next_attempt_at: 0 }, { hook_id: damaged });
+    // No second round of claims within the test.
+    const { log } = startDeliveryWorkers(storage, { pollMs: 600_000 });
+    await expect.poll(() => other.deliveries.length, patient).toBe(1);
+    expect(log()).toContain('SyntaxError');
   });
 
   test('an attempt without a response is recorded with its reason', async () => {
