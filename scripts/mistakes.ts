@@ -3,7 +3,7 @@ import { parseSync, Visitor } from 'rolldown/utils';
 /** A small mistake in a file, as a person makes one. */
 export interface Mistake {
   readonly line: number;
-  /** What is changed, and into what; shortened. */
+  /** The code before and after, shortened. */
   readonly before: string;
   readonly after: string;
   /** The whole file with the mistake. */

@@ -8,7 +8,7 @@ if (Number(process.versions.node.split('.')[0]) < needed) {
   );
   process.exitCode = 1;
 } else {
-  // Read when the first thread is needed: outbound/limit-lookups.ts uses some of them.
+  // Read when the first thread is needed: outbound/target.ts uses some of them.
   if (process.argv[2] === 'serve') {
     process.env['UV_THREADPOOL_SIZE'] = String(Math.max(64, Number(process.env['UV_THREADPOOL_SIZE']) || 0));
   }

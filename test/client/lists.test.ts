@@ -111,7 +111,7 @@ describe('the pages of a list', () => {
     expect((await follow(json(200, body), last)).urls).toHaveLength(1);
   });
 
-  test('that the service does not name make the list incomplete', async () => {
+  test('make the list incomplete if the service does not name them', async () => {
     const { paths, incomplete } = await follow(json(200, { locks: ['a'], meta: { has_more: true } }));
     expect(paths).toEqual(['a']);
     expect(incomplete).toContain('the service has more pages, but does not name the next one.');

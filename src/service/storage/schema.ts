@@ -164,7 +164,6 @@ const audit = ({ sequence }: Words): readonly string[] => [
   `create table audit (
     sequence ${sequence}, at bigint not null, actor text not null, token_id text, address text,
     action text not null, detail text not null)`,
-  // Each filter finds its newest entries without reading other entries.
   // Finds the runs that already have an entry.
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];

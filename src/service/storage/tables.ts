@@ -80,7 +80,6 @@ export interface Tables {
     synced_at: number;
     /** Number of objects in the last sync that received any: the estimate if the remote does not respond in time. */
     received_objects: number;
-    /** `synced_at` when the remote no longer listed the branch; void if `synced_at` has changed since then. */
   };
   readonly syncs: {
     id: string;

@@ -238,8 +238,6 @@ export async function rotateToken(
 export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
 
-export type Dependents = Awaited<ReturnType<typeof dependentsOf>>;
-
 const maxListedLocks = 5;
 
 /**

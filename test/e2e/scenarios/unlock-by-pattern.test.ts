@@ -41,7 +41,7 @@ describe('an unlock with a pattern', () => {
     expect((await stage.locks()).filter(({ path }) => path !== hero)).toEqual(theirs);
   });
 
-  test('and a path releases any lock on the path', async () => {
+  test('releases any lock on a path that is named too', async () => {
     const { stage, job } = await openMaps();
     const theirs = await stage.takenByGrace(cave);
     await stage.take(moat);
