@@ -47,14 +47,12 @@ const recordedResponses: readonly RecordedResponse[] = [
 
 const hero = 'Content/Hero.uasset';
 
-const isListing = ({ method, url }: Passing): boolean => method === 'GET' && /\/locks(\?|$)/.test(url);
 const isTrigger = ({ method, url }: Passing): boolean => method === 'POST' && url.endsWith('/sync');
 const isStatus = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('/syncs/');
 
 /** Runs with a tenth of the pauses between attempts. */
 const hurried = (step: StepOptions): StepOptions => ({ ...step, env: { NODE_OPTIONS: fasterTime(10) } });
 
-const listing: StepOptions = { with: { operation: 'list-locks' } };
 const syncing: StepOptions = { with: { operation: 'sync', branch: 'main', wait: '10m' } };
 
 /** Fewer responses than a request has attempts, even if each release is sent in two spellings. */
@@ -70,26 +68,6 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     expect(await stage.locks(), step.log).toMatchObject([{ path: hero, id: told.id }]);
     expectNothingWrong(step);
     await expectReleased(stage, job);
-  });
-
-  test.concurrent('a lock step fails if all responses are from the gateway, and nothing is locked', async (context) => {
-    const { stage, job, answers } = await open(context, response);
-    answers(isLocking, Number.POSITIVE_INFINITY);
-    const step = await job.run(hurried(locking(hero, { retries: '2' })));
-    expect(step.conclusion, step.log).toBe('failure');
-    expect(step.annotations, step.log).toMatchObject([{ level: 'error' }]);
-    expect(step.log).toContain(String(response.status));
-    answers(isLocking, 0);
-    await expectReleased(stage, job);
-  });
-
-  test.concurrent('a list contains the locks of the service', async (context) => {
-    const { stage, job, answers } = await open(context, response);
-    const { id } = await stage.takenByGrace(hero);
-    answers(isListing, briefly);
-    const step = await job.run(hurried(listing));
-    expect(step.conclusion, step.log).toBe('success');
-    expect(JSON.parse(step.outputs['locks'] ?? '[]'), step.log).toMatchObject([{ path: hero, id }]);
   });
 
   test.concurrent('a renewed lock stays the same lock', async (context) => {
