@@ -49,7 +49,6 @@ const modelled = [
   'scenarios/lost-lock',
   'scenarios/lost-response',
   'scenarios/network-gone',
-  'scenarios/overlapping-sets',
 ];
 
 /** Tests that are slow, and seldom break, have commands of their own. `.ci/run` calls them all. */

@@ -81,40 +81,6 @@ test('the post-step of a job that was killed after some of very many grants rele
   expect(await stage.locks()).toEqual([theirs]);
 });
 
-test('acquires and releases sixteen locks at a time, and never more', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy(pathByPath);
-  const job = await stage.job();
-  let running = 0;
-  let most = 0;
-  /** Holds back matching requests until 16 have arrived, except the given number of first ones, which come alone. */
-  const together = (match: (passing: Passing) => boolean, alone: number) => {
-    const all = Promise.withResolvers<void>();
-    let seen = 0;
-    running = 0;
-    most = 0;
-    proxy.meet((passing) => {
-      if (!match(passing)) return undefined;
-      seen += 1;
-      if (seen <= alone) return undefined;
-      running += 1;
-      most = Math.max(most, running);
-      if (running === 16) setImmediate(all.resolve);
-      const until = all.promise.then(() => {
-        running -= 1;
-      });
-      return { kind: 'held-back', until };
-    });
-  };
-  together(isLockingOne, 1);
-  await expect(job.run(locking(manyPaths(60)))).resolves.toMatchObject({ conclusion: 'success' });
-  expect(most).toBe(16);
-  together(isReleasing, 0);
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(most).toBe(16);
-  expect(await stage.locks()).toEqual([]);
-});
-
 test('fails the step if the ttl expires before all paths are locked, and leaves nothing locked', async () => {
   const stage = await openStage();
   const clock = await stage.clock();
