@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
@@ -99,26 +99,6 @@ test('a check with a damaged ledger fails for the job, but still accepts a list 
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
   expect(errorsOf(result)).toEqual([expect.stringMatching(/^Part of the ledger in .* cannot be read/)]);
   expect(await job.run(check({ locks }))).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
-});
-
-test('a lock recorded as lost is reported as lost, with the time and the current holder', async () => {
-  const { workspace, job } = await lockedJob('a\nb');
-  await scene.release(workspace, 'a');
-  await scene.lock(workspace, 'a');
-  const at = '2026-03-01T12:00:00.000Z';
-  const service = `${scene.service.baseUrl}/v1`;
-  const ledger = join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
-  const entries = (await readFile(ledger, 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
-  const { step, key } = entries.find(({ kind, path }) => kind === 'granted' && path === 'a');
-  const noticed = JSON.stringify({ kind: 'lost', service, workspace, path: 'a', step, key, at });
-  await writeFile(ledger, `\n${noticed}\n`, { flag: 'a' });
-  const result = await job.run(check());
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
-  expect(errorsOf(result)).toEqual([
-    expect.stringMatching(
-      /^The lock on a was lost at .*, when the service refused to renew it\. a is held by grace until /,
-    ),
-  ]);
 });
 
 /** A service without filters, whose locks have only a path and an owner. */

@@ -54,14 +54,3 @@ test('warns about an incomplete list, and once about unused inputs', async () =>
     ['warning', 'The list of workspaces may be incomplete: 2 of its entries could not be read.'],
   ]);
 });
-
-test('rejects plain http to addresses other than loopback, unless allow-http is set', async () => {
-  const server = await startOtherServer(json(200, []));
-  // An address of this machine other than its loopback address.
-  const job = await jobAt(`http://0.0.0.0:${server.port}/v1`);
-  const listing = { operation: 'list-workspaces' };
-  expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token on the network/);
-  expect(server.requests).toEqual([]);
-  expect((await job.run({ with: { ...listing, 'allow-http': 'true' } })).conclusion).toBe('success');
-  expect(server.requests).toHaveLength(1);
-});

@@ -12,23 +12,6 @@ const takenBy = ({ outputs }: StepResult): readonly string[] =>
   JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
 
 describe('two of three paths', () => {
-  test('are the free ones, in the order of the input, and are released at the end of the job', async () => {
-    const stage = await openStage();
-    const theirs = await stage.takenByGrace('a');
-    const job = await stage.job();
-    const result = await job.run(takingAny(2, ['c', 'a', 'b']));
-    expect(result, result.log).toMatchObject({
-      conclusion: 'success',
-      annotations: [],
-      outputs: { status: 'acquired', acquired: 'true', count: '2', holder: '' },
-    });
-    expect(takenBy(result)).toEqual(['c', 'b']);
-    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
-    const [post] = await job.post();
-    expect(post?.log).toContain('Released 2 locks at the end of the job.');
-    expect(await stage.locks()).toEqual([theirs]);
-  });
-
   test('are not acquired if two are held: the step names the holders, and how many could be free', async () => {
     const stage = await openStage();
     const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];

@@ -1,17 +1,14 @@
-import { rm, truncate } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { diskFullAfter, preload } from '../../support/preload.ts';
-import type { Job } from '../../support/runner/job.ts';
 import { locking, manyPaths, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 const patiently = { timeout: 60_000, interval: 50 };
-
-const folderOf = (job: Job): string => join(job.folders.temp, 'workspace-automation');
 
 describe('a step whose cancellation never reaches it, as in a container', () => {
   test('takes nothing after its post-step while it waits', async () => {
@@ -132,15 +129,17 @@ test.each([
   expect(job.leftProcesses()).toEqual([]);
 });
 
-describe.each<[string, (job: Job) => Promise<void>]>([
-  ['the temporary folder is emptied', (job) => rm(folderOf(job), { recursive: true })],
-  ['the ledger is truncated', (job) => truncate(join(folderOf(job), 'ledger.jsonl'))],
-])('when %s', (_, damage) => {
-  test('the locks are still renewed, and released at the end', async () => {
+describe('when the temporary folder is emptied', () => {
+  async function renewingJob() {
     const stage = await openStage();
     const job = await stage.job();
     await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
-    await damage(job);
+    await rm(join(job.folders.temp, 'workspace-automation'), { recursive: true });
+    return { stage, job };
+  }
+
+  test('the locks are still renewed, and released at the end', async () => {
+    const { stage, job } = await renewingJob();
     await expectRenewed(stage);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
@@ -149,10 +148,7 @@ describe.each<[string, (job: Job) => Promise<void>]>([
   });
 
   test('a lock that was lost fails the job', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
-    await damage(job);
+    const { stage, job } = await renewingJob();
     await stage.release(hero);
     const theirs = await stage.takenByGrace(hero);
     // The process ends once no lock is left to renew.
