@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { fromHandoff, resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
+import { resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { PathResult } from '../../../src/action/report/results.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { at, end, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
+import { at, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -60,25 +60,6 @@ describe('the target of an unlocked path', () => {
     ['may be released if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
   ])('%s', (_, resolved, jobLocks, target) => {
     expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, ...target });
-  });
-
-  test('is the lock that was handed over, with all its details', () => {
-    const lock = {
-      type: 'exclusive',
-      id: 'l1',
-      etag: '"l1"',
-      owner: 'ada',
-      acquired_at: at,
-      fence: 7,
-      expires_at: end,
-    };
-    expect(fromHandoff({ path, ...lock })).toEqual({
-      kind: 'lock',
-      path,
-      lock,
-      mayBeReleased: false,
-      via: 'named',
-    });
   });
 });
 
