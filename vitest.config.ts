@@ -31,13 +31,11 @@ const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\
 
 /** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
 const slow = [
-  'recorded-gateways',
   'outdated',
   'pools',
   'run-api',
   'scenarios/any-of-several',
   'scenarios/cancelled',
-  'scenarios/limited-service',
   'scenarios/several-steps',
   'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
@@ -49,7 +47,6 @@ const modelled = [
   'scenarios/lost-lock',
   'scenarios/lost-response',
   'scenarios/network-gone',
-  'scenarios/overlapping-sets',
 ];
 
 /** Tests that are slow, and seldom break, have commands of their own. `.ci/run` calls them all. */
