@@ -262,30 +262,6 @@ describe('lock, over HTTP', () => {
     expect(await ada.ended()).toBe(0);
   });
 
-  test('continues to wait while the service restarts, and keeps one lock after a lost response', async () => {
-    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
-    let lost = 2;
-    const remote = remoteOf('ada', (client) => ({
-      // The first request takes the lock, but its response is lost.
-      acquireLock: async (...request) => {
-        const taken = await client.acquireLock(...request);
-        lost -= 1;
-        return lost < 0 ? taken : { kind: 'unanswered', error: away };
-      },
-    }));
-    const request = {
-      paths: [lockPath('a')],
-      branch: undefined,
-      note: undefined,
-      ttl: valueIn(parseTtl('1h')),
-      wait: { seconds: 60 },
-      priority: 'normal',
-      literal: false,
-    } as const;
-    expect(await takeLocks(async () => remote, request)).toMatchObject([{ path: 'a' }]);
-    expect(await held()).toEqual(['a ada']);
-  });
-
   test('names locks that may be left because the service stopped answering', async () => {
     await lockHere('bob', 'take', 'b');
     const told: string[] = [];
@@ -309,12 +285,6 @@ describe('lock, over HTTP', () => {
     expect(told.slice(1)).toEqual([
       expect.stringMatching(/^a may have been locked: .*expires 1h after it was granted/),
     ]);
-  });
-
-  test('gives up when its wait ends', async () => {
-    await lockHere('bob', 'take', 'b');
-    const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Increase --wait')]);
   });
 
   test.each([
@@ -419,13 +389,6 @@ describe('lock, over HTTP', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/s3cret|wsa_/);
-  });
-
-  test('prints the error of the service if the token is unknown', async () => {
-    const environment = { ...environmentOf('ada'), WORKSPACE_TOKEN: `wsa_${'x'.repeat(43)}` };
-    const { code, stderr } = await runMain(['lock', 'take', 'a'], environment);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/Unknown API token.*401 Unauthorized/)]);
-    expect(stderr).not.toContain('xxxx');
   });
 });
 
