@@ -140,26 +140,6 @@ test('a silent remote is not asked again within a minute, not even before a refu
   expect(calls.asks).toBe(1);
 });
 
-test('a remote for which no process is free is asked again, although its requests wait for one', async () => {
-  const { workspace } = await setUp([], []);
-  const stopping = new AbortController().signal;
-  const hanging = { branches: () => new Promise<never>(() => undefined), estimate: () => Promise.reject(new Error()) };
-  const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
-  const remotes = createRemotes({ git: { ...unused, ...hanging }, allowFile: false });
-  const remoteMemory = createRemoteMemory({ storage, remotes, stopping });
-  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remoteMemory });
-  const ask = vi.spyOn(remoteMemory, 'ask');
-  for (let slot = 0; slot < 2; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  for (const asks of [1, 2]) {
-    const refreshed = refreshMirror({ workspace, branch: branchNamed('main'), syncsBranch: true }, 60_000);
-    await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(asks));
-    await vi.advanceTimersByTimeAsync(5_000);
-    await refreshed;
-  }
-});
-
 /** A mirror that is current, and a remote whose requests run until they are answered in the test. */
 async function setUpSlowRemote() {
   const { workspace } = await setUp([], []);
