@@ -47,7 +47,6 @@ const rows: readonly Row[] = [
   { input: 'changed-files', usedBy: ['list-locks'], value: 'true' },
   { input: 'fail-if-locked', usedBy: ['list-locks'], value: 'true' },
   { input: 'ignore-owner', usedBy: ['list-locks'], value: 'build-bot' },
-  { input: 'only-owner', usedBy: ['list-locks'], value: 'release-bot' },
   { input: 'hook-url', usedBy: ['register-hook'], value: 'https://other.example.com/hook' },
   { input: 'hook-events', usedBy: ['register-hook'], value: 'sync.failed' },
   { input: 'hook-secret', usedBy: ['register-hook'], value: 'whsec_c2VjcmV0' },

@@ -102,12 +102,6 @@ describe('the list of locks', () => {
       `"Nothing is locked in <workspace>, apart from 3 locks of ignored owners."`,
     );
   });
-
-  test('lists only the locks of the named owners', async () => {
-    const job = await scene.job({ workspace: await lockedWorkspace() });
-    const { outputs } = await job.run({ with: { operation: 'list-locks', 'only-owner': 'Ada' } });
-    expect(pathsIn(outputs['locks'])).toEqual(['Content/Hero.uasset']);
-  });
 });
 
 test('a thousand locks produce a short log, ten annotations, and an empty output with a warning', async () => {

@@ -58,7 +58,6 @@ export const inputTable = {
   'changed-files': { fallback: 'false', usedBy: ['list-locks'] },
   'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'] },
   'ignore-owner': { fallback: '', usedBy: ['list-locks'] },
-  'only-owner': { fallback: '', usedBy: ['list-locks'] },
   'hook-url': { fallback: '', usedBy: ['register-hook'] },
   'hook-events': { fallback: '', usedBy: ['register-hook'] },
   'hook-secret': { fallback: '', usedBy: ['register-hook'] },

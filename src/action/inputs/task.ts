@@ -216,7 +216,6 @@ const readListLocks = (reader: Reader) =>
     scope: readLockScope(reader),
     failIfLocked: reader.read('fail-if-locked', parseBoolean),
     ignoredOwners: splitLines(reader.raw['ignore-owner']),
-    owners: splitLines(reader.raw['only-owner']),
   });
 
 const parseGitHubToken = parseToken(

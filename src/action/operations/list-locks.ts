@@ -22,17 +22,15 @@ interface Found {
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
-  const { workspace, ignoredOwners, owners, failIfLocked } = task;
+  const { workspace, ignoredOwners, failIfLocked } = task;
   const { paths, among, within } = await pathsToList(task, context);
-  const { items: listed, incomplete } =
+  const { items, incomplete } =
     paths === undefined
       ? await client.listLocks({ workspace }, within)
       : await listOnPaths(client, workspace, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
-  const wanted = new Set(owners.map((owner) => owner.toLowerCase()));
-  const items = listed.filter(({ owner = '' }) => wanted.size === 0 || wanted.has(owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
