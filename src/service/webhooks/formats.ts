@@ -55,7 +55,7 @@ const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Co
  * Formats for people. Receivers display a text, ignore the signature, and authenticate the sender by a secret in the
  * URL.
  */
-export const chatFormats = ['slack', 'discord', 'teams', 'google-chat'] as const satisfies readonly HookFormat[];
+export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
 
 export type ChatFormat = (typeof chatFormats)[number];
 
@@ -76,9 +76,6 @@ function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unkno
         allowed_mentions: { parse: [] },
       };
     }
-    case 'google-chat':
-      // https://developers.google.com/workspace/chat/format-messages
-      return { text: all.map(withoutChatMarkup).join('\n') };
     case 'teams':
       // A RichTextBlock displays plain text, a TextBlock would render Markdown:
       // https://adaptivecards.io/explorer/RichTextBlock.html
@@ -163,9 +160,5 @@ const escapedForSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const escapedForDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>@#[\]()-]/g, '\\$&');
-
-/** Google Chat has no escapes: a zero-width space keeps a character from being read as markup. */
-const withoutChatMarkup = (text: string): string =>
-  URL.canParse(text) ? text : text.replaceAll(/[*_~`<]/g, '$&\u200b');
 
 const textOf = (text: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] });

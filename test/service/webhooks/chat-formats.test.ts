@@ -54,7 +54,6 @@ test.each(told)('$type is a sentence in a chat', (occurrence, text) => {
   expect(lines.join('\n')).toBe(text);
   const shown = bodyOf('discord', occurrence).content.replaceAll(/\\(?=[^\w\s])/g, '');
   expect(shown).toBe(text.replace(origin, `<${origin}>`));
-  expect(bodyOf('google-chat', occurrence).text.replaceAll('\u200b', '')).toBe(text);
 });
 
 const lockOf = fc.record({
@@ -76,9 +75,6 @@ test('chat messages have no mentions, no formatting and a limited length, whatev
       expect(text.replaceAll(/\\./gs, '')).not.toMatch(/[*_~`|<>@#[\]]/);
       expect(discord.allowed_mentions).toEqual({ parse: [] });
       expect(discord.content.length).toBeLessThanOrEqual(2_000);
-      expect(
-        bodyOf('google-chat', { ...occurrence, data: { lock: { ...lock, ...given, origin: null } } }).text,
-      ).not.toMatch(/<[^\u200b]/);
       expect(JSON.stringify(bodyOf('teams', occurrence))).not.toContain('"TextBlock"');
     }),
     { numRuns: runs(100, 2_000) },

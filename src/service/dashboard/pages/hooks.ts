@@ -30,7 +30,6 @@ const formatNames: Readonly<Record<HookFormat, string>> = {
   slack: 'Slack',
   discord: 'Discord',
   teams: 'Microsoft Teams',
-  'google-chat': 'Google Chat',
 };
 
 function row(hook: HookOverview, now: number): Row {
