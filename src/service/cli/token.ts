@@ -92,33 +92,16 @@ const tokenList = defineStorageCommand({
   },
 });
 
-const tokenId = required('ID', 'the id of the token', idOf('tok', 'workspace-service token list'));
-
-const tokenShow = defineStorageCommand({
-  name: 'token show',
-  summary: 'show one API token, without its secret',
-  arguments: { id: tokenId },
-  example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
-  async run({ arguments: { id } }, storage) {
-    const token = (await listTokens(storage)).find((each) => each.id === id);
-    if (token === undefined) throw unknownToken(id);
-    const expires = timeCell(token.expires_at) || 'never';
-    return {
-      document: { token },
-      lines: [`${token.name} is ${token.state}. ${permissionsText(token)} Expires: ${expires}. Owner: ${token.owner}.`],
-    };
-  },
-});
-
 const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token immediately and permanently',
   details: ['Its locks stay until they are released or expire.'],
-  arguments: { id: tokenId },
+  arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
-    if (revocation === 'unknown') throw unknownToken(id);
+    if (revocation === 'unknown')
+      throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
     return {
       document: { id, state: 'revoked' },
       lines: [
@@ -130,10 +113,7 @@ const tokenRevoke = defineStorageCommand({
   },
 });
 
-const unknownToken = (id: string): CommandError =>
-  new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
-
 export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
   `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
 
-export const tokenCommands = [tokenCreate, tokenList, tokenShow, tokenRevoke];
+export const tokenCommands = [tokenCreate, tokenList, tokenRevoke];

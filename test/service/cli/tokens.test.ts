@@ -80,16 +80,6 @@ test('token list shows the scopes and the last use of each token, and never a se
   expect(stdout + JSON.stringify(await json('token', 'list'))).not.toContain('wsa_');
 });
 
-test('token show prints one token without its secret, and fails for an unknown id', async () => {
-  const { token, secret } = await json('token', 'create', '--name', 'one', '--scopes', 'sync');
-  expect(await json('token', 'show', token.id)).toEqual({ token });
-  const { stdout } = await run('token', 'show', token.id);
-  expect(stdout).toContain('one is active. Scopes: sync. Workspaces: all. Expires: never. Owner: one.');
-  expect(stdout).not.toContain(secret);
-  const unknown = await run('token', 'show', 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11');
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('token list') });
-});
-
 describe('token revoke', () => {
   test('revokes a token at once for the running service', async () => {
     const { token, secret } = await json('token', 'create', '--name', 'ends', '--scopes', 'sync');
