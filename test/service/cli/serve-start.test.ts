@@ -88,7 +88,7 @@ describe('serve reports in one sentence that it', () => {
   test('cannot start if its data folder cannot be made', async (context) => {
     if (process.platform !== 'linux') leaveOut(context, 'Only Linux has /proc.');
     for (const folder of ['/proc/nope', '/proc/nope/deeper'])
-      expect(await startIn(folder)).toEqual(refused('cannot be used: it cannot be made there'));
+      expect(await startIn(folder)).toEqual(refused('cannot be used: it cannot be created there'));
   });
 
   test('cannot start if it may not write to its data folder', async (context) => {
@@ -112,7 +112,7 @@ describe('serve reports in one sentence that it', () => {
     const database = new DatabaseSync(join(folder, 'service.db'));
     database.exec('update schema_version set version = 9999');
     database.close();
-    const sentence = 'made by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
+    const sentence = 'created by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
     expect(await startIn(folder)).toEqual(refused(sentence));
     expect(await runMain(['token', 'list'], commandEnvironment(folder))).toEqual(refused(sentence));
   });

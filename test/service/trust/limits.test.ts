@@ -89,7 +89,7 @@ describe('the form of a token exchange', () => {
       'has another grant type',
       { form: { grant_type: 'client_credentials' } },
       'unsupported_grant_type',
-      /The only grant_type/,
+      /The only supported grant_type/,
     ],
     ['has no grant type', { form: { grant_type: '' } }, 'invalid_request', /grant_type is missing/],
     ['has no token', { form: { subject_token: '' } }, 'invalid_request', /subject_token is missing/],
