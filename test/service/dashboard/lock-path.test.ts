@@ -112,7 +112,7 @@ test('a request with mistakes, or for a lock that needs no asking, is refused wi
   expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining(`value="${note}"`)]);
   await locksOf(service, workspace, holder.secret).release(path);
   const free = await ask({});
-  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and it is kept for nobody else. Lock it.')]);
+  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and not kept for anyone else. Lock it.')]);
 });
 
 test('any token of the owner can extend a lock to a chosen time, but not shorten it', async () => {
