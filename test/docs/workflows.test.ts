@@ -5,10 +5,8 @@ import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { inputsOf, secretsOf } from '../support/workflow/job-contexts.ts';
-import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
-import { neededPermissions } from '../workflows/our-workflows.ts';
-import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflow, workflows } from './pages.ts';
+import { readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflows } from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 
@@ -87,19 +85,5 @@ describe('the reusable workflows', () => {
       const { inputs = {}, outputs = {} } = (await readWorkflow(fileOf(uses))).on.workflow_call ?? {};
       expect([...Object.keys(inputs), ...Object.keys(outputs)]).toEqual(expect.arrayContaining([...codeIn(what)]));
     }
-  });
-
-  test('are called with inputs and secrets that exist, and with the permissions that they need', async () => {
-    const caller = parseWorkflow(workflow('Reusable workflows'));
-    const [job, ...others] = Object.values(caller.jobs);
-    expect(others).toEqual([]);
-    const called = await readWorkflow(fileOf(job?.uses));
-    expect(() => inputsOf(called, job?.with ?? {}, { contexts: { github: {}, vars: {} } })).not.toThrow();
-    const secrets = Object.fromEntries(Object.keys(job?.secrets ?? {}).map((name) => [name, 'a secret']));
-    expect(() => secretsOf(called, secrets, 'ghs_x')).not.toThrow();
-    expect(caller.permissions).toEqual(neededPermissions(fileOf(job?.uses)));
-    // The guard needs one more, as the text says.
-    expect(neededPermissions('lock-guard.yml')).toEqual({ ...(caller.permissions ?? {}), 'pull-requests': 'read' });
-    for (const more of ['pull-requests: read', 'id-token: write']) expect(reusable.text).toContain(`\`${more}\``);
   });
 });
