@@ -121,12 +121,6 @@ test.each<[string, Manner, Fate, Left]>([
     { warning: /may have been locked/, locks: 1 },
   ],
   [
-    'leaves nothing behind if the service has removed the key and the lock has expired',
-    {},
-    (stage) => Promise.all([forgetKeys(stage), stage.expire(hero)]),
-    { locks: 0 },
-  ],
-  [
     'is not confused with that of another run if the service has removed the key',
     {},
     async (stage) => {
