@@ -37,7 +37,6 @@ const slow = [
   'scenarios/any-of-several',
   'scenarios/cancelled',
   'scenarios/several-steps',
-  'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
 ];
 
