@@ -105,7 +105,7 @@ describe('serve reports in one sentence that it', () => {
     const database = new DatabaseSync(join(folder, 'service.db'));
     database.exec('update schema_version set version = 9999');
     database.close();
-    const sentence = 'made by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
+    const sentence = 'created by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
     expect(await startIn(folder)).toEqual(refused(sentence));
     expect(await runMain(['token', 'list'], commandEnvironment(folder))).toEqual(refused(sentence));
   });
