@@ -70,7 +70,6 @@ const measuredInTime = [
   'test/fire/failover.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
-  'test/fire/line.test.ts',
   'test/cli/receive-time.test.ts',
   'test/service/storage/when-busy.test.ts',
 ];

@@ -192,6 +192,18 @@ describe('lock, over HTTP', () => {
     expect(await held()).toHaveLength(3);
   });
 
+  test('escapes paths, so that they cannot control the terminal', async () => {
+    const path = 'Content/\u00adgnp.exe';
+    expect((await lockHere('ada', 'take', path)).stdout).not.toContain('\u00ad');
+    const { stdout } = await lockHere('ada', 'list');
+    expect(stdout).not.toContain('\u00ad');
+    expect(stdout).toContain('Content/\\u{ad}gnp.exe');
+    const json = (await lockHere('ada', 'list', '--json')).stdout;
+    expect(json).not.toContain('\u00ad');
+    expect(JSON.parse(json).locks[0].path).toBe(path);
+    expect((await lockHere('ada', 'release', 'Content/\u00adother.exe')).stderr).not.toContain('\u00ad');
+  });
+
   test('does not force a release because of a variable', async () => {
     await lockHere('bob', 'take', 'a');
     const environment = { ...environmentOf('admin'), WORKSPACE_SERVICE_FORCE: 'true' };
