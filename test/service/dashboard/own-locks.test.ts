@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
-import { signedIn, urlIn, type Visitor } from './browser-like.ts';
+import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -31,46 +30,4 @@ test('My locks lists the locks of the owner in all visible workspaces, with the 
   const nobody = await signedIn(service, { name: 'nobody', scopes: ['locks:read'] });
   expect((await nobody.get('/my-locks')).text).toContain('You hold no locks.');
   expect((await (await signedIn(service, { scopes: ['sync'] })).get('/')).text).not.toContain('/my-locks');
-});
-
-test('My locks lists at most 200 locks, says how many there are, and leads to all', async () => {
-  const workspace = await service.workspace();
-  const farmed = { workspace_id: workspace, owner: 'farm' };
-  await storeLocks(service.storage, ...Array.from({ length: 203 }, (_, index) => ({ ...farmed, path: `f${index}` })));
-  const farm = await signedIn(service, { name: 'farm', scopes: ['locks:write'] });
-  const { text } = await farm.get('/my-locks');
-  expect(offered(text)).toHaveLength(400);
-  expect(text).toContain('200 of 203 locks');
-  const all = await farm.get(urlIn(text, /href="([^"]+)">All in/));
-  expect(all.text).toContain('100 of 203 locks');
-});
-
-test('both sides see on the start page and My locks that one waits for the other, who may withdraw', async () => {
-  const workspace = await service.workspace();
-  const ada = await signedIn(service, { name: 'ada-1', scopes: ['locks:write'] });
-  const bo = await signedIn(service, { name: 'bo-1', scopes: ['locks:write'] });
-  await takeLock(service, workspace, ada.secret, 'Content/Hero.uasset');
-  const sections = async (visitor: Visitor) =>
-    Promise.all(
-      ['/', '/my-locks'].map(async (page) => {
-        const { text } = await visitor.get(page);
-        return ['Others wait for you', 'You wait for'].filter((title) => text.includes(`<h2>${title}</h2>`));
-      }),
-    );
-  const nobodyWaits = [
-    [[], []],
-    [[], []],
-  ];
-  expect([await sections(ada), await sections(bo)]).toEqual(nobodyWaits);
-  await bo.post(`/workspaces/${workspace}/locks/ask`, { path: 'Content/Hero.uasset', note: 'For the trailer' });
-  expect(await sections(ada)).toEqual([['Others wait for you'], ['Others wait for you']]);
-  expect(await sections(bo)).toEqual([['You wait for'], ['You wait for']]);
-  for (const said of ['data-notice="bo-1 waits for Content/Hero.uasset"', 'For the trailer'])
-    expect((await ada.get('/')).text).toContain(said);
-  const { text } = await bo.get('/my-locks');
-  for (const said of ['1 of 1', '<bdi>ada-1</bdi>', 'Withdraw']) expect(text).toContain(said);
-  const otherToken = await signedIn(service, { name: 'bo-2', owner: 'bo-1', scopes: ['locks:write'] });
-  expect((await otherToken.get('/my-locks')).text).not.toContain('Withdraw</button>');
-  await bo.post(urlIn(text, /action="([^"]+withdraw)"/), { path: 'Content/Hero.uasset' });
-  expect([await sections(ada), await sections(bo)]).toEqual(nobodyWaits);
 });

@@ -39,19 +39,6 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await locks(post).release(path, { 'if-match': etag })).status).toBe(204);
   });
 
-  test('share an id only within one run attempt of one repository and owner', async () => {
-    const [one, other] = [await service.trust(), await service.trust()];
-    const id = await idOf(await tokenOf(one.sign));
-    expect(await idOf(await tokenOf(one.sign, { sha: '0', jti: randomUUID() }))).toBe(id);
-    const others = [
-      await tokenOf(one.sign, { run_id: '4712' }),
-      await tokenOf(one.sign, { run_attempt: '2' }),
-      await tokenOf(other.sign),
-    ];
-    const ids = await Promise.all(others.map(idOf));
-    expect(new Set([id, ...ids]).size).toBe(4);
-  });
-
   /** Moves the tokens of an owner, and the memory of their JWTs, back in time. */
   const pass = (owner: string, ms: number) =>
     service.storage.commit('global', (db) =>

@@ -98,25 +98,6 @@ describe('the locks page', () => {
     await live(page);
   });
 
-  test('says when it can no longer be loaded, and is not loaded again', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const page = await openPage();
-    await page.clock.install();
-    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
-    await live(page);
-    let loads = 0;
-    await page.route(page.url(), (route: Route) => {
-      loads += 1;
-      return route.continue({ url: service.baseUrl + locksOf('removed') });
-    });
-    await page.clock.fastForward(4_000);
-    await page.getByText('This page no longer updates. Reload it.').waitFor();
-    await expectProblem(page, /status of 404/);
-    await page.clock.fastForward(60_000);
-    await page.evaluate("fetch('/healthz')");
-    expect(loads).toBe(1);
-  });
-
   test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token({ name: 'release-bot' });
