@@ -82,7 +82,7 @@ const all = [
   'test/service/lfs/garbage.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
-  'test/service/webhooks/{deliver-limits,ordering}.test.ts',
+  'test/service/webhooks/ordering.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
   'test/fire/*.test.ts',
