@@ -28,6 +28,7 @@ const npm = (args: readonly string[], cwd: string) =>
 const folder = folderOfTests();
 let tarball: string;
 let files: string[];
+let packedBytes: number;
 let commit: string;
 
 /** Packs a copy, because packing rebuilds, and other tests use the build. */
@@ -45,8 +46,9 @@ beforeAll(async () => {
   gitAt(copy, 'commit', '--quiet', '--message', 'A commit');
   commit = gitAt(copy, 'rev-parse', '--short=12', 'HEAD').trim();
   const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], copy);
-  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
+  const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(stdout);
   tarball = join(folder, packed?.filename ?? '');
+  packedBytes = packed?.size ?? Number.NaN;
   files = packed?.files.map(({ path }) => path).toSorted() ?? [];
 });
 
@@ -66,6 +68,11 @@ function linksIn(page: string, text: string): readonly string[] {
     .filter((link) => !/^(https?:|#)/.test(link));
   return targets.map((link) => posix.join(posix.dirname(page), link.replace(/#.*/, '').replace(/\/$/, '')));
 }
+
+test('the package is a small download, without pictures of the pages', () => {
+  expect(packedBytes).toBeLessThan(700_000);
+  expect(files.filter((path) => path.endsWith('.png'))).toEqual([]);
+});
 
 test('the package has everything that its page about running the service links to', async () => {
   const page = 'docs/self-hosting.md';
