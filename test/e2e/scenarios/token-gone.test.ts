@@ -25,7 +25,7 @@ test.each([
       {
         level: 'warning',
         message: expect.stringMatching(
-          /^1 lock could not be released and will expire\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
+          /^1 lock could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
         ),
       },
     ]);
