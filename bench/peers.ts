@@ -5,7 +5,16 @@ import pg from 'pg';
 import { pluralize } from '../src/interface/format.ts';
 import { freePort } from '../test/support/listen.ts';
 import { startProcess } from '../test/support/started-process.ts';
-import { atLeast, type Bench, type Benchmark, type Figure, figure, medianFigure, ratioFigure } from './benchmark.ts';
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  type Benchmark,
+  type Figure,
+  figure,
+  medianFigure,
+  ratioFigure,
+} from './benchmark.ts';
 import { measurePairs, type Pairs, type Server } from './service/pairs.ts';
 import { newPlace, type Place, postgresPlace } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
@@ -21,7 +30,13 @@ interface Comparison {
   readonly clients: readonly { readonly ours: Pairs; readonly theirs: Pairs | undefined; readonly least: number }[];
 }
 
-const pairsAt = (server: Server, clients: number): Pairs => ({ server, clients, rates: [], latenciesMs: [] });
+const pairsAt = (server: Server, clients: number): Pairs => ({
+  server,
+  clients,
+  rates: [],
+  processorMs: [],
+  latenciesMs: [],
+});
 
 const limitsByClients = {
   etcd: [
@@ -74,8 +89,24 @@ async function createRows(bench: Bench, server: string): Promise<Server> {
 }
 
 async function serviceAt(bench: Bench, place: Place): Promise<Server> {
-  const { baseUrl, workspace, token } = await startService(bench, { place, rateLimit: 'off' });
-  return { kind: 'service', target: { baseUrl, workspace, token } };
+  const { baseUrl, workspace, token, pid } = await startService(bench, { place, rateLimit: 'off' });
+  return { kind: 'service', target: { baseUrl, workspace, token }, pid };
+}
+
+/** A server without tokens, workspaces and everything else that the service does for a lock. */
+async function startBare({ folder, atEnd }: Bench): Promise<Server> {
+  const file = join(import.meta.dirname, 'service/bare-server.ts');
+  const bare = startProcess([process.execPath, file, join(folder, 'bare.db')], { env: { PATH: process.env['PATH'] } });
+  atEnd(() => {
+    bare.signal('SIGTERM');
+    return bare.ended();
+  });
+  const port = await bare.stdout.until((text) => /^\d+$/m.exec(text)?.[0]);
+  return {
+    kind: 'service',
+    target: { baseUrl: `http://127.0.0.1:${port}`, workspace: 'any', token: '' },
+    pid: bare.pid,
+  };
 }
 
 function figuresOf({ name, peer, clients }: Comparison): readonly Figure[] {
@@ -125,9 +156,15 @@ export const peers: Benchmark = {
         compare({ name: 'PostgreSQL', peer: 'INSERT and DELETE' }, ours, await createRows(bench, server)),
       );
     }
+    const [alone, bare] = [pairsAt(onSqlite, 1), pairsAt(await startBare(bench), 1)];
     const pairs = comparisons.flatMap(({ clients }) => clients).flatMap(({ ours, theirs }) => [ours, theirs]);
-    const present = pairs.filter((each) => each !== undefined);
+    const present = [alone, bare, ...pairs].filter((each) => each !== undefined);
     await measurePairs(bench, bench.quick ? small : full, present);
-    return comparisons.flatMap(figuresOf);
+    const what = 'one client: processor time of a lock and its release relative to node:http and node:sqlite alone';
+    const limit = atMost(3, 'design §6');
+    return [
+      ratioFigure(what, alone.processorMs, bare.processorMs, { limit, shown: true }),
+      ...comparisons.flatMap(figuresOf),
+    ];
   },
 };

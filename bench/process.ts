@@ -28,3 +28,14 @@ export async function memoryOf(pid: number): Promise<{ readonly now: number; rea
   const [, peak, now] = /^VmHWM:\s+(\d+) kB$.*^VmRSS:\s+(\d+) kB$/ms.exec(status) ?? [];
   return { now: Number(now) / 1_024, peak: Number(peak) / 1_024 };
 }
+
+/** A tick of the times in /proc: USER_HZ is 100 on every platform that Node runs on. */
+const tickMs = 10;
+
+/** Processor time that a process has used; NaN on systems other than Linux. */
+export async function processorMsOf(pid: number | undefined): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // proc_pid_stat(5): the fields after the name, which ends with the last parenthesis.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}

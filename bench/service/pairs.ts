@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { type Bench, inTurns } from '../benchmark.ts';
+import { processorMsOf } from '../process.ts';
 import { lockBody, lockPath } from './load.ts';
 import { openClient, type Target } from './request.ts';
 
 /** Clients that lock and release one path after the other, at the service or at a peer. */
 
 export type Server =
-  | { readonly kind: 'service'; readonly target: Target }
+  | { readonly kind: 'service'; readonly target: Target; readonly pid: number | undefined }
   /** The base URL of its gateway, which takes JSON, like the service. */
   | { readonly kind: 'etcd'; readonly baseUrl: string }
   /** Rows of a table, which say that their path is locked, and nothing else. */
@@ -87,6 +88,7 @@ async function runPairs({ server, clients, name, warmUpMs, ms }: PairsPlan) {
   const countUntil = countFrom + ms;
   let next = 0;
   let pairs = 0;
+  let withWarmUp = 0;
 
   async function run(client: Client): Promise<void> {
     while (performance.now() < countUntil) {
@@ -96,6 +98,7 @@ async function runPairs({ server, clients, name, warmUpMs, ms }: PairsPlan) {
       const release = await client.lock(path);
       const lockedAt = performance.now();
       await release();
+      withWarmUp += 1;
       if (lockedAt < countFrom || performance.now() > countUntil) continue;
       latenciesMs.push(lockedAt - askedAt);
       pairs += 1;
@@ -103,12 +106,14 @@ async function runPairs({ server, clients, name, warmUpMs, ms }: PairsPlan) {
     await client.close();
   }
   await Promise.all(all.map(run));
-  return { latenciesMs, rate: (pairs / ms) * 1_000 };
+  return { latenciesMs, withWarmUp, rate: (pairs / ms) * 1_000 };
 }
 
 /** A number of clients of one server, measured again in every round. */
 export interface Pairs extends Pick<PairsPlan, 'server' | 'clients'> {
   readonly rates: number[];
+  /** Processor time of the server for a pair. */
+  readonly processorMs: number[];
   readonly latenciesMs: number[];
 }
 
@@ -120,11 +125,15 @@ export async function measurePairs(
   // Clients run in their own thread: they share no event loop with the benchmark.
   const thread = new Worker(import.meta.filename);
   bench.atEnd(() => thread.terminate());
-  await inTurns(bench, rounds, [...all.entries()], async ([index, { server, clients, rates, latenciesMs }], round) => {
+  await inTurns(bench, rounds, [...all.entries()], async ([index, each], round) => {
+    const { server, clients, rates, processorMs, latenciesMs } = each;
+    const used = () => (server.kind === 'service' ? processorMsOf(server.pid) : Number.NaN);
+    const before = await used();
     thread.postMessage({ ...times, server, clients, name: `${round}-${index}` });
     // The thread sends no other messages. If it fails, `once` rejects.
     const [one] = (await once(thread, 'message')) as [Awaited<ReturnType<typeof runPairs>>];
     rates.push(one.rate);
+    processorMs.push(((await used()) - before) / one.withWarmUp);
     for (const latency of one.latenciesMs) latenciesMs.push(latency);
   });
 }

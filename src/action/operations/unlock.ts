@@ -72,7 +72,7 @@ export function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 
 }
 
 /** One warning about all named paths that someone else holds. */
-export function cautionText(results: readonly UnlockResult[]): string | undefined {
+function cautionText(results: readonly UnlockResult[]): string | undefined {
   const named = results.filter(({ caution }) => caution !== undefined);
   const [them, text] =
     named.length > 1

@@ -6,7 +6,7 @@ import { isMigrated, type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
-import { checkNewestRows } from './unavailable.ts';
+import { checkNewestRows, stalePlanCodes } from './unavailable.ts';
 
 /** Maximum number of groups of changes in progress, each for another workspace. */
 const maxParallelGroups = 8;
@@ -56,7 +56,7 @@ export async function openPostgres({
   pool.on('connect', (client) => client.on('error', () => undefined));
   const broadcast = createPostgresBroadcast(url);
   const kyselyWith = (queryTimeoutMs: number) =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool, queryTimeoutMs) }) });
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceBrokenConnections(pool, queryTimeoutMs) }) });
   // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
   const db = kyselyWith(queryTimeoutMs);
   const rebuildDb = kyselyWith(rebuildTimeoutMs);
@@ -130,30 +130,51 @@ function locksFor(scope: CommitScope): RawBuilder<unknown> {
   return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }
 
+/** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
+const maxPrepared = 500;
+
+/** Names of prepared statements, by their texts. */
+const prepared = new Map<string, string>();
+
 /**
- * Closes a connection after a query on it has timed out, so that the next query opens another one. The driver would
- * keep it, and the next query would wait for the same server, which may be gone after a failover.
+ * Each connection plans a named statement once, which costs more than to run it. Not one with a long list: a plan that
+ * is made for a few rows may read a whole table for each row of the list.
  */
-const replaceSilentConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
+function nameOf(text: string, values: readonly unknown[]): string | undefined {
+  if (values.some((value) => typeof value === 'string' && value.length > 10_000)) return undefined;
+  const known = prepared.get(text);
+  if (known !== undefined || prepared.size === maxPrepared) return known;
+  const name = `statement_${prepared.size}`;
+  prepared.set(text, name);
+  return name;
+}
+
+/**
+ * Closes a connection whose prepared statements are stale, or on which a query has timed out, so that the next query
+ * opens another one. The driver would keep it, and the next query would wait for the same server, which may be gone
+ * after a failover.
+ */
+const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): PostgresPool => ({
   options: pool.options,
   end: () => pool.end(),
   async connect() {
     const client = await pool.connect();
-    let silence: Error | undefined;
+    let broken: Error | undefined;
     const query = async (text: string, values: unknown[]) => {
       // For later queries, such as the rollback of the transaction.
-      if (silence !== undefined) throw silence;
+      if (broken !== undefined) throw broken;
       try {
         // The types of the driver lack the timeout of a query.
-        const config: pg.QueryConfig & pg.ClientConfig = { text, values, query_timeout };
+        const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
         return await client.query(config);
       } catch (error) {
         // The driver's own timeout has no code.
-        if (error instanceof Error && error.message === 'Query read timeout') silence = error;
+        const isSilent = error instanceof Error && error.message === 'Query read timeout';
+        if (isSilent || (error instanceof pg.DatabaseError && stalePlanCodes.test(error.code ?? ''))) broken = error;
         throw error;
       }
     };
     // Kysely also passes cursors, which the service does not use.
-    return { query: query as typeof client.query, release: (destroy) => client.release(destroy || silence) };
+    return { query: query as typeof client.query, release: (destroy) => client.release(destroy || broken) };
   },
 });

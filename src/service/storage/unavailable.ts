@@ -5,6 +5,9 @@ import type { Database } from './storage.ts';
 /** SQLSTATE classes of connection, resource, operator and system errors. 25006: a standby rejects changes. */
 const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
+/** A migration has changed the columns of a prepared statement, or a pooler has forgotten the statement. */
+export const stalePlanCodes = /^0A000$|^26000$/;
+
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
 
 /** Errors of pg for a lost connection have no code. */
@@ -18,7 +21,8 @@ export function databaseProblem(error: unknown): string | undefined {
   if (reason !== undefined) return `The database cannot be used: ${reason}.`;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const cannotConnect = 'syscall' in error && networkCalls.has(String(error.syscall));
-  if (cannotConnect || unavailableCodes.test(code) || connectionLost.test(error.message)) {
+  const isUnavailable = unavailableCodes.test(code) || stalePlanCodes.test(code) || connectionLost.test(error.message);
+  if (cannotConnect || isUnavailable) {
     return 'The database does not answer.';
   }
   return undefined;

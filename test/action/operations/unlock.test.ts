@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cautionText, resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
+import { resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { PathResult } from '../../../src/action/report/results.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
@@ -77,13 +77,6 @@ test.each<[string, readonly PathResult['result'][], string]>([
   ['a pattern matches no lock of the job', [], 'absent'],
 ])('the status says that %s', (_, words, status) => {
   expect(statusOf(words.map((result) => ({ path, result })))).toBe(status);
-});
-
-test('the warning about locks of others says what `force` would do, for one and for several', () => {
-  const held = { path, result: 'left alone', caution: 'It is held.' } as const;
-  expect(cautionText([held])).toMatch(/^It is held\. To release it anyway, .* or set `force: true`\.$/);
-  expect(cautionText([held, held])).toMatch(/ 2 of the paths.* To release them anyway, .* or set `force: true`\.$/);
-  expect(cautionText([{ path, result: 'released' }])).toBeUndefined();
 });
 
 describe('the result of a release', () => {

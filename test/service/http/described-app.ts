@@ -37,7 +37,6 @@ export const noLocks: Locks = {
   leases: { put: notHere, find: notHere, renew: notHere, end: notHere },
   commitReleases: notHere,
   find: notHere,
-  lockedPath: notHere,
   list: notHere,
   findAll: notHere,
   queue: notHere,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
+import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
@@ -29,6 +31,24 @@ test.skipIf(postgresServer === undefined)(
       await expect(work()).rejects.toThrow('Query read timeout');
       expect(await work()).toEqual([]);
     }
+  },
+);
+
+test.skipIf(postgresServer === undefined)(
+  'a migration by another version fails one query of a connection, as if the database were gone (needs TEST_DATABASE_URL)',
+  async () => {
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    const storage = await openPostgres({ url, onIdleError: () => undefined });
+    onTestFinished(async () => {
+      await storage.close();
+      await remove();
+    });
+    const workspaces = () => storage.read.selectFrom('workspaces').selectAll().execute();
+    expect(await workspaces()).toEqual([]);
+    await sql`alter table workspaces add column later text`.execute(storage.read);
+    const error = await workspaces().catch((error: unknown) => error);
+    expect(databaseProblem(error)).toBe('The database does not answer.');
+    expect(await workspaces()).toEqual([]);
   },
 );
 
