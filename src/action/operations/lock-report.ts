@@ -1,13 +1,5 @@
 import { type Duration, formatDuration } from '../../interface/duration.ts';
-import {
-  clockTime,
-  formatElapsed,
-  formatNumber,
-  formatTime,
-  joinFirst,
-  pluralize,
-  timeCell,
-} from '../../interface/format.ts';
+import { formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
@@ -34,15 +26,8 @@ const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 export function alreadyHeldOutcome({ context, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
   const text = (now?: number): string => alreadyHeldText(own, paths.length - wanted, now);
-  const rows = own.map(({ path, stepName, expiresAt }) => [
-    path,
-    // Tables do not support code formatting.
-    stepText(stepName).replaceAll('`', ''),
-    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
-  ]);
   const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
-  const table = { head: ['Path', 'Locked by', 'Until'], rows };
-  return { ...failed(outputs, text(context.client.serverNow()), table), sentence: text() };
+  return { ...failed(outputs, text(context.client.serverNow())), sentence: text() };
 }
 
 const maxNamed = 3;
