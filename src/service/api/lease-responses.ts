@@ -62,8 +62,10 @@ export async function putLeaseResponse(
       const detail = `It is ${count}, and there ${paths === 1 ? 'is 1 path' : `are ${paths} paths`}.`;
       throw invalid({ pointer: '#/count', detail });
     }
-    case 'invalid-path':
-      throw invalid({ pointer: `#/paths/${decision.index}`, detail: decision.reason });
+    case 'same-file': {
+      const detail = `On Windows, it is the same file as ${decision.path}, which is named before.`;
+      throw invalid({ pointer: `#/paths/${decision.index}`, detail });
+    }
     case 'another-request':
       throw new Refusal(
         'lease-reused',

@@ -1,7 +1,7 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
-import { invalid, Refusal, unavailable } from '../contract/problem.ts';
+import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import type { Once } from '../idempotency/idempotency.ts';
 import type { Obstacle } from '../locks/find.ts';
@@ -38,8 +38,6 @@ export function acquiredLock(
       throw quotaExceeded(decision);
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison);
-    case 'invalid-path':
-      throw invalid({ pointer: '#/path', detail: decision.reason });
   }
 }
 
