@@ -84,6 +84,8 @@ async function renew({
     const at = new Date(serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
+  // With no lock left to renew, the step waits to hear that its run is being cancelled.
+  if (cancelling !== undefined) reportStart();
   await cancelling;
   client.dispose();
 }

@@ -43,10 +43,6 @@ describe('action.yml', () => {
     }
   });
 
-  test('runs separate main and post scripts on Node 24, and the post script after every job', () => {
-    expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js', post: 'dist/post/index.js' });
-  });
-
   test('is valid for the Marketplace, for the runner and for the language service', async () => {
     expect(action.description.length).toBeLessThanOrEqual(125);
     expect((await readActionFile()).inputs.size).toBe(Object.keys(inputTable).length);

@@ -287,13 +287,6 @@ describe('lock check --receive', () => {
     expect(await away.push(as('bob'), 'v1', 'HEAD:refs/notes/x')).toEqual(accepted);
   });
 
-  test('names a file that several pushed branches change once', async () => {
-    await lock('ada', hero);
-    server.change({ [hero]: 'better' });
-    const { code, seen } = await server.push(as('bob'), 'main', 'main:feature');
-    expect({ code, named: seen.split(hero).length - 1 }).toEqual({ code: 1, named: 1 });
-  });
-
   test('does not let a replaced object hide a change', async () => {
     await lock('ada', hero);
     server.change({ [hero]: 'better' });
@@ -348,18 +341,6 @@ describe('lock check --receive', () => {
     expect(await each.push(as('bob'), 'main:feature')).toEqual(refused(hero.toLowerCase()));
     expect(await each.push(as('ada'), 'main')).toEqual(accepted);
     expect(await each.push(as('bob'), 'main:feature')).toEqual(accepted);
-  });
-
-  test('names at most 20 files', async () => {
-    const { secret } = await service.token({ name: 'many', owner: 'ada', scopes: ['locks:write'] });
-    const names = Array.from({ length: 25 }, (_, index) => `Content/${index}.umap`);
-    const { take } = locksOf(service, workspace, secret);
-    await Promise.all(names.map((name) => take(name)));
-    server.change(Object.fromEntries(names.map((name) => [name, 'new'])));
-    const { seen } = await server.push(as('bob'), 'main');
-    expect(seen).toContain('it changes 25 files that others have locked.');
-    expect(seen).toContain('and 5 more.');
-    expect(seen.match(/is held by ada/g)).toHaveLength(20);
   });
 
   test('begins its lines so that GitLab shows them on its pages', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMarks, isStillRunning } from '../../src/client/classify.ts';
-import { ServiceError, steadyClock } from '../../src/client/client.ts';
+import { ServiceError } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
@@ -9,7 +9,7 @@ import { deprecationIn, parseLinks, parseResponse } from '../../src/client/respo
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { runs } from '../support/runs.ts';
-import { clientOf, game, hero, start, testClient, token, ttl } from './test-client.ts';
+import { start, token } from './test-client.ts';
 
 const unseen = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
@@ -101,49 +101,5 @@ test('reads any response, and describes it in one harmless line', () => {
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
     }),
     { numRuns: runs(500, 10_000) },
-  );
-});
-
-const wire = fc.oneof(
-  fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
-  fc.tuple(status, headers, body).map(([code, sent, bytes]) => {
-    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
-    return Buffer.concat([Buffer.from(`HTTP/1.1 ${code} x\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
-  }),
-);
-
-test('ends every operation as documented, whatever bytes arrive on the connection', async () => {
-  let answer = Buffer.of();
-  const { server } = await clientOf((response) => response.socket?.end(answer));
-  await fc.assert(
-    fc.asyncProperty(wire, async (bytes) => {
-      answer = bytes;
-      // Requested delays pass at once.
-      let slept = 0;
-      const sleep = async (ms: number) => {
-        slept += ms;
-      };
-      const client = testClient(server.baseUrl, { retries: 0, clock: () => steadyClock() + slept, sleep });
-      const within = client.within(20_000);
-      const lock = { workspace: game, path: hero };
-      const throwing = [
-        client.listWorkspaces(within),
-        client.listLocks({ workspace: game }, within),
-        client.startSync({ workspace: game, branch: 'main' }, within),
-        client.registerHook({ workspace: game, url: 'https://ci.example.com/' }, within),
-      ];
-      const telling = [
-        client.acquireLock({ ...lock, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' }, within),
-        client.releaseLock({ ...lock, proof: { id: 'l1' } }, within),
-      ];
-      const thrown = (await Promise.allSettled(throwing)).flatMap((each) => ('reason' in each ? [each.reason] : []));
-      const told = (await Promise.all(telling)).flatMap((each) => ('error' in each ? [each.error] : []));
-      for (const error of [...thrown, ...told]) {
-        expect(error).toBeInstanceOf(ServiceError);
-        if (error instanceof ServiceError) isHarmless(error.message);
-      }
-      client.dispose();
-    }),
-    { numRuns: runs(40, 1_000) },
   );
 });

@@ -100,13 +100,6 @@ test('requests that pause before their next attempt delay no other', async () =>
   await Promise.all(failing);
 });
 
-test('reopens connections that the server closes after each response', async () => {
-  const { server, client } = await clientOf(json(200, [], { connection: 'close' }));
-  await Promise.all(Array.from({ length: 64 }, () => client.ask()));
-  expect(client.retries).toEqual([]);
-  expect(server.requests).toHaveLength(64);
-});
-
 describe('an abort signal', () => {
   test('ends a request in progress, and its connection', async () => {
     const stop = new AbortController();

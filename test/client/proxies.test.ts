@@ -42,12 +42,6 @@ describe('a proxy', () => {
     expect(server.requests).toMatchObject([1, 2].map(() => ({ url: '/v1/workspaces', headers })));
   });
 
-  test('is used as a tunnel if http_proxy names it', async () => {
-    const { proxy, server, client } = await behindProxy();
-    expect((await client.ask()).items).toHaveLength(1);
-    expect(proxy.asked).toEqual([{ target: `${name}:${server.port}`, authorization: undefined }]);
-  });
-
   test.each(['keep-alive', 'close'])(
     'serves hundreds of concurrent requests, to a server with connection: %s',
     async (connection) => {

@@ -118,9 +118,3 @@ test('pauses longer after each consecutive refusal, and starts over after a succ
   throttle.onUnlimited();
   expect(pauseAfterRefusal(600 * second)).toBe(250);
 });
-
-test('a refused release waits on its own, and is retried', async () => {
-  const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '3' }), nothing(204)), { retries: 0 });
-  expect(await client.releaseLock(onPath('a'), client.within())).toEqual({ kind: 'released' });
-  expect(client.sleeps).toEqual([3_125]);
-});

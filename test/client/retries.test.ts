@@ -134,12 +134,6 @@ describe('the deadline', () => {
 });
 
 describe('an abort signal', () => {
-  test('prevents all requests if it was aborted before', async () => {
-    const { server, client } = await clientOf(fine);
-    expect((await errorOf(client.ask(1_000, AbortSignal.abort()))).failure).toEqual({ kind: 'aborted' });
-    expect(server.requests).toHaveLength(0);
-  });
-
   test('ends a pause and all retries at once', async () => {
     const stop = new AbortController();
     const { server, client } = await clientOf(nothing(503, { 'retry-after': '60' }), {
@@ -166,12 +160,6 @@ describe('the Idempotency-Key', () => {
     expect([second, third]).toEqual([first, first]);
     expect(fourth).not.toBe(first);
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
-  });
-
-  test('is not sent with read-only requests', async () => {
-    const { server, client } = await clientOf(fine);
-    await client.ask();
-    expect(server.requests[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 });
 

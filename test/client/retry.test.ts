@@ -102,34 +102,14 @@ describe('the step after a failed attempt', () => {
     random: () => 0,
   };
 
-  test('is a retry until no retries are left', () => {
-    expect(nextStep(timeout, first, limits)).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-    expect(nextStep(timeout, { ...first, counted: 2 }, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
-  });
-
   test('is a retry however often the service is unavailable, as that does not count', () => {
     const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
     const often = { failures: 50, counted: 0, mayBeDone: true };
     expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
   });
 
-  test('gives up if the request may have taken effect and must not be sent twice', () => {
-    expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
-    expect(nextStep(timeout, { ...first, mayBeDone: false }, { ...limits, once: true }).kind).toBe('retry');
-  });
-
   test('gives up if another attempt would not help', () => {
     expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
-  });
-
-  test('gives up at the deadline if the pause would exceed it, and reports the requested pause', () => {
-    const asked = { ...timeout, retryAfterMs: 90_000 };
-    const failure = { kind: 'deadline', last: timeout.failure, retryAfterMs: 90_000 };
-    expect(nextStep(asked, first, limits)).toEqual({ kind: 'give-up', failure });
-    expect(nextStep(timeout, first, { ...limits, timeLeftMs: 250 })).toEqual({
-      kind: 'give-up',
-      failure: { ...failure, retryAfterMs: undefined },
-    });
   });
 
   test('is a retry even if the service asks to wait beyond the deadline, if there is no later chance', () => {

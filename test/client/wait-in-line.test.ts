@@ -93,12 +93,3 @@ test('a response may take the requested time plus the timeout of one attempt', a
   const short = { ...request, line: { ...line, seconds: 1 } };
   ofKind(await impatient.acquireLock(short, impatient.within()), 'unanswered');
 });
-
-test('an abort signal ends the wait at once', async () => {
-  const { server, client } = await clientOf(silence);
-  const stop = new AbortController();
-  const result = client.acquireLock(request, client.within(60_000, stop.signal));
-  await expect.poll(() => server.requests).toHaveLength(1);
-  stop.abort();
-  ofKind(await result, 'unanswered');
-});

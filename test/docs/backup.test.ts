@@ -194,27 +194,6 @@ test('a sync fetches a removed mirror again in full', async () => {
 });
 
 test.skipIf(postgresServer === undefined)(
-  'a backup of a running service on PostgreSQL restores its data (needs TEST_DATABASE_URL)',
-  async () => {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    environment = { DATABASE_URL: url };
-    await start();
-    try {
-      const history = await beforeBackup();
-      const backup = await makeBackup();
-      const lastFence = await afterBackup(history);
-      await service.stop();
-      await restoreBackup(backup);
-      await start();
-      await expectRestored(history, lastFence);
-    } finally {
-      await service.kill();
-      await remove();
-    }
-  },
-);
-
-test.skipIf(postgresServer === undefined)(
   'the data of a service on SQLite moves to PostgreSQL and back (needs TEST_DATABASE_URL)',
   async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');

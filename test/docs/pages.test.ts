@@ -120,9 +120,3 @@ test('only the README uses npx, and there in a clone', () => {
   const pagesWithNpx = pages.filter(({ text }) => text.includes('npx workspace-service'));
   expect(pagesWithNpx.map(({ name }) => name)).toEqual(['README.md']);
 });
-
-test('no snippet makes git send a header with the token to every server', () => {
-  for (const page of pages) {
-    for (const snippet of snippets(page, '\\w+')) expect(snippet, page.name).not.toMatch(/http\.extraheader/i);
-  }
-});

@@ -199,17 +199,6 @@ describe('a wait', () => {
     expect(sleeps).toEqual([30 * second, 20 * second]);
   });
 
-  test('ends with a last request if the service asks to wait beyond its limit', async () => {
-    const busy = failed(refused(503, { retryAfterMs: 3_600 * second }));
-    const { result, tookMs } = await waiting({
-      response: (path, number) => (number === 0 ? busy : taken(path)),
-      waitSeconds: 60,
-    });
-    expect(result.round.kind).toBe('acquired');
-    expect(tookMs).toBeGreaterThan(55 * second);
-    expect(tookMs).toBeLessThan(60 * second);
-  });
-
   test.each<[string, RequestFailure]>([
     ['an attempt that timed out', { kind: 'timeout', limitMs: 30 * second }],
     [
@@ -355,21 +344,6 @@ describe('a wait in line', () => {
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
   });
 
-  test('says that a free path is kept for others', async () => {
-    const free = held(lockPath('a'), undefined, {
-      holder: undefined,
-      hasWaited: true,
-      queue: { position: 2, length: 2 },
-    });
-    const { lines } = await waiting({
-      response: (path, number) => (number === 0 ? free : taken(path)),
-      waitInLine: ({ path }) => granted(path, second),
-    });
-    expect(lines).toEqual([
-      'a is free, but others are ahead in line. You are number 2 of 2 in line. Waiting, 10 min left.',
-    ]);
-  });
-
   test('ends in time, and not before', async () => {
     const late = fc.integer({ min: 0, max: 3_000 });
     await fc.assert(
@@ -445,16 +419,6 @@ describe('a wait in line', () => {
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
-  test('continues through a proxy that cuts each request after ten seconds', async () => {
-    const { events, result } = await waiting({
-      response: blockedAtFirst(1),
-      settle: (path) => inLine(path, third),
-      waitInLine: (request, number) => (number < 3 ? cut(10 * second) : granted(request.path, 2 * second)),
-    });
-    expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(4);
-    expect(result.round.kind).toBe('acquired');
-  });
-
   test('falls back to polling if a service never responds to requests that wait', async () => {
     const { events } = await waiting({
       response: blockedAtFirst(6),
@@ -462,15 +426,6 @@ describe('a wait in line', () => {
       waitInLine: (request) => cut((request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
     });
     expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(3);
-  });
-
-  test('pauses as long as a gateway asks while the service is unavailable', async () => {
-    const { sleeps } = await waiting({
-      response: blockedAtFirst(1),
-      waitInLine: () => cut(5, refused(503, { retryAfterMs: 7 * second })),
-      settle: taken,
-    });
-    expect(sleeps).toEqual([7 * second]);
   });
 
   test('does not trust a service without places that keeps responding at once', async () => {

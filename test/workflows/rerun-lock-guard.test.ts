@@ -232,15 +232,3 @@ test('reruns the failed guards of open pull requests that change the path, and n
   expect(result).toBe('success');
   expect(annotations).toEqual([expect.objectContaining({ level: 'warning', message: expect.stringContaining('#8') })]);
 });
-
-test('does not look up pull requests without a failed guard', async () => {
-  const github = await startGitHub({ open: { 7: changing(hero) }, runs: [{ id: 71, of: 7, conclusion: 'success' }] });
-  expect(await rerunGuards(github, released)).toMatchObject({ result: 'success', annotations: [] });
-  expect(github.requests.filter(({ url }) => url.includes('/pulls'))).toEqual([]);
-});
-
-test('fails if GitHub does not return the failed guards', async () => {
-  const github = await startGitHub({ open: {}, runs: [] });
-  const absent = { ...github, apiUrl: `${github.apiUrl}/nowhere` };
-  expect((await rerunGuards(absent, released)).result).toBe('failure');
-});

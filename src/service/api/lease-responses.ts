@@ -63,7 +63,7 @@ export async function putLeaseResponse(
       throw invalid({ pointer: '#/count', detail });
     }
     case 'same-file': {
-      const detail = `On Windows, it is the same file as ${decision.path}, which is named before.`;
+      const detail = `On Windows, it is the same file as ${decision.path}, which the request already names.`;
       throw invalid({ pointer: `#/paths/${decision.index}`, detail });
     }
     case 'another-request':

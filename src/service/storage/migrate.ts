@@ -27,7 +27,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
   const version = rows[0]?.version ?? 0;
   if (version > migrations.length) {
     throw new NewerSchemaError(
-      `The database was made by a newer version of the service (its schema is ${version}, this version supports ${migrations.length}). Start that version, or restore a backup.`,
+      `The database was created by a newer version of the service (its schema is ${version}, this version supports ${migrations.length}). Start that version, or restore a backup.`,
     );
   }
   if (version === to) return undefined;

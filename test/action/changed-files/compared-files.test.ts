@@ -91,19 +91,6 @@ describe('the files of a comparison', () => {
     expect(gitHub.asked).toEqual(['compare/{base}...{head}']);
   });
 
-  test('take two more requests for a large push', async () => {
-    const history = createHistory();
-    const before = history.commit(treeOf(1, 1, 1, 1));
-    const after = history.commit(treeOf(2, 1, 2, 1), before);
-    const gitHub = gitHubOf(history);
-    expect(namesOf(await filesBetween(gitHub, before, after)).size).toBe(2 * inABlock);
-    expect(gitHub.asked).toEqual([
-      'compare/{base}...{head}',
-      'git/trees/{tree} recursive',
-      'git/trees/{tree} recursive',
-    ]);
-  });
-
   test('include a folder that became a file, a changed mode and a submodule', async () => {
     const blob = (path: string, sha: string) => ({ path, sha, mode: '100644', type: 'blob' });
     const trees = {
@@ -156,9 +143,7 @@ describe('the files of a comparison', () => {
 
   test.each([
     ['a comparison without a list of files', { files: null }, unreadable],
-    ['a file without a name', { files: [{ status: 'added' }] }, unreadable],
     ['a comparison without a merge base', { merge_base_commit: null }, 'GitHub did not return the merge base'],
-    ['a tree without entries', { tree: null }, unreadable],
     ['an entry without a path', { tree: [{ sha: '1', mode: '100644', type: 'blob' }] }, unreadable],
   ])('are an error if GitHub sends %s', async (_name, wrong, words) => {
     const history = createHistory();

@@ -65,12 +65,6 @@ describe('the file list of a pull request', () => {
     ['keeps changing', changing, [named('a')], 'It changed while its files were listed. Run the job again'],
     ['is not a list', [{ count: 1 }], [{ message: 'x' }], 'a list of files that cannot be read'],
     [
-      'has an entry without a name',
-      [{ count: 1 }],
-      [[{ filename: 'a' }, { status: 'modified' }]],
-      'a list of files that cannot be read',
-    ],
-    [
       'has an entry that is not an object',
       [{ count: 1 }],
       [[{ filename: 'a' }, null]],

@@ -5,7 +5,6 @@ import type { Entry, Renewed } from '../../../src/locks/ledger/entry.ts';
 import { historyOf, openHistory } from '../../../src/locks/ledger/history.ts';
 import { followLedger, openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { lockPath } from '../../client/test-client.ts';
-import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { addressOf, asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
@@ -90,32 +89,6 @@ test('a growing history finds locks by the key of their request, and records whi
   expect([history.hasEnded('s'), history.hasEnded('t')]).toEqual([true, false]);
   expect(history.find(grant('a'))).toBeUndefined();
 });
-
-test.each<[string, (size: number) => readonly Entry[]]>([
-  ['rounds', (size) => [...paths(100).map((path) => grant(path)), ...rounds(20 * size, paths(50))]],
-  ['locks', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20)]],
-  ['losses', (size) => [...paths(20 * size).flatMap((path) => [grant(path), lost(path, 1)]), ...rounds(20)]],
-])('reads a history with sixteen times as many %s in roughly sixteen times as long, not 256', (_, entriesOf) => {
-  /** CPU time, since other processes may run too. The minimum of five runs is the most precise. */
-  const cpuMs = (size: number): number => {
-    const entries = entriesOf(size);
-    const times = [1, 2, 3, 4, 5].map(() => {
-      const before = process.cpuUsage();
-      expect(historyOf(entries).held.length).toBeGreaterThan(99);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1_000;
-    });
-    return Math.min(...times);
-  };
-  cpuMs(20);
-  const few = runs(25, 100);
-  // Garbage collection takes a larger share of the longer run.
-  expect(cpuMs(16 * few) / cpuMs(few)).toBeLessThan(80);
-});
-
-const paths = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
-const rounds = (count: number, except: readonly string[] = []) =>
-  Array.from({ length: count }, (_, index) => renewed(index, ...except));
 
 describe('a followed ledger', () => {
   function following() {

@@ -425,34 +425,6 @@ describe('the end of the renewal', () => {
   });
 });
 
-test('keeps all locks if the service does not respond for nearly half of the ttl', async () => {
-  const begins = fc.double({ min: 0.2, max: 0.4, noNaN: true });
-  const scene = fc.record({
-    ttlSeconds: fc.integer({ min: 20, max: 900 }),
-    begins,
-    chance: fc.constantFrom(0, 0.5, 1),
-  });
-  await fc.assert(
-    fc.asyncProperty(scene, async ({ ttlSeconds, begins: from, chance }) => {
-      const [fromMs, toMs] = [from, from + 0.49].map((part) => part * ttlSeconds * second);
-      const silentAt = ({ ms }: Sent) => (ms >= (fromMs ?? 0) && ms < (toMs ?? 0) ? 'silent' : undefined);
-      const scene = { ttlSeconds, random: () => chance, response: silentAt, untilMs: 2 * ttlSeconds * second };
-      expect((await renewing(scene)).of('lost')).toEqual([]);
-    }),
-    { numRuns: runs(80, 5_000) },
-  );
-});
-
-test.each(gatewayReplies)(
-  'keeps all locks if a gateway answers $status for nearly half of the ttl: %o',
-  async (reply) => {
-    const response = ({ ms }: Sent) => (ms >= 18 * second && ms < 47 * second ? reply : undefined);
-    const { of, leastLeftMs } = await renewing({ response, untilMs: 120 * second });
-    expect(of('lost')).toEqual([]);
-    expect(leastLeftMs).toBeGreaterThan(0);
-  },
-);
-
 test('keeps every lock of a reachable service, without more requests than necessary', {
   timeout: runs(60, 900) * second,
 }, async () => {

@@ -134,11 +134,6 @@ describe('workspace update', () => {
     expect(await update('none')).toMatchObject({ lock_delay: null });
   });
 
-  test('keeps each setting whose flag is omitted, and its help says so', async () => {
-    const { stdout } = await run('workspace', 'update', '--help');
-    expect(stdout.match(/\(as\s+it\s+is\)/g)).toHaveLength(8);
-  });
-
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
     await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
@@ -193,11 +188,6 @@ describe('workspace update', () => {
     const { code, stderr } = await run('workspace', 'update', 'sample', ...args);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
-  });
-
-  test('names the existing workspaces if the workspace is unknown', async () => {
-    const { code, stderr } = await run('workspace', 'update', 'simple', '--desk-ttl', '1d');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('sample')]);
   });
 });
 

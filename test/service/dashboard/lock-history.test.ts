@@ -6,7 +6,7 @@ import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { rowsIn, type SignedIn, signedIn, urlIn } from './browser-like.ts';
+import { rowsIn, type SignedIn, signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -77,19 +77,6 @@ describe('the lock history of a workspace', () => {
       expect([search, (await reader.get(historyOf(workspace, search))).status]).toEqual([search, 422]);
       if (!search.includes('before')) expect((await reader.get(csvOf(workspace, search))).status).toBe(422);
     }
-  });
-
-  test('leads through all pages with its filter', async () => {
-    const workspace = await service.workspace();
-    const paths = Array.from({ length: 70 }, (_, index) => `p/${index}`);
-    await Promise.all([...paths, 'other'].map((path) => takeLock(service, workspace, bob.secret, path)));
-    const all: string[] = [];
-    for (let next = historyOf(workspace, '?prefix=p%2F'); next !== ''; ) {
-      const { text } = await reader.get(next);
-      all.push(...rowsIn(text).map((row) => row.split(' ')[0] ?? ''));
-      next = urlIn(text, /href="([^"]+)" rel="next"/);
-    }
-    expect(all.toSorted()).toEqual(paths.toSorted());
   });
 });
 

@@ -45,24 +45,6 @@ describe('the list of locks', () => {
     expect(pathsIn(await page('?search=%00&sort=-nothing&after=%00'))).toHaveLength(100);
   });
 
-  test('says what to do if no lock is found', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service);
-    expect((await writer.get(listOf(workspace))).text).toContain('Nothing is locked.');
-    await takeLock(service, workspace, writer.secret, 'a');
-    expect((await writer.get(listOf(workspace, '?search=zebra'))).text).toContain('No lock matches the search.');
-  });
-
-  test('shows and searches the notes of locks', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service);
-    await takeLock(service, workspace, writer.secret, 'noted', { note: 'Repainting <b>the hull</b>' });
-    await takeLock(service, workspace, writer.secret, 'bare');
-    const { text } = await writer.get(listOf(workspace, '?search=HULL'));
-    expect(pathsIn(text)).toEqual(['noted']);
-    expect(text).toContain('<bdi>Repainting &lt;b&gt;the hull&lt;/b&gt;</bdi>');
-  });
-
   test('offers only the actions that the token may perform', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
@@ -167,17 +149,6 @@ describe('releasing locks', () => {
     }
     expect(await isHeld(workspace, now)).toBe(true);
     expect(await audited(now.id)).toEqual([]);
-  });
-
-  test('ends the other locks if some have already ended, and says so', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { owner: 'eve', scopes: ['locks:write'] });
-    const [a, b] = await Promise.all(['a', 'b'].map((path) => takeLock(service, workspace, writer.secret, path)));
-    if (a === undefined || b === undefined) expect.fail('Two locks were taken.');
-    await locksOf(service, workspace, writer.secret).release('a');
-    const { headers } = await send(writer, workspace, [a, b]);
-    expect(headers.get('location')).toBe(listOf(workspace, '?notice=released-some'));
-    expect(await isHeld(workspace, b)).toBe(false);
   });
 
   test('does not say that it released locks that ended just before', async () => {

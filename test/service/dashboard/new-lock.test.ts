@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
@@ -132,10 +130,10 @@ describe('a path that is probably not meant as written', () => {
     const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
     await syncBranch(service, workspace, ada.secret, 'main');
     for (const [path, told] of [
-      ['Content/Wepon.uasset', 'This file is in no synced branch.'],
-      ['content/weapon.uasset', 'Case counts.'],
-      ['Content/Weapon.uasset/new', 'This file is in no synced branch.'],
-      ['Elsewhere/new.uasset', 'This file is in no synced branch.'],
+      ['Content/Wepon.uasset', 'No synced branch has this file.'],
+      ['content/weapon.uasset', 'Paths are case-sensitive.'],
+      ['Content/Weapon.uasset/new', 'No synced branch has this file.'],
+      ['Elsewhere/new.uasset', 'No synced branch has this file.'],
       ['Content/Maps', 'This is a folder.'],
       ['Content/Maps/*.umap', 'Patterns are not expanded.'],
     ] as const) {
@@ -156,28 +154,6 @@ describe('a path that is probably not meant as written', () => {
     expect((await locksOf(service, workspace, ada.secret).paths()).toSorted()).toEqual(
       [...wanted, 'Content/Wepon.uasset'].toSorted(),
     );
-  });
-
-  test('is refused without a mirror only if it is a pattern', async () => {
-    const workspace = await service.workspace();
-    const ada = await signedIn(service, { owner: 'patterns', scopes: ['locks:write'] });
-    for (const path of ['Content/*.umap', 'Content/Hero?', 'Content/[ab]']) {
-      const { status, text } = await lockFile(ada, workspace, { path });
-      expect([status, fieldsIn(text)['path']?.problem]).toEqual([422, expect.stringContaining('Patterns are not')]);
-    }
-    expect(fieldsIn((await lockFile(ada, workspace, { path: 'Content/' })).text)['path']?.problem).toBeDefined();
-    expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
-    expect((await lockFile(ada, workspace, { path: 'Content/[ab]', literal: 'yes' })).status).toBe(303);
-  });
-
-  test('is locked if the mirror lacks its data', async () => {
-    const remote = createRepository(temporaryFolder(), 'remote.git');
-    remote.commit({ branch: 'main', files: { 'Content/Weapon.uasset': '1' } });
-    const workspace = await service.workspace(remote.path);
-    const ada = await signedIn(service, { owner: 'lost-mirror', scopes: ['locks:write', 'sync'] });
-    await syncBranch(service, workspace, ada.secret, 'main');
-    await rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, maxRetries: 10 });
-    expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
   });
 });
 

@@ -34,11 +34,6 @@ describe.each(databaseKinds)('a bad request target on $name', (kind) => {
     expectProblem(await ask('GET', target), 'not-found');
   });
 
-  test('raw bytes that a URL cannot contain get a message of their own', async () => {
-    const { detail } = expectProblem(await ask('DELETE', locks('/ü')), 'malformed-request');
-    expect(detail).toContain('percent-encoded');
-  });
-
   test.each([...Map.groupBy(expectedOperations, ({ path }) => path)])(
     'any unsupported method on %s gets 405',
     async (_path, operations) => {
@@ -84,12 +79,6 @@ describe.each(databaseKinds)('a bad request target on $name', (kind) => {
   ])('an invalid %s of a list is rejected', async (field, values) => {
     for (const value of values) expectInvalid(await ask('GET', locks(`?${field}=${value}`)), `#/${field}`);
     expectInvalid(await ask('GET', locks('?limit')), '#/limit');
-  });
-
-  test('an invalid force of a release is rejected', async () => {
-    for (const query of ['force=1', 'force=', 'force', 'force=TRUE', 'force=true&force=true', 'force=%00']) {
-      expectInvalid(await ask('DELETE', locks(`/a?${query}`)), '#/force');
-    }
   });
 
   test('an invalid reason of a release is rejected, and so is a reason without force', async () => {

@@ -145,16 +145,6 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
       })
       .toMatchObject(end);
   });
-
-  test('a sync of another workspace responds 404', async () => {
-    const { workspace, remote } = await workspaceWithRepository();
-    remote.commit({ branch: 'main', files: { a: '1' } });
-    const { body } = await trigger(workspace, 'main');
-    const other = await service.workspace();
-    for (const path of [`${other}/syncs/${body.sync_id}`, `${workspace}/syncs/sync_1`, `${workspace}/syncs/%00`]) {
-      expect((await service.ask('GET', `/v1/workspaces/${path}`, { token })).status).toBe(404);
-    }
-  });
 });
 
 test('a file remote is not fetched unless the operator allows it', async () => {

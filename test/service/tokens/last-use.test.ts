@@ -62,26 +62,6 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     );
   });
 
-  test('is written in a single commit for more than a thousand tokens', async () => {
-    const ids = await makeTokens(1_203);
-    let commits = 0;
-    const counting = {
-      now: storage.now,
-      commit: <T>(...change: Parameters<typeof storage.commit<T>>) => {
-        commits += 1;
-        return storage.commit(...change);
-      },
-    };
-    const lastUse = createLastUse(counting, () => 0);
-    for (const id of ids) lastUse.note(id);
-    await lastUse.write();
-    // Nothing has been noted since.
-    await lastUse.write();
-    expect(commits).toBe(1);
-    const uses = await lastUses();
-    expect(ids.filter((id) => uses.get(id) === null)).toEqual([]);
-  });
-
   test('is written on the next attempt after a failure, unless a later use was noted meanwhile', async () => {
     const [one = '', two = ''] = await makeTokens(2);
     let clock = 0;

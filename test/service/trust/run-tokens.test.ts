@@ -52,16 +52,6 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     expect(new Set([id, ...ids]).size).toBe(4);
   });
 
-  test('cannot release the locks of another owner within the same run', async () => {
-    const [build, release] = [{ environment: 'build' }, { environment: 'release' }];
-    const { sign, claims } = await service.trust({ claims: build });
-    await service.trust({ claims: { ...claims, ...release } });
-    const path = randomUUID();
-    await locksOf(service, service.home, await tokenOf(sign, build)).take(path);
-    const other = locksOf(service, service.home, await tokenOf(sign, release));
-    expect((await other.release(path)).status).toBe(403);
-  });
-
   /** Moves the tokens of an owner, and the memory of their JWTs, back in time. */
   const pass = (owner: string, ms: number) =>
     service.storage.commit('global', (db) =>

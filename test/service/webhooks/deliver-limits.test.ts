@@ -30,12 +30,6 @@ async function flood(first: string, thenForEver: string) {
   return { url: `http://127.0.0.1:${port}/`, sent };
 }
 
-test('interim responses do not prevent a delivery', async () => {
-  const to = await receiver();
-  to.behave(say(early.repeat(100) + ok));
-  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered' });
-});
-
 test.each([
   ['many interim responses', early.repeat(1_200)],
   ['a few long interim responses', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5)],

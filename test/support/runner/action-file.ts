@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -116,8 +116,6 @@ interface StepEnvironment {
   readonly step: Readonly<Record<string, string>>;
   readonly state: ReadonlyMap<string, string>;
   readonly inputs: ReadonlyMap<string, string>;
-  /** The paths that earlier steps wrote to `GITHUB_PATH`, the latest last. */
-  readonly prependedPaths: readonly string[];
   /** `GITHUB_*` and `RUNNER_*`, with the paths of the command files. */
   readonly context: Readonly<Record<string, string>>;
 }
@@ -127,15 +125,14 @@ interface StepEnvironment {
  * `NodeScriptActionHandler.cs` and `ProcessInvoker.cs`.
  */
 export function environmentOf(from: StepEnvironment): Readonly<Record<string, string>> {
-  const { runner, exported, step, state, inputs, prependedPaths, context } = from;
-  const workflow: Readonly<Record<string, string>> = { ...runner, ...Object.fromEntries(exported), ...step };
-  const path = [...prependedPaths.toReversed(), workflow['PATH'] ?? ''].filter((part) => part !== '');
+  const { runner, exported, step, state, inputs, context } = from;
   return {
     CI: 'true',
-    ...workflow,
+    ...runner,
+    ...Object.fromEntries(exported),
+    ...step,
     ...Object.fromEntries([...state].map(([name, value]) => [`STATE_${name}`, value])),
     ...Object.fromEntries([...inputs].map(([name, value]) => [inputVariable(name), value])),
-    ...(path.length > 0 && { PATH: path.join(delimiter) }),
     ...context,
     GITHUB_ACTIONS: 'true',
   };

@@ -123,7 +123,10 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
 function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: List): Markup {
   const workspace = call.workspace.id;
   if (next !== undefined) {
-    return empty('No lock matches the search yet.', `A page searches ${maxSearched} locks. The next page searches on.`);
+    return empty(
+      'No lock matches the search yet.',
+      `Each page searches ${maxSearched} locks: continue on the next one.`,
+    );
   }
   if (search !== '') return empty('No lock matches the search.', link(listUrl(workspace), 'Show all locks'));
   if (after !== '') return empty('There are no more locks.', '');
