@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { nothing, reset } from '../support/other-servers/responses.ts';
@@ -14,6 +13,7 @@ import {
   programOf,
   startReverseProxy,
 } from '../support/reverse-proxy.ts';
+import { selfSigned } from '../support/self-signed.ts';
 
 const { cert, key } = selfSigned('localhost');
 const methods = ['GET', 'POST', 'DELETE'] as const;
