@@ -31,15 +31,12 @@ const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\
 
 /** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
 const slow = [
-  'recorded-gateways',
   'outdated',
   'pools',
   'run-api',
   'scenarios/any-of-several',
   'scenarios/cancelled',
-  'scenarios/limited-service',
   'scenarios/several-steps',
-  'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
 ];
 
@@ -49,7 +46,6 @@ const modelled = [
   'scenarios/lost-lock',
   'scenarios/lost-response',
   'scenarios/network-gone',
-  'scenarios/overlapping-sets',
 ];
 
 /** Tests that are slow, and seldom break, have commands of their own. `.ci/run` calls them all. */
@@ -74,7 +70,6 @@ const measuredInTime = [
   'test/fire/failover.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
-  'test/fire/line.test.ts',
   'test/cli/receive-time.test.ts',
   'test/service/storage/when-busy.test.ts',
 ];

@@ -68,7 +68,7 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     operationId: 'putLease',
     summary: 'Acquire all of several locks, or some of them, as one lease',
     description:
-      'All are acquired at once, or none. The same request again, also after a lost response, is about the same lease. After its end, its id stays in use for 7 days.',
+      'All are acquired at once, or none. The same request again, as after a lost response, returns the same lease. Its id cannot be used again until 7 days after its end.',
     method: 'put',
     path,
     access: 'locks:write',
@@ -78,8 +78,8 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     maxBodyBytes,
     responses: {
       200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
-      201: jsonResponse('Acquired.', leaseSchema, 'Preference-Applied'),
-      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, 'Retry-After', 'Preference-Applied'),
+      201: jsonResponse('Acquired.', leaseSchema),
+      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema),
     },
     refusals: [409, 410],
     async handle({ c, workspace, body }) {

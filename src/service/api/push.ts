@@ -28,11 +28,11 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/push/{forge}',
     access: 'anyone',
     params: workspaceParameter.extend({
-      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea for Forgejo too.' }),
+      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea also for Forgejo.' }),
     }),
     ownBody: { 'application/json': { schema: eventSchema } },
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, 'Location'),
+      202: jsonResponse('Queued. Location has its status.', syncSchema),
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
     },
     refusals: [413, 415, 422, 503],

@@ -134,14 +134,14 @@ describe.each(databaseKinds)('restore on $name', (kind) => {
     flipped.writeUInt8(flipped.readUInt8(backup.length - 5) ^ 1, backup.length - 5);
     const cases = [
       [backup.subarray(0, -20), 'its end is missing'],
-      [edited('["signing_keys"', '["spells"'), 'a line in it is not one of a backup'],
-      [edited('{"name":"lfs"', '{"name":{}'), 'a line in it is not one of a backup'],
+      [edited('["signing_keys"', '["spells"'), 'one of its lines is not an entry of a backup'],
+      [edited('{"name":"lfs"', '{"name":{}'), 'one of its lines is not an entry of a backup'],
       [edited('{"name":"lfs"', '{"nome":"lfs"'), 'the database does not accept rows of the table "signing_keys"'],
-      [edited(/\n$/, '\n['), 'a line in it is not one of a backup'],
+      [edited(/\n$/, '\n['), 'one of its lines is not an entry of a backup'],
       [edited('"c2VjcmV0"', 'null'), 'the database does not accept rows of the table "signing_keys"'],
       [flipped, 'its checksum or its compression is wrong'],
       [edited(/"game"/g, '"../../evil"'), 'no workspace can have the id "../../evil"'],
-      [edited('"schema":', '"schema":1'), 'Restore it with the version 1.2.3, which wrote it'],
+      [edited('"schema":', '"schema":1'), 'Restore it with version 1.2.3, which wrote it'],
       [gzipSync(''), 'The file is not a backup that this version of workspace-service can read'],
       [edited(format, 'another format'), 'The file is not a backup that this version of workspace-service can read'],
       [Buffer.from('text'), 'The file is not a backup that this version of workspace-service can read'],

@@ -130,6 +130,16 @@ test('someone who asks for a held lock is in line with a note, and has the path 
   expect(await list()).not.toContain('waiting</a>');
 });
 
+test('a request with mistakes, or for a lock that needs no asking, is refused with the reason', async () => {
+  const { workspace, holder, ask } = await heldPath();
+  const note = 'n'.repeat(201);
+  const wrong = await ask({ note });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining(`value="${note}"`)]);
+  await locksOf(service, workspace, holder.secret).release(path);
+  const free = await ask({});
+  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and not kept for anyone else. Lock it.')]);
+});
+
 test('any token of the owner can extend a lock to a chosen time, but not shorten it', async () => {
   const { workspace, lock, page, extend } = await heldPath();
   const desk = await signedIn(service, { name: 'desk', owner: 'ada', scopes: ['locks:write'] });

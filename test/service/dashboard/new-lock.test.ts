@@ -124,10 +124,10 @@ describe('a path that is probably not meant as written', () => {
     const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
     await syncBranch(service, workspace, ada.secret, 'main');
     for (const [path, told] of [
-      ['Content/Wepon.uasset', 'This file is in no synced branch.'],
-      ['content/weapon.uasset', 'Case counts.'],
-      ['Content/Weapon.uasset/new', 'This file is in no synced branch.'],
-      ['Elsewhere/new.uasset', 'This file is in no synced branch.'],
+      ['Content/Wepon.uasset', 'No synced branch has this file.'],
+      ['content/weapon.uasset', 'Paths are case-sensitive.'],
+      ['Content/Weapon.uasset/new', 'No synced branch has this file.'],
+      ['Elsewhere/new.uasset', 'No synced branch has this file.'],
       ['Content/Maps', 'This is a folder.'],
       ['Content/Maps/*.umap', 'Patterns are not expanded.'],
     ] as const) {

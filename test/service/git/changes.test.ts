@@ -63,34 +63,19 @@ test('a merge changes only the files that differ from all its parents', async ()
   expect(await list('main', 'before')).toEqual(expect.arrayContaining(['c changed', 'b changed']));
 });
 
-test('paths are taken literally', async () => {
+test('paths are taken literally, and may begin like the header of a commit', async () => {
   const { repository, list } = await setUp();
-  repository.commit({ branch: 'main', files: { '*': '1', 'a[1]': '1', ':(top)b': '1', c: '1' } });
-  expect(await list('main', undefined, ['*', 'a[1]', ':(top)b', '-x', 'nothing'])).toEqual([
+  repository.commit({ branch: 'main', files: { '\u0001zz': '1', '*': '1', 'a[1]': '1', ':(top)b': '1', c: '1' } });
+  expect(await list('main', undefined, ['\u0001zz', '*', 'a[1]', ':(top)b', '-x', 'nothing'])).toEqual([
+    '\u0001zz changed',
     '* changed',
     ':(top)b changed',
     'a[1] changed',
   ]);
 });
 
-test('a path may begin like the header of a commit', async () => {
-  const { git, remote, repository } = await setUp();
-  repository.commit({ branch: 'main', files: { '\u0001zz': '1', a: '1', zzz: '1' } });
-  await git.fetch('game', remote, branchNamed('main'), enoughTime);
-  const head = repository.head('main');
-  const changes: FileChange[] = [];
-  await git.listChanges('game', { head, limits: enoughTime }, (change) => changes.push(change));
-  expect(changes.map(({ path, commit }) => [path, commit.id])).toEqual([
-    ['\u0001zz', head],
-    ['a', head],
-    ['zzz', head],
-  ]);
-});
-
 test.each([
   { time: '1735689600 +9900', at: '2025-01-01T00:00:00.000Z' },
-  { time: '1735689600 -7300', at: '2025-01-01T00:00:00.000Z' },
-  { time: '253402300800 +0000', at: '9999-12-31T23:59:59.999Z' },
   { time: '9000000000000000 +0000', at: '9999-12-31T23:59:59.999Z' },
 ])('a commit may have any time ($time)', async ({ time, at }) => {
   const { git, remote, repository } = await setUp();

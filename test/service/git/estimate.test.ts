@@ -107,7 +107,6 @@ describe('the progress of a transfer', () => {
   test.each([
     ['Receiving objects:   0% (1/1500)', { received: 1, total: 1_500 }],
     ['Receiving objects: 100% (5/5), 3.21 KiB | 1.00 MiB/s, done.', { received: 5, total: 5 }],
-    ['remote: Receiving objects: 100% (9/9)', undefined],
     ['Resolving deltas: 100% (2/2), done.', undefined],
   ])('is parsed from the line %j', (line, progress) => {
     expect(readProgress(line)).toEqual(progress);

@@ -2,7 +2,6 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
-import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits, pathWithGit, type Repository } from '../../support/git-repository.ts';
 import {
   branchNamed,
@@ -72,24 +71,6 @@ describe('a fetch', () => {
       expect(failure.kind).toBe('no-such-branch');
       expect(failure.message).toBe(`There is no branch nope in ${remote.address}.`);
     }
-  });
-
-  test('accepts a branch name that conflicts with an earlier branch above or below it', async () => {
-    const { git, repository, remote, mirror, data } = await gitSetUp();
-    repository.commit({ branch: 'release', files: { a: '1' } }, { branch: 'release-2', files: { a: '2' } });
-    await git.fetch('game', remote, branchNamed('release'), enoughTime);
-    await git.fetch('game', remote, branchNamed('release-2'), enoughTime);
-
-    repository.git('update-ref', '-d', 'refs/heads/release');
-    repository.commit({ branch: 'release/1.0', files: { a: '3' } });
-    await git.fetch('game', remote, branchNamed('release/1.0'), enoughTime);
-    expect(await isMirrored(git, repository.head('release/1.0'))).toBe(true);
-
-    repository.git('update-ref', '-d', 'refs/heads/release/1.0');
-    repository.commit({ branch: 'release', files: { a: '4' } });
-    await git.fetch('game', remote, branchNamed('release'), enoughTime);
-    expect(await isMirrored(git, repository.head('release'))).toBe(true);
-    await expectSound(mirror, data);
   });
 
   test('transfers several branches concurrently into a new mirror', async () => {
@@ -166,43 +147,21 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('leaves the mirror usable if git is ended with %s', async (signal) => {
-    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
-    repository.commit(...manyCommits(3));
-    const first = await git.fetch('game', remote, main, enoughTime);
-    repository.commit(...manyCommits(3, 'main', 'more'));
-    // As if it had been killed between the pack and the ref.
-    const PATH = await pathWithGit(
-      folder,
-      `case "$*" in fetch*) exec 9> ${mirror}/objects/pack/tmp_pack_1; kill -s ${signal.slice(3)} $$;; esac`,
-    );
-    await failureOf(gitIn(data, { PATH }).fetch('game', remote, main, enoughTime));
-    expect(await isMirrored(git, first.head)).toBe(true);
-    await expectSound(mirror, data);
-    expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
-    await expectSound(mirror, data);
-  });
-
-  test('leaves nothing behind if the mirror is removed while it runs', async () => {
-    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
-    repository.commit(...manyCommits(3));
-    await git.fetch('game', remote, main, enoughTime);
-    const removed = `case "$*" in fetch*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
-    const PATH = await pathWithGit(folder, removed);
-    await failureOf(gitIn(data, { PATH }).fetch('game', remote, main, enoughTime));
-    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
-  });
-
-  test('leaves no folder behind if the mirror is removed during its maintenance', async () => {
-    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
-    repository.commit(...manyCommits(3));
-    await git.fetch('game', remote, main, enoughTime);
-    // `odb_mkstemp` of git creates the missing folders of a path before it writes there.
-    const removed = `case "$*" in *repack*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
-    const PATH = await pathWithGit(folder, removed);
-    await failureOf(gitIn(data, { PATH }).maintain('game', enoughTime));
-    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
-  });
+  test.each(['fetch', 'maintenance'] as const)(
+    'leaves nothing behind if the mirror is removed during its %s',
+    async (work) => {
+      const { folder, git, repository, remote, mirror, data } = await gitSetUp();
+      repository.commit(...manyCommits(3));
+      await git.fetch('game', remote, main, enoughTime);
+      // `odb_mkstemp` of git creates the missing folders of a path before it writes there.
+      const removed = `case "$*" in fetch* | *repack*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
+      const late = gitIn(data, { PATH: await pathWithGit(folder, removed) });
+      await failureOf(
+        work === 'fetch' ? late.fetch('game', remote, main, enoughTime) : late.maintain('game', enoughTime),
+      );
+      expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+    },
+  );
 
   test('explains the fix if the remote is a shallow clone', async () => {
     const { folder, git, repository } = await gitSetUp();
@@ -272,13 +231,4 @@ test('without git, an operation fails with the advice to install it', async () =
   const failure = await failureOf(gitIn(folder, { PATH: join(folder, 'empty') }).branches(remote, enoughTime));
   expect(failure.kind).toBe('not-installed');
   expect(failure.message).toContain('Install git');
-});
-
-test('a fetch with an aborted signal starts no process', async () => {
-  const { git, repository, remote, data } = await gitSetUp();
-  repository.commit(...manyCommits(1));
-  const failure = await failureOf(git.fetch('game', remote, main, { ...enoughTime, signal: AbortSignal.abort() }));
-  expect(failure.kind).toBe('aborted');
-  expect(await readdir(join(data, 'scratch'))).toEqual([]);
-  expect(processesNaming(repository.path)).toEqual([]);
 });

@@ -66,8 +66,6 @@ describe('git as a process', () => {
     onTestFinished(() => kill.mockRestore());
     let group = 0;
     let taken = 0;
-    let isFirst = true;
-    let isLast = false;
     let running = 0;
     let mostRunning = 0;
     const outcome = await runProcess('git', [], environment, {
@@ -76,14 +74,8 @@ describe('git as a process', () => {
       async onOutput(chunk) {
         running += 1;
         mostRunning = Math.max(mostRunning, running);
-        // More output than a pipe can hold waits for the first chunk.
-        if (isFirst) await sleep(300);
-        isFirst = false;
         // The rest fits into the pipe, and waits there longer than the pipes of an ended process stay open.
-        if (!isLast && taken + chunk.length > 140_000) {
-          isLast = true;
-          await sleep(2_500);
-        }
+        if (taken <= 140_000 && taken + chunk.length > 140_000) await sleep(2_500);
         await sleep(50);
         taken += chunk.length;
         running -= 1;

@@ -18,12 +18,3 @@ test('the sample repository is the same everywhere, and can be synced', async ()
   expect(gitAt(repository, 'ls-tree', '-r', '--name-only', 'main')).toContain('Content/Hero.uasset');
   expect(gitAt(repository, 'fsck', '--strict', '--no-progress')).toBe('');
 });
-
-test('an existing sample repository is not changed', async () => {
-  const folder = temporaryFolder();
-  const repository = await gitIn(folder).sampleRepository();
-  gitAt(repository, 'branch', 'mine', 'main');
-  expect(await gitIn(folder).sampleRepository()).toBe(repository);
-  const { branches } = await gitIn(folder).branches(remoteAt(repository), enoughTime);
-  expect([...branches.keys()]).toEqual(['main', 'mine', 'release/1.0']);
-});

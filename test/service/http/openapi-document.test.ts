@@ -30,12 +30,13 @@ interface Operation {
   readonly parameters?: readonly Omit<Field, 'operationId'>[];
   readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: { $ref: string } } } };
   readonly responses: Readonly<Record<string, unknown>>;
+  readonly security?: readonly object[];
 }
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
-    readonly headers: object;
+    readonly securitySchemes: object;
     readonly schemas: Readonly<
       Record<string, { properties?: Readonly<Record<string, FieldSchema>>; required?: readonly string[] }>
     >;
@@ -136,10 +137,10 @@ describe('the OpenAPI document', () => {
     const { body, headers } = await service.ask('GET', '/v1/openapi.json');
     expect(headers.get('content-type')).toBe('application/json');
     expect(body).toMatchObject({ openapi: '3.1.0', paths, components });
-    const references = JSON.stringify(body).matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g);
-    const kinds = ['headers', 'schemas'] as const;
-    const known = kinds.flatMap((kind) => Object.keys(components[kind]).map((name) => `${kind} ${name}`));
-    expect(new Set([...references].map(([, kind, name]) => `${kind} ${name}`))).toEqual(new Set(known));
+    const references = JSON.stringify(body).matchAll(/"#\/components\/schemas\/([\w-]+)"/g);
+    expect(new Set([...references].map(([, name]) => name))).toEqual(new Set(Object.keys(components.schemas)));
+    const schemes = operations.flatMap(({ security = [] }) => security.flatMap(Object.keys));
+    expect([...new Set(schemes)]).toEqual(Object.keys(components.securitySchemes));
   });
 
   test('describes exactly the parameters of each path, and a default response', () => {

@@ -148,22 +148,6 @@ test('a lock is refused if the remote has never answered', async () => {
   expect(await take('topic')).toEqual([503, refusedBecause('The remote of the workspace does not answer')]);
 });
 
-test('a comparison with many branches ends within five seconds, and the next one continues', async () => {
-  const { repository, workspace, take } = await setUp();
-  await changeRows(service.storage, 'workspaces', { latest_branches: '["main","release/*"]' }, { id: workspace });
-  for (let index = 0; index < 150; index += 1) {
-    repository.commit({ branch: `release/${index}`, from: 'topic', files: { [`file-${index}`]: '1' } });
-  }
-  const taken = (name: string) => expect.poll(async () => (await take('main', name))[0], { timeout: 60_000 }).toBe(201);
-  await taken('first');
-  // All branches are compared with the new head.
-  repository.commit({ branch: 'main', files: { 'Content/Hero.uasset': '3' } });
-  const began = performance.now();
-  expect([201, 503]).toContain((await take('main', 'second'))[0]);
-  expect(performance.now() - began).toBeLessThan(8_000);
-  await taken('third');
-});
-
 test('a token that may not lock or sync does not fetch its branch', async () => {
   const { workspace, repository } = await setUp();
   repository.commit({ branch: 'unused', from: 'main', files: {} });

@@ -105,6 +105,14 @@ test('without the default branch of a silent remote, the comparison has no time'
   expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
 });
 
+test('without its own branch of a silent remote, the comparison has no time', async () => {
+  const { refresh, id } = await setUp([], ['main'], { failure: 'silent' });
+  const synced = { workspace_id: id, name: 'main', head: commitOf('main'), synced_at: 1, received_objects: 1 };
+  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  expect((await refresh('main')).gap).toBeUndefined();
+  expect((await refresh('topic')).gap?.reason).toContain('does not answer');
+});
+
 test('a synced branch that this instance lacks and cannot fetch leaves a gap', async () => {
   const { refresh, id } = await setUp([], ['main', 'topic'], { failure: 'silent' });
   const rows = ['main', 'release-1', 'topic'].map((name) => ({
@@ -130,26 +138,6 @@ test('a silent remote is not asked again within a minute, not even before a refu
   const { refresh, calls } = await setUp(['main'], ['main'], { failure: 'silent' });
   for (const maxAgeMs of [60_000, 0]) await refresh('main', maxAgeMs);
   expect(calls.asks).toBe(1);
-});
-
-test('a remote for which no process is free is asked again, although its requests wait for one', async () => {
-  const { workspace } = await setUp([], []);
-  const stopping = new AbortController().signal;
-  const hanging = { branches: () => new Promise<never>(() => undefined), estimate: () => Promise.reject(new Error()) };
-  const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
-  const remotes = createRemotes({ git: { ...unused, ...hanging }, allowFile: false });
-  const remoteMemory = createRemoteMemory({ storage, remotes, stopping });
-  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remoteMemory });
-  const ask = vi.spyOn(remoteMemory, 'ask');
-  for (let slot = 0; slot < 2; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  for (const asks of [1, 2]) {
-    const refreshed = refreshMirror({ workspace, branch: branchNamed('main'), syncsBranch: true }, 60_000);
-    await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(asks));
-    await vi.advanceTimersByTimeAsync(5_000);
-    await refreshed;
-  }
 });
 
 /** A mirror that is current, and a remote whose requests run until they are answered in the test. */

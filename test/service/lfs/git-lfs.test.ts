@@ -1,251 +1,243 @@
+import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { createRepository, type Repository } from '../../support/git-repository.ts';
+import { lfsClientSettings } from '../../../src/service/lfs/client-settings.ts';
+import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
+import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
-import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
-import { ask } from '../../support/running-service.ts';
-import { runCommand, startServiceProcess } from '../../support/service-process.ts';
-import { bearerOf, takeIn } from '../../support/taken-locks.ts';
-import { startTcpBalancer } from '../../support/tcp-balancer.ts';
+import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
-import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
+import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
-/** Tests the real client as artists and their editors use it: two clones of a repository with two owners. */
+/** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();
-let store: LfsStore;
 
 beforeEach((context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
 });
 
-beforeAll(async () => {
-  store = await startLfsStore();
-});
-afterAll(() => store.close());
-
-const hostOf = (address: string): string => new URL(address).host;
-const atStore = (): Credential => ({ ...store, host: `127.0.0.1:${store.port}` });
-
-/** The secret of an existing token, or the scopes of a new one. */
-interface DeskAccess {
-  readonly secret?: string;
-  readonly scopes?: readonly Scope[];
-}
+const hero = 'Content/Hero.uasset';
+const villain = 'Content/Villain.uasset';
 
 interface Studio {
-  readonly folder: string;
-  readonly repository: Repository;
-  readonly workspace: string;
-  /** A clone whose owner can authenticate with the service and the store. */
-  desk(name: string, access?: DeskAccess): Promise<Desk>;
+  /** Without it, the repository has a file that points clients to the service. */
+  readonly lfsconfig?: (url: string) => string;
+  readonly files?: Readonly<Record<string, string>>;
+  /** The workspace knows the repository, and compares its branches. */
+  readonly settings?: Partial<WorkspaceSettings>;
 }
 
-/** A repository with two assets that points its clients to the service. */
-async function openStudio(lfsUrl?: (workspace: string) => string): Promise<Studio> {
+interface DeskAccess {
+  /** The secret of an existing token, or the scopes of a new one. */
+  readonly secret?: string;
+  readonly scopes?: readonly Scope[];
+  readonly signsIn?: 'at both' | 'at the service' | 'at the store' | 'nowhere';
+  readonly skipSmudge?: boolean;
+}
+
+/** A repository for assets with a workspace, and a store behind the service with credentials of its own. */
+async function openStudio({ lfsconfig, files = {}, settings }: Studio = {}) {
+  const store = await startLfsStore();
+  onTestFinished(store.close);
   const folder = temporaryFolder();
   const repository = createRepository(folder);
-  const workspace = await service.workspace('ssh://git@git.example.com/studio/game.git', { lfs_url: store.url });
-  const url = lfsUrl?.(workspace) ?? `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
-  repository.commit({
-    branch: 'main',
-    files: {
-      '.gitattributes': '*.uasset filter=lfs diff=lfs merge=lfs -text lockable\n',
-      '.lfsconfig': `[lfs]\n\turl = ${url}\n\tlocksverify = true\n`,
-    },
-  });
-  return {
-    folder,
-    repository,
-    workspace,
-    async desk(name, { secret, scopes = ['locks:write'] }: DeskAccess = {}) {
-      const password = secret ?? (await service.token({ name, scopes })).secret;
-      const here = { host: hostOf(url), username: name, password };
-      return setUpDesk({ folder, name, credentials: [here, atStore()] });
-    },
-  };
+  const remote = settings === undefined ? 'ssh://git@git.example.com/studio/game.git' : `file://${repository.path}`;
+  const workspace = await service.workspace(remote, { lfs_url: store.url, ...settings });
+  const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
+  const config = lfsconfig?.(url) ?? `[lfs]\n\turl = ${url}\n\tlocksverify = true\n`;
+  const attributes = '*.uasset filter=lfs diff=lfs merge=lfs -text lockable\n';
+  repository.commit({ branch: 'main', files: { '.gitattributes': attributes, '.lfsconfig': config, ...files } });
+  async function desk(name: string, { secret, scopes = ['locks:write'], ...access }: DeskAccess = {}) {
+    const { signsIn = 'at both', skipSmudge = false } = access;
+    const password = secret ?? (await service.token({ name, scopes })).secret;
+    const here = { host: new URL(url).host, username: name, password };
+    const there = { ...store, host: `127.0.0.1:${store.port}` };
+    const all = { 'at both': [here, there], 'at the service': [here], 'at the store': [there], nowhere: [] };
+    return setUpDesk({ folder, name, credentials: all[signsIn], skipSmudge });
+  }
+  const { paths } = locksOf(service, workspace, service.secret);
+  return { store, repository, workspace, url, desk, held: paths };
 }
 
 /** Two clones that have both assets. */
-async function twoDesks(studio: Studio): Promise<readonly [ada: Desk, bob: Desk]> {
-  const ada = await studio.desk('ada');
-  await ada.commit('Content/Hero.uasset', 'the first hero');
-  await ada.commit('Content/Villain.uasset', 'the first villain');
-  await ada.git('push', '--quiet', 'origin', 'main');
-  const bob = await studio.desk('bob');
-  return [ada, bob];
+async function twoDesks({ desk }: Pick<Awaited<ReturnType<typeof openStudio>>, 'desk'>, branches = ['main']) {
+  const ada = await desk('ada');
+  await ada.commit(hero, 'the first hero');
+  await ada.commit(villain, 'the first villain');
+  await ada.git('push', '--quiet', 'origin', ...branches);
+  return [ada, await desk('bob')] as const;
 }
 
 test("two owners lock, list, verify and unlock, and see each other's locks", async () => {
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
-  expect(await ada.git('lfs', 'lock', 'Content/Hero.uasset')).toContain('Locked Content/Hero.uasset');
-  const inService = (await locksOf(service, studio.workspace, service.secret).list()).body.locks;
-  expect(inService).toMatchObject([{ path: 'Content/Hero.uasset', owner: 'ada' }]);
-
-  const refused = await bob.run('lfs', 'lock', 'Content/Hero.uasset');
-  expect(refused.code).not.toBe(0);
-  for (const part of ['held by ada', inService[0].expires_at, inService[0].acquired_at]) {
-    expect(refused.stderr + refused.stdout).toContain(part);
-  }
+  expect(await ada.git('lfs', 'lock', hero)).toContain(`Locked ${hero}`);
+  const [lock] = (await locksOf(service, studio.workspace, service.secret).list()).body.locks;
+  expect(lock).toMatchObject({ path: hero, owner: 'ada' });
+  const refused = await bob.refused('lfs', 'lock', hero);
+  for (const part of ['held by ada', lock.expires_at, lock.acquired_at]) expect(refused).toContain(part);
   expect(await bob.git('lfs', 'locks')).toMatch(/^Content\/Hero\.uasset\s+ada\s+ID:lock_\S+\n$/);
-  await bob.git('lfs', 'lock', 'Content/Villain.uasset');
+  await bob.git('lfs', 'lock', villain);
   expect(await bob.git('lfs', 'locks', '--verify')).toMatch(
     /^ {2}Content\/Hero\.uasset\s+ada\s+ID:\S+\nO Content\/Villain\.uasset\s+bob\s+ID:\S+\n$/,
   );
-  expect(JSON.parse(await bob.git('lfs', 'locks', '--json', '--path', 'Content/Villain.uasset'))).toMatchObject([
-    { path: 'Content/Villain.uasset', owner: { name: 'bob' } },
+  expect(JSON.parse(await bob.git('lfs', 'locks', '--json', '--path', villain))).toMatchObject([
+    { path: villain, owner: { name: 'bob' } },
   ]);
-
-  const stolen = await bob.run('lfs', 'unlock', 'Content/Hero.uasset');
-  expect(stolen.code).not.toBe(0);
-  expect(stolen.stderr + stolen.stdout).toContain('held by ada');
-  expect(await ada.git('lfs', 'unlock', 'Content/Hero.uasset')).toContain('Unlocked Content/Hero.uasset');
-  expect(await bob.git('lfs', 'lock', 'Content/Hero.uasset')).toContain('Locked');
-});
-
-test('unlock --force needs the scope locks:admin', async () => {
-  const studio = await openStudio();
-  const [ada, bob] = await twoDesks(studio);
-  await ada.git('lfs', 'lock', 'Content/Hero.uasset');
-  const refused = await bob.run('lfs', 'unlock', '--force', 'Content/Hero.uasset');
-  expect(refused.code).not.toBe(0);
-  expect(refused.stderr + refused.stdout).toContain('needs the scope locks:admin');
-  const lead = await studio.desk('lead', { scopes: ['locks:admin'] });
-  expect(await lead.git('lfs', 'unlock', '--force', 'Content/Hero.uasset')).toContain('Unlocked');
-  expect(await ada.git('lfs', 'locks')).toBe('');
+  expect(await bob.refused('lfs', 'unlock', hero)).toContain('held by ada');
+  expect(await bob.refused('lfs', 'unlock', '--force', hero)).toContain('needs the scope locks:admin');
+  expect(await ada.git('lfs', 'unlock', hero)).toContain(`Unlocked ${hero}`);
+  expect(await bob.git('lfs', 'lock', hero)).toContain('Locked');
 });
 
 test('the client refuses to push a file that someone else holds, and pushes one that its user holds', async () => {
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
-  await ada.git('lfs', 'lock', 'Content/Hero.uasset');
+  await ada.git('lfs', 'lock', hero);
   const before = studio.repository.head('main');
   await bob.git('config', 'lfs.setlockablereadonly', 'false');
-  await rm(join(bob.clone, 'Content/Hero.uasset'));
-  await bob.commit('Content/Hero.uasset', 'the hero of bob');
-  const refused = await bob.run('push', 'origin', 'main');
-  expect(refused.code).not.toBe(0);
-  expect(refused.stderr + refused.stdout).toContain('Content/Hero.uasset - ada');
+  await rm(join(bob.clone, hero));
+  await bob.commit(hero, 'the hero of bob');
+  expect(await bob.refused('push', 'origin', 'main')).toContain(`${hero} - ada`);
   expect(studio.repository.head('main')).toBe(before);
-
-  await ada.commit('Content/Hero.uasset', 'the second hero');
+  await ada.commit(hero, 'the second hero');
   await ada.git('push', 'origin', 'main');
   expect(studio.repository.head('main')).not.toBe(before);
-});
-
-test('listing and verifying include all pages of a thousand locks', async () => {
-  const studio = await openStudio();
-  const [ada, bob] = await twoDesks(studio);
-  const { workspace } = studio;
-  const archived = Array.from({ length: 1_000 }, (_, index) => `Archive/${index}.uasset`);
-  const { storage } = service;
-  await storage.commit({ workspace }, (db) =>
-    takeIn(db, storage, archived, { workspace, bearer: bearerOf('importer') }),
-  );
-  await ada.git('lfs', 'lock', 'Content/Hero.uasset');
-  await bob.git('lfs', 'lock', 'Content/Villain.uasset');
-  expect((await bob.git('lfs', 'locks')).split('\n')).toHaveLength(1_003);
-  expect((await bob.git('lfs', 'locks', '--limit', '3')).split('\n')).toHaveLength(4);
-  const verified = await bob.git('lfs', 'locks', '--verify');
-  expect(verified.split('\n').filter((line) => line.startsWith('O '))).toEqual([
-    expect.stringMatching(/^O Content\/Villain\.uasset/),
-  ]);
-  await bob.commit('Content/Villain.uasset', 'the villain of bob');
-  await bob.git('push', 'origin', 'main');
 });
 
 test('a hidden workspace rejects pushes, and does not disable the lock check', async () => {
   const studio = await openStudio();
   const { secret } = await service.token({ name: 'stranger', workspaces: ['another'] });
   const stranger = await studio.desk('stranger', { secret });
-  const refused = await stranger.run('lfs', 'locks');
-  expect(refused.code).not.toBe(0);
-  expect(refused.stderr + refused.stdout).toContain('There is no workspace');
-  await stranger.commit('Content/Hero.uasset', 'a hero');
-  expect((await stranger.run('push', 'origin', 'main')).code).not.toBe(0);
+  expect(await stranger.refused('lfs', 'locks')).toContain('There is no workspace');
+  await stranger.commit(hero, 'a hero');
+  await stranger.refused('push', 'origin', 'main');
   expect(await stranger.git('config', '--list', '--local')).not.toContain('locksverify');
   // Without the required setting (see docs/git-lfs.md), the check only warns, and the batch rejects the push.
-  await stranger.git('config', 'lfs.url', (await stranger.git('config', '--file', '.lfsconfig', 'lfs.url')).trim());
+  await stranger.git('config', 'lfs.url', studio.url);
   await stranger.git('rm', '--quiet', '.lfsconfig');
   await stranger.git('commit', '--quiet', '--message', 'no check');
-  const { stderr } = await stranger.run('push', 'origin', 'main');
-  expect(stderr).toMatch(/^warning: Authentication error: .*There is no workspace/);
+  expect(await stranger.refused('push', 'origin', 'main')).toMatch(
+    /^warning: Authentication error: .*There is no workspace/,
+  );
 });
 
 test('pushed objects go to the store behind the service and back, with the credentials of the store', async () => {
   const studio = await openStudio();
+  const { store } = studio;
   await twoDesks(studio);
   expect([...store.objects.values()].map(String)).toContain('the first hero');
   const carla = await studio.desk('carla', { scopes: [] });
   await carla.git('lfs', 'pull');
-  expect(await readFile(join(carla.clone, 'Content/Hero.uasset'), 'utf8')).toBe('the first hero');
+  expect(await readFile(join(carla.clone, hero), 'utf8')).toBe('the first hero');
   for (const authorization of store.authorizations) expect(atob((authorization ?? '').slice(6))).not.toContain('wsa_');
 });
 
-test('a client that authenticates with a header needs another header for the store', async () => {
-  const studio = await openStudio();
+test('a remote only for locks lets users lock by its name, with a header as their credentials', async () => {
+  const { desk, held } = await openStudio({
+    lfsconfig: (url) => `[lfs]\n\tlocksverify = true\n[remote "locks"]\n\tlfsurl = ${url}\n`,
+  });
   const { secret } = await service.token({ name: 'dora', scopes: ['locks:write'] });
-  const { folder } = studio;
-  const dora = await setUpDesk({ folder, name: 'dora' });
+  const dora = await desk('dora', { signsIn: 'nowhere' });
   await dora.git('config', `http.${service.baseUrl}.extraHeader`, `Authorization: Bearer ${secret}`);
-  await dora.commit('Content/Hero.uasset', 'the hero of dora');
-  await dora.git('lfs', 'lock', 'Content/Hero.uasset');
-  expect((await dora.run('push', 'origin', 'main')).code).not.toBe(0);
-  const { username, password, url } = store;
-  await dora.git(
-    'config',
-    `http.${new URL(url).origin}.extraHeader`,
-    `Authorization: Basic ${btoa(`${username}:${password}`)}`,
-  );
-  await dora.git('push', 'origin', 'main');
-  expect([...store.objects.values()].map(String)).toContain('the hero of dora');
+  await dora.commit(hero, 'the first hero');
+  expect(await dora.git('lfs', 'lock', '--remote', 'locks', hero)).toContain('Locked');
+  expect(await dora.git('lfs', 'locks', '--remote', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset/);
+  await dora.git('lfs', 'unlock', '--remote', 'locks', hero);
+  expect(await held()).toEqual([]);
 });
 
-test('a remote only for locks lets users lock by its name', async () => {
-  const studio = await openStudio();
-  const { workspace, repository } = studio;
-  const url = `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
-  const lfsconfig = `[lfs]\n\tlocksverify = true\n[remote "locks"]\n\tlfsurl = ${url}\n`;
-  repository.commit({ branch: 'main', files: { '.lfsconfig': lfsconfig } });
-  const ada = await studio.desk('ada');
-  await ada.commit('Content/Hero.uasset', 'the first hero');
-  expect(await ada.git('lfs', 'lock', '--remote', 'locks', 'Content/Hero.uasset')).toContain('Locked');
-  expect(await ada.git('lfs', 'locks', '--remote', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset/);
-  await ada.git('lfs', 'unlock', '--remote', 'locks', 'Content/Hero.uasset');
-  expect((await locksOf(service, workspace, service.secret).list()).body.locks).toEqual([]);
-});
-
-test('a stopped service makes a push fail, and locks survive its restart', async () => {
-  const folder = temporaryFolder();
-  let target: number | undefined;
-  const balancer = await startTcpBalancer({ targets: () => (target === undefined ? [] : [target]) });
-  onTestFinished(balancer.close);
-  async function start() {
-    const running = await startServiceProcess({ folder: join(folder, 'data') });
-    target = Number(new URL(running.baseUrl).port);
-    return running;
+/** A repository whose clones find the store without the service, and the commands that point a clone to the service. */
+async function openProject() {
+  const studio = await openStudio({ lfsconfig: () => '' });
+  async function desk(name: string, access: DeskAccess) {
+    const made = await studio.desk(name, { ...access, skipSmudge: true });
+    await made.git('config', 'remote.origin.lfsurl', studio.store.url);
+    return made;
   }
-  const first = await start();
-  const studio = await openStudio(() => `http://127.0.0.1:${balancer.port}/v1/workspaces/${first.workspace}/lfs`);
-  const address = `http://127.0.0.1:${balancer.port}`;
-  const update = ['workspace', 'update', first.workspace, '--lfs-url', store.url];
-  expect(await runCommand(update, { folder: join(folder, 'data') })).toMatchObject({ code: 0 });
-  const ada = await studio.desk('ada', { secret: first.token });
-  await ada.commit('Content/Hero.uasset', 'the first hero');
-  await ada.git('lfs', 'lock', 'Content/Hero.uasset');
-  target = undefined;
-  await first.kill();
-  expect((await ada.run('push', 'origin', 'main')).code).not.toBe(0);
-  expect((await ada.run('lfs', 'unlock', 'Content/Hero.uasset')).code).not.toBe(0);
+  const founder = await desk('founder', { signsIn: 'at the store' });
+  await founder.commit(hero, 'the first hero');
+  await founder.git('push', '--quiet', 'origin', 'main');
+  const commands = lfsClientSettings(service.baseUrl, studio.workspace).perClone;
+  const optIn = async (clone: Desk) => {
+    for (const command of commands) await clone.git(...command.split(' ').slice(1));
+  };
+  return { desk, optIn };
+}
 
-  const second = await start();
+test('a clone with the printed commands can lock, verify, pull and push', async () => {
+  const { desk, optIn } = await openProject();
+  const ada = await desk('ada', {});
+  await optIn(ada);
+  await ada.git('lfs', 'pull');
+  await ada.git('lfs', 'lock', hero);
+  expect(await ada.git('lfs', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset\s+ada\s/);
+  await ada.commit(hero, 'the second hero');
   await ada.git('push', 'origin', 'main');
-  expect(await ada.git('lfs', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset/);
-  await ada.git('lfs', 'unlock', 'Content/Hero.uasset');
-  const { body } = await ask(address, 'GET', `/v1/workspaces/${second.workspace}/locks`, { token: first.token });
-  expect(body.locks).toEqual([]);
-  await second.stop();
+});
+
+test('for an ssh remote, git-lfs with the printed settings uses the store over https, and not ssh', async () => {
+  const { desk, optIn } = await openProject();
+  async function overSsh(clone: Desk) {
+    await clone.git('config', 'remote.origin.url', 'ssh://git@git.example.com/studio/game.git');
+    await clone.git('config', '--unset', 'remote.origin.lfsurl');
+    await clone.git('config', 'core.sshCommand', 'echo ssh was asked >&2; false');
+    expect(await clone.refused('lfs', 'pull')).toContain('ssh was asked');
+    await optIn(clone);
+    return clone;
+  }
+  const without = await overSsh(await desk('without', { signsIn: 'at the service' }));
+  expect(await without.refused('lfs', 'pull')).not.toContain('ssh was asked');
+  const withBoth = await overSsh(await desk('with-both', {}));
+  await withBoth.git('lfs', 'pull');
+});
+
+test('a lock on an outdated file is refused with the reason, and granted after a merge', async () => {
+  const { desk, held } = await openStudio({ settings: { latest: 'refuse', latest_branches: '["main","release/*"]' } });
+  const [ada, bob] = await twoDesks({ desk: (name) => desk(name, { scopes: ['locks:write', 'contents:read'] }) }, [
+    'main',
+    'main:release/1.4',
+  ]);
+  await bob.git('switch', '--quiet', '--create', 'feature');
+  await bob.git('push', '--quiet', '--set-upstream', 'origin', 'feature');
+  await ada.git('config', 'lfs.setlockablereadonly', 'false');
+  await ada.commit(hero, 'hero 2');
+  await ada.git('push', '--quiet', 'origin', 'main:release/1.4');
+  // As the Unreal plugin does, with several files at once. The other one is the same on all branches.
+  expect(await bob.refused('lfs', 'lock', hero, villain)).toMatch(
+    /Content\/Hero\.uasset is outdated on feature: release\/1\.4 has a newer version, from commit \w+ by ada .*Merge release\/1\.4 first/s,
+  );
+  expect(await held()).toEqual([villain]);
+
+  await bob.git('pull', '--quiet', '--no-edit', 'origin', 'release/1.4');
+  await bob.git('push', '--quiet', 'origin', 'feature');
+  await expect.poll(() => bob.git('lfs', 'lock', hero).catch(String), { timeout: 30_000 }).toContain('Locked');
+  expect(await held()).toEqual([hero, villain]);
+}, 120_000);
+
+test.each([
+  ['from the mirror while the store is down', true],
+  ['from the store, with its own credentials, if the mirror lacks some', false],
+])('a clone gets all objects %s', async (_, isMirrored) => {
+  const assets = ['Hero', 'World'].map((name, index) => [name, randomBytes(1_000 + index * 400_000)] as const);
+  const files = assets.map(([name, content]) => {
+    return [`${name}.uasset`, pointerTo(nameOf(content))] as const;
+  });
+  const { store, workspace, desk } = await openStudio({ files: Object.fromEntries(files) });
+  for (const [, content] of assets) store.put(content);
+  for (const [, content] of isMirrored ? assets : assets.slice(1)) {
+    await storeObject(service.dataFolder, workspace, content);
+  }
+  if (isMirrored) await store.close();
+  const { clone, git } = await desk('ci', {
+    scopes: ['contents:read'],
+    signsIn: isMirrored ? 'at the service' : 'at both',
+  });
+  for (const [name, content] of assets) expect(await readFile(join(clone, `${name}.uasset`))).toEqual(content);
+  await git('lfs', 'fsck');
+  expect(store.downloads).toHaveLength(isMirrored ? 0 : assets.length);
 });

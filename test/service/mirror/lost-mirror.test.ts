@@ -65,19 +65,6 @@ describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kin
     await client.git('clone', '--quiet', mirror.url, 'game');
   });
 
-  test('is complete again after one branch was synced, also for who was served before', async () => {
-    const mirror = await mirrored(service, folder, service.secret);
-    mirror.remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art', from: 'main', files: { a: '2' } });
-    await mirror.sync();
-    await mirror.sync('art');
-    const client = await gitClient();
-    const listed = await client.git('ls-remote', mirror.url);
-    await removeFolder(mirror);
-    await mirror.sync();
-    expect(await client.git('ls-remote', mirror.url)).toBe(listed);
-    await client.git('clone', '--quiet', mirror.url, 'game');
-  });
-
   test('is told to come back while the remote is down, and leaves no branch out', async () => {
     const mirror = await mirrored(service, folder, service.secret);
     mirror.remote.commit({ branch: 'main', files: { a: '1' } });

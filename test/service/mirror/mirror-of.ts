@@ -1,5 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -7,7 +8,7 @@ import { createRepository, type Repository } from '../../support/git-repository.
 import type { RunningService } from '../../support/running-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -21,6 +22,7 @@ export async function gitClient() {
   const env = {
     PATH: process.env['PATH'],
     HOME: home,
+    TMPDIR: tmpdir(),
     LANG: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
@@ -45,10 +47,8 @@ export async function gitClient() {
     async refused(...args: readonly string[]): Promise<string> {
       const { code, stdout, stderr } = await run(...args);
       expect(code, stdout + stderr).not.toBe(0);
-      return stderr;
+      return stderr + stdout;
     },
-    /** Starts git, which runs until it is stopped. */
-    start: (...args: readonly string[]) => spawn('git', args, { cwd: folder, env, detached: true, stdio: 'ignore' }),
     async settings(text: string): Promise<void> {
       await writeFile(join(home, '.gitconfig'), text);
     },

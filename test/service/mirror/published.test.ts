@@ -69,16 +69,6 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     }
   });
 
-  test('serves every object of a synced branch, however old', async () => {
-    const mirror = await newMirror();
-    mirror.remote.commit(...manyCommits(30));
-    await mirror.sync();
-    const of = (revision: string) => mirror.remote.git('rev-parse', revision).trim();
-    for (const id of [of('main~29'), of('main~29^{tree}'), of('main~20:folder-2')]) {
-      expect((await post(mirror, fetchOf(id))).text, id).toContain('PACK');
-    }
-  });
-
   test.each(['2', '0'])(
     'completes an earlier clone after the branch was force-pushed, in version %s',
     async (version) => {
@@ -161,17 +151,6 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     expect((await post(mirror, packets('command=ls-refs', '0000'))).text).toContain(`ERR ${reason}`);
     await mirror.sync();
     await client.git('clone', '--quiet', mirror.url, 'game');
-  });
-
-  test('responds 404 if its workspace is removed between two requests of a clone', async () => {
-    const mirror = await newMirror();
-    mirror.remote.commit(...manyCommits(2));
-    await mirror.sync();
-    const { workspace } = mirror;
-    await service.storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', workspace).execute());
-    const { status, text } = await post(mirror, packets('command=ls-refs', '0000'));
-    expect([status, text]).toEqual([404, expect.stringContaining('There is no workspace')]);
-    expect(await (await gitClient()).refused('clone', mirror.url, 'game')).toContain('remote: There is no workspace');
   });
 
   test('serves one consistent state to each clone during syncs, force pushes and maintenance', async () => {

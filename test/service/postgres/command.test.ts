@@ -71,7 +71,7 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
       await client.end();
       const { code, stderr } = await run(['token', 'list'], other.url);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^workspace-service: The database was made by a newer version of the service/);
+      expect(stderr).toMatch(/^workspace-service: The database was created by a newer version of the service/);
     } finally {
       await other.remove();
     }

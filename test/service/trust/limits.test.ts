@@ -80,7 +80,7 @@ describe('the form of a token exchange', () => {
       'has another grant type',
       { form: { grant_type: 'client_credentials' } },
       'unsupported_grant_type',
-      /The only grant_type/,
+      /The only supported grant_type/,
     ],
     [
       'has another type of token',

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
-import { countWaiting, queuePositionOf } from '../../locks/line.ts';
+import { countWaiting, placeInLine } from '../../locks/line.ts';
 import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
@@ -32,7 +32,7 @@ const maxWaits = 20;
 export function addOwnLocksPage(site: Site): void {
   addPage(site, '/my-locks', 'locks:read', async (call) => ({
     title: 'My locks',
-    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
+    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with any of their tokens.</p>
       ${liveState(call.now, notifyButton)}
       ${await waitSections(site, call)}
       <section data-part="own">${await ownLocksSection(site, call)}</section>`,
@@ -73,12 +73,9 @@ type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
 
 const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['bearer']) =>
   Promise.all(
-    (await waitsOfOwner(storage, bearer, maxWaits)).map(async ({ line, ...wait }) => {
+    (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
-      const [place, found] = await Promise.all([
-        queuePositionOf(storage, { workspace, path: line, waitId }),
-        locks.find({ workspace, path }),
-      ]);
+      const [place, found] = await Promise.all([placeInLine(storage, waitId), locks.find({ workspace, path })]);
       return { ...wait, place, holder: found?.isActive ? toLock(found) : undefined };
     }),
   );

@@ -112,7 +112,7 @@ describe('the locks page', () => {
     await path.fill('Content/Hreo.uasset');
     await page.getByLabel('For how long').fill('1h');
     await path.press('Enter');
-    await page.getByText('This file is in no synced branch.').waitFor();
+    await page.getByText('No synced branch has this file.').waitFor();
     await expectProblem(page, /status of 422/);
     await page.getByRole('button', { name: 'Lock it anyway' }).waitFor();
     await expectAccessible(page);
