@@ -31,15 +31,12 @@ const testsOf = (script: string): readonly string[] => scripts[script]?.match(/\
 
 /** Slow tests of `npm run test:e2e`, which also runs every form of the others. */
 const slow = [
-  'recorded-gateways',
   'outdated',
   'pools',
   'run-api',
   'scenarios/any-of-several',
   'scenarios/cancelled',
-  'scenarios/limited-service',
   'scenarios/several-steps',
-  'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
 ];
 
@@ -49,7 +46,6 @@ const modelled = [
   'scenarios/lost-lock',
   'scenarios/lost-response',
   'scenarios/network-gone',
-  'scenarios/overlapping-sets',
 ];
 
 /** Tests that are slow, and seldom break, have commands of their own. `.ci/run` calls them all. */
@@ -74,11 +70,8 @@ const measuredInTime = [
   'test/fire/failover.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
-  'test/fire/line.test.ts',
   'test/cli/receive-time.test.ts',
   'test/service/storage/when-busy.test.ts',
-  'test/service/workspaces/remove-workspace.test.ts',
-  'test/service/webhooks/silent-receivers.test.ts',
 ];
 
 const all = [
@@ -88,8 +81,7 @@ const all = [
   'test/service/http/arbitrary-input.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
-  'test/service/webhooks/{deliver-limits,delivery-slots,ordering,quotas}.test.ts',
-  'test/service/workspaces/remove-workspace.test.ts',
+  'test/service/webhooks/ordering.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
   'test/fire/*.test.ts',

@@ -66,10 +66,12 @@ const isNode = (value: unknown): value is Node =>
 const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null ? Object.entries(value).find(([name]) => name === field)?.[1] : undefined;
 
-/** Three words, not all of them in code: headers, SQL and selectors have no words between spaces. */
+/** Three words, not all of them in code: headers, selectors and most SQL have no words between spaces. */
 const isMessage = (text: string): boolean =>
   (text.match(/(?<=^|[\s(“"])[A-Za-z][a-z’']*(?=$|[\s.,;:)?!”"])/g) ?? []).length >= 3 &&
-  !/^(select|insert into|update|delete from|create|drop|alter|pragma|coalesce|(before|after) insert)\b/.test(text);
+  !/^(select|insert into|update|delete from|create|drop|alter|pragma|coalesce|(before|after) (insert|update|delete)|integer|bigint|[\w.]+ as \w+$)\b/.test(
+    text,
+  );
 
 if (import.meta.main) {
   const [folder = 'src'] = process.argv.slice(2);

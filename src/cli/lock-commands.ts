@@ -185,7 +185,7 @@ const lockCheck = defineRemoteCommand({
     'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
     'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
     'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
-    'The first of GL_USERNAME, GITEA_PUSHER_NAME, GITHUB_USER_LOGIN, REMOTE_USER that is set names the pusher. If none is, or if GITEA_DEPLOY_KEY_ID is that of a key, all locks count.',
+    'The first of GL_USERNAME, GITEA_PUSHER_NAME, GITHUB_USER_LOGIN, REMOTE_USER that is set names the pusher. If none is set, or the push uses a deploy key (GITEA_DEPLOY_KEY_ID), all locks count.',
   ],
   arguments: { paths: rest('PATH', 'a path to check', heldPath) },
   flags: {
@@ -222,7 +222,7 @@ const lockRun = defineCommand({
   summary: 'run a command while holding locks',
   details: [
     pathsHelp,
-    'Without WORKSPACE_TOKEN, a CI job uses its identity: WORKSPACE_ID_TOKEN, or what Buildkite or GitHub issues.',
+    'Without WORKSPACE_TOKEN, a CI job uses its identity token: WORKSPACE_ID_TOKEN, or the one that Buildkite or GitHub issues.',
     'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It forwards signals.',
     'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
     'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that closes when they are no longer renewed.',

@@ -34,9 +34,9 @@ export async function releaseRemoteLocks(
       case 'released':
         return undefined;
       case 'absent':
-        return `There is no longer a lock on ${path}.`;
+        return `The lock on ${path} has ended already.`;
       case 'other':
-        return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
+        return `The lock on ${path} has ended already. A newer one was left alone: it is held by ${holderText(result.holder ?? lock)}.`;
       case 'failed': {
         // Without a response, or after an error of a server, the lock may be released.
         const { status = 500, message } = result.error;

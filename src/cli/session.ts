@@ -63,12 +63,12 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     ledger,
     context: { ...time, ...settling, terms, signal: interrupted, log: { line: report } },
     release,
-    /** Also reports locks that unanswered requests may have left, and includes them in the number. */
-    async releaseAfterFailure(maxMs: number): Promise<number> {
+    /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
+    async releaseAfterFailure(maxMs: number): Promise<boolean> {
       const left = (await release(maxMs)) + (await endUnanswered(maxMs));
       const { unanswered } = ledger.read();
       for (const intent of unanswered) report(unansweredText(intent));
-      return left + unanswered.length;
+      return left === 0 && unanswered.length === 0;
     },
   };
 }

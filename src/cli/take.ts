@@ -56,8 +56,8 @@ export async function takeLocks(connect: (branch?: string) => Promise<RemoteServ
     if (result.waitedMs > 0) await refuseOutdated(remote, request, reported).catch(keepUncompared);
     return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
   } catch (error) {
-    const left = await releaseAfterFailure(rollBackMs);
-    throw error instanceof CommandError && left === 0
+    const isReleased = await releaseAfterFailure(rollBackMs);
+    throw error instanceof CommandError && isReleased
       ? new CommandError(`${error.message} Nothing was locked.`)
       : error;
   }

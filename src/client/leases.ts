@@ -86,7 +86,7 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
         body: bodyOf(request),
         ...(wait !== undefined &&
           wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
-        expect: expectLease,
+        expect: (response) => (response.status === 202 ? expectLease(response) : expectLocks(response, request)),
         isOptional: true,
       },
       within,
@@ -169,6 +169,12 @@ const bodyOf = ({ from, count, type, ttl }: LeaseRequest): NonNullable<Request['
 const entriesOf = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);
 
 const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');
+/** Without all its locks, a lease was not granted, whatever the response says. */
+const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
+  expectResource(
+    'lease',
+    () => locksIn(response, request, 0).length + lostAmong(response).length >= request.count,
+  )(response);
 const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
 const expectReleased = expectResource('end of a lease', ({ released }) => isArray(released));
 const expectEnd: Request['expect'] = (response) => (response.status === 204 ? undefined : expectReleased(response));

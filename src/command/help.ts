@@ -43,7 +43,7 @@ export function commandHelp(command: Command, columns = maxColumns): readonly st
 
 const flagsHelp = [
   'A variable can stand for a flag, such as WORKSPACE_SERVICE_DATA for --data.',
-  'The command line comes first. What cannot be undone must be typed.',
+  'The command line takes precedence. Flags for what cannot be undone have no variable.',
 ];
 
 /** The help of the program, or of the commands of a group such as `token`. */

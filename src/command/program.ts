@@ -13,7 +13,7 @@ export async function runProgram(args: readonly string[], context: ProgramContex
   } catch (error) {
     const isExpected = error instanceof CommandError;
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const text = isExpected ? error.message : `Unexpected error. This is a bug in the service:\n${trace}`;
+    const text = isExpected ? error.message : `Internal error. This is a bug: report it with this trace.\n${trace}`;
     printLines(context.io.stderr, `${programName}: ${text}`.split('\n'));
     return isExpected ? error.exitCode : 1;
   }

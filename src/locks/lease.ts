@@ -79,7 +79,7 @@ export function acquireLease(context: LockContext & { readonly terms: LockTerms 
     if (state === 'open') {
       const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
       if (ended.kind !== 'ended') {
-        log.line(`The locks may have been granted, and could not be given back yet: ${ended.error.message}`);
+        log.line(`The locks may have been granted, and could not be released yet: ${ended.error.message}`);
       }
     }
     state = 'over';

@@ -64,10 +64,6 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
     expect(await placeOf(operation, [planIn(place), inGame])).toEqual(place);
   });
 
-  test('are taken from the only workspace where the job still holds locks', async () => {
-    expect(await placeOf(operation, [inFilm, inGame, ended(inFilm)])).toEqual(place);
-  });
-
   test('are taken from the paths that its steps tried to lock, if the job holds none', async () => {
     expect(await placeOf(operation, [planIn(place), inGame, ended(inGame)])).toEqual(place);
     expect(await placeOf(operation, [planIn(place)])).toEqual(place);
@@ -89,21 +85,20 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   });
 
   test('are required as inputs if the job has locks in several places, and the error lists the places', async () => {
-    expect(await problemsOf(operation, [inGame, inFilm])).toEqual([
-      'Input `workspace` is missing. This job has locks in several workspaces: game on https://workspaces.example.com/v1, film on https://workspaces.example.com/v1. Use one step for each, and name its workspace.',
-    ]);
     expect(await problemsOf(operation, [inGame, grantOf('a', { ...elsewhere, key: 'elsewhere' })])).toEqual([
-      'Input `base-url` is missing. This job has locks on several services: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service.',
+      'Input `base-url` is missing. This job has locks in several places: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service and workspace.',
     ]);
   });
 
   test('are required as inputs if no step has locked anything', async () => {
+    const reason =
+      'No step of this job has locked anything there, so name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
     expect(await problemsOf(operation, [])).toEqual([
-      'Input `base-url` is missing. No step of this job has locked anything, so the step must name the service, such as https://workspaces.example.com/v1.',
-      'Input `workspace` is missing. No step of this job has locked anything, so the step must name the workspace. `operation: list-workspaces` lists the workspaces.',
+      `Input \`base-url\` is missing. ${reason}`,
+      `Input \`workspace\` is missing. ${reason}`,
     ]);
     expect(await problemsOf(operation, [inGame], { 'base-url': elsewhere.service })).toEqual([
-      expect.stringMatching(/^Input `workspace` is missing\. No step of this job has locked anything on this service,/),
+      `Input \`workspace\` is missing. ${reason}`,
     ]);
   });
 
@@ -123,14 +118,6 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
     for (const given of [{ locks: handoff(first) }, { 'locks-file': file }]) {
       expect(await placeOf(operation, [inGame, first, renewed], given)).toEqual(film);
     }
-  });
-
-  test('are required as inputs if `locks` names a lock of another job', async () => {
-    const another = grantOf('b');
-    expect(await problemsOf(operation, [inGame], { locks: handoff(inGame, another) })).toEqual([
-      'Input `base-url` is missing. Not all locks that the step names belong to this job, so it must also name their service, such as https://workspaces.example.com/v1.',
-      'Input `workspace` is missing. Not all locks that the step names belong to this job, so it must also name their workspace. `operation: list-workspaces` lists the workspaces.',
-    ]);
   });
 
   test('are still found if `locks` is invalid, so that only that is reported', async () => {

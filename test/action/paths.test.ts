@@ -72,26 +72,18 @@ test.each<[string, string, readonly string[]]>([
     ['b', 'a', composed, 'B'],
   ],
   ['a pattern stands for all files that it matches, in order', 'Content/Maps/**/*.umap', [arena, cave]],
-  ['a pattern may have backslashes', 'Content\\Maps\\*.umap', [arena]],
-  ['a pattern may have redundant segments', './Content//Maps/./*.umap', [arena]],
+  ['a pattern may have backslashes and redundant segments', '.\\Content\\\\Maps\\.\\*.umap', [arena]],
   ['a pattern may have alternatives', 'Content/Maps/*.{umap,upk}', [arena]],
   ['a pattern may have single wildcards', 'Content/?aps/Arena.*', [arena]],
   ['a path that several lines match counts once', `Content/Maps/*.umap\n${arena}\nContent/**/Arena.umap`, [arena]],
   ['a composed pattern matches a name that is stored decomposed', 'Conten?/Caf\u00e9.umap', [composed]],
-  ['a decomposed pattern matches a name that is stored decomposed', 'Conten?/Cafe\u0301.umap', [composed]],
   ['a file name may look like a pattern', 'Content/Rock[1].fbx', ['Content/Rock[1].fbx']],
-  ['a file name that looks like a pattern may have backslashes', 'Content\\Rock[1].fbx', ['Content/Rock[1].fbx']],
-  [
-    'a file name that looks like a pattern may have redundant segments',
-    './Content/Rock[1].fbx',
-    ['Content/Rock[1].fbx'],
-  ],
+  ['a file name that looks like a pattern may have backslashes', '.\\Content\\Rock[1].fbx', ['Content/Rock[1].fbx']],
   ['a file name may have braces', 'Content/{a,b}.txt', ['Content/{a,b}.txt']],
   ['a file name may start with !', '!important.txt', ['!important.txt']],
   ['! excludes paths of earlier lines', 'Content/Maps/**\n!**/*.txt', [arena, cave]],
   ['! does not exclude paths of later lines', '!**/Arena.umap\nContent/Maps/*.umap', [arena]],
   ['! excludes a path without a file', 'Content/New.uasset\na\n!Content/*.uasset', ['a']],
-  ['! excludes a path by its name', 'Content/New.uasset\na\n!Content/New.uasset', ['a']],
   ['! excludes a path in whatever form it is written', 'Content/New.uasset\na\n!./Content\\New.uasset', ['a']],
   ['! excludes a file whose name looks like a pattern', 'Content/*.fbx\na\n!Content/Rock[1].fbx', ['a']],
   ['! excludes a name whether composed or decomposed', `Content/Caf*\na\n!${decomposed}`, ['a']],
@@ -108,7 +100,7 @@ test('a pattern matches neither folders nor hidden files such as those of the re
 const relative = 'A pattern is relative to the checkout: it must not start with / or a drive, nor be empty.';
 
 test.each([
-  ...['../*.umap', 'Content/../../*.umap', '..\\*.umap', '../a[1].txt'].map((pattern) => [
+  ...['Content/../../*.umap', '..\\*.umap', '../a[1].txt'].map((pattern) => [
     pattern,
     'A pattern must not leave the checkout with "..".',
   ]),
@@ -130,10 +122,6 @@ test.each(['Content/Maps/*.umap\n!**', '!a'])('rejects lines that exclude all pa
   expect(await problems(lines)).toEqual([
     'Input `path` selects nothing: its lines with "!" exclude everything that the other lines select.',
   ]);
-});
-
-test('reports every wrong line', async () => {
-  expect(await problems('x/*\nContent/Hero.uasset\n../*\n/*')).toHaveLength(3);
 });
 
 test('treats a link to a file as a file', async () => {
@@ -162,12 +150,6 @@ describe('the paths that a job has locked', () => {
   ])('%s, even if the checkout lacks them', async (_, lines, expected) => {
     expect((await paths(lines, { lockedPaths }))?.toSorted()).toEqual(expected);
   });
-
-  test('are mentioned in the error about a pattern that matches neither a lock nor a file', async () => {
-    expect(await problems('Sounds/**', { lockedPaths })).toEqual([
-      `Input \`path\` has the line "Sounds/**". This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`,
-    ]);
-  });
 });
 
 test('distinguishes named paths from matched paths', async () => {
@@ -193,20 +175,6 @@ test('the path of the checkout may end in a slash, be a link and contain wildcar
   }
   expect(await paths('*.txt', { checkout: await folderWith('we[i]rd *', 'a.txt') })).toEqual(['a.txt']);
   expect(await problems('*.txt', { checkout: join(folder, 'missing') })).toHaveLength(1);
-});
-
-test('matches ten thousand files within seconds', async () => {
-  const names = Array.from({ length: 1_000 }, (_, number) => `${String(number).padStart(4, '0')}.umap`);
-  const at = await folderWith('many', ...names.map((name) => join('0', name)));
-  // Links to one folder, because creating all the files would dominate the test.
-  const folders = Array.from({ length: 10 }, (_, number) => String(number));
-  for (const name of folders.slice(1)) await symlink('0', join(at, name));
-  const started = performance.now();
-  const lines = [...folders.map((name) => `${name}/*.umap`), '!**/*5.umap', '!no/**'];
-  expect(await paths(lines.join('\n'), { checkout: at })).toEqual(
-    folders.flatMap((name) => names.filter((file) => !file.endsWith('5.umap')).map((file) => `${name}/${file}`)),
-  );
-  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 test('resolves any lines to unique paths in the canonical form of locks', async () => {

@@ -1,15 +1,13 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
-import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { copyOfDist, filesOfDist, isChunk, readDist, removeChunks } from './committed.ts';
+import { copyOfDist, removeChunks } from './committed.ts';
 
 const bad = {
   operation: 'lock',
@@ -27,18 +25,6 @@ const wrong = ['base-url', 'token', 'request-timeout', 'retries', 'workspace', '
 const namesOf = ({ annotations }: StepResult): readonly string[] =>
   annotations.map(({ message }) => /^Input `([^`]+)`/.exec(message)?.[1] ?? message);
 
-test('reports a wrong input before any request', async () => {
-  const server = await startOtherServer(json(200, { workspaces: [] }));
-  const job = await startJob();
-  const right = { operation: 'list-workspaces', 'base-url': server.baseUrl, token: 'wsa_0123456789' };
-  const result = await job.run({ with: { ...right, retries: 'many' } });
-  expect(result.conclusion).toBe('failure');
-  expect(namesOf(result)).toEqual(['retries']);
-  expect(server.requests).toEqual([]);
-  expect((await job.run({ with: right })).conclusion).toBe('success');
-  expect(server.requests).toHaveLength(1);
-});
-
 test('reports all wrong inputs at once, and loads the network code only for valid ones', async () => {
   const folder = await copyOfDist();
   await removeChunks(folder);
@@ -55,47 +41,6 @@ test('reports all wrong inputs at once, and loads the network code only for vali
   const right = { operation: 'list-workspaces', 'base-url': 'http://127.0.0.1:1/v1', token: 'wsa_0123456789' };
   const accepted = await job.run({ ...entries, with: right });
   expect(accepted.log).toMatch(/Cannot find module .*index\.js/);
-});
-
-test('loads the code that reads changed files only with changed-files: true', async () => {
-  const folder = await copyOfDist();
-  const chunks = (await filesOfDist()).filter((file) => isChunk(file) && !file.includes('/'));
-  const code = await Promise.all(chunks.map(readDist));
-  const [octokit, another] = chunks.filter((_, index) => code[index]?.includes('octokit-core.js/'));
-  if (octokit === undefined) throw new Error('No chunk has it.');
-  expect(another).toBeUndefined();
-  await rm(join(folder, octokit));
-
-  const server = await startOtherServer(json(200, { locks: [] }));
-  const api = await startGitHubApi({ pulls: { 7: { files: [] } } });
-  const event = pullRequestEvent({ number: 7, head: 'topic' });
-  const job = await startJob({ event, run: { apiUrl: api.apiUrl } });
-  const inputs = { operation: 'list-locks', 'base-url': server.baseUrl, token: 'wsa_0123456789', workspace: 'game' };
-  const main = join(folder, 'index.js');
-  expect(await job.run({ main, with: inputs })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
-  const changed = { ...inputs, 'changed-files': 'true' };
-  expect((await job.run({ main, with: changed })).log).toMatch(/Cannot find module .*index\.js/);
-  expect(await job.run({ with: changed })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
-});
-
-test('loads the code for token exchange only without a token, in a step, its post-step and the renewal', async () => {
-  const folder = await copyOfDist();
-  const chunks = (await filesOfDist()).filter(isChunk);
-  const code = await Promise.all(chunks.map(readDist));
-  const proving = chunks.filter((_, index) => code[index]?.includes('oauth:grant-type:token-exchange'));
-  expect(proving.map((file) => dirname(file))).toEqual(['.', 'post', 'renew']);
-  for (const chunk of proving) await rm(join(folder, chunk));
-
-  const server = await startOtherServer(json(200, { workspaces: [] }));
-  const job = await startJob({
-    env: { ACTIONS_ID_TOKEN_REQUEST_URL: server.origin, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner-token' },
-  });
-  const inputs = { operation: 'list-workspaces', 'base-url': server.baseUrl };
-  const main = join(folder, 'index.js');
-  expect(await job.run({ main, with: { ...inputs, token: 'wsa_0123456789' } })).toMatchObject({
-    conclusion: 'success',
-  });
-  expect((await job.run({ main, with: inputs })).log).toMatch(/Cannot find module .*index\.js/);
 });
 
 /** Modules that take Node milliseconds to load: together as long as the rest of its start. */

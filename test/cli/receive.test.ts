@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { locksOf, type SharedService, sharedService } from '../service/http/shared-service.ts';
 import { createGitServer, type GitServer, type GitServerOptions, hookScript } from '../support/git-server.ts';
 import { freePort, listenHere } from '../support/listen.ts';
-import { runCommand } from '../support/service-process.ts';
 
 const service = sharedService();
 const onWindows = sharedService(undefined, { windowsPaths: true });
@@ -84,25 +83,6 @@ describe('lock check --receive', () => {
     expect(server.repository.head('main')).not.toBe(server.git('rev-parse', 'main'));
     const { seen } = await server.pushOverHttp('ada', 'main');
     expect(seen).toMatch(/^To http:.*\n {3}\S+ {2}main -> main\n$/);
-  });
-
-  test('accepts the push of a job with its lock, and refuses that of a job without', async () => {
-    server.change({ [hero]: 'built' });
-    const environment = {
-      WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
-      WORKSPACE_TOKEN: await tokenOf('release bot'),
-      WORKSPACE_ID: workspace,
-      GIT_SSH_COMMAND: await server.sshAs({ GITEA_PUSHER_NAME: 'release bot' }),
-    };
-    const script = join(server.folder, 'job.sh');
-    writeFileSync(script, `touch "$1"; while test -e "$1"; do sleep 0.05; done; git push ${server.address} main\n`);
-    const flag = join(server.folder, 'locked');
-    const job = runCommand(['lock', 'run', hero, '--', 'sh', script, flag], { environment, cwd: server.clone });
-    await expect.poll(() => existsSync(flag)).toBe(true);
-    const other = await server.push({ GITEA_PUSHER_NAME: 'other bot' }, 'main');
-    expect(other).toEqual(refused('The push of other bot is refused', `${hero} is held by release bot`));
-    rmSync(flag);
-    expect(await job).toMatchObject({ code: 0, stderr: expect.stringContaining('main -> main') });
   });
 
   test('takes the person from the variable of each forge, and nobody for the owner of its own token', async () => {
@@ -287,13 +267,6 @@ describe('lock check --receive', () => {
     expect(await away.push(as('bob'), 'v1', 'HEAD:refs/notes/x')).toEqual(accepted);
   });
 
-  test('names a file that several pushed branches change once', async () => {
-    await lock('ada', hero);
-    server.change({ [hero]: 'better' });
-    const { code, seen } = await server.push(as('bob'), 'main', 'main:feature');
-    expect({ code, named: seen.split(hero).length - 1 }).toEqual({ code: 1, named: 1 });
-  });
-
   test('does not let a replaced object hide a change', async () => {
     await lock('ada', hero);
     server.change({ [hero]: 'better' });
@@ -348,18 +321,6 @@ describe('lock check --receive', () => {
     expect(await each.push(as('bob'), 'main:feature')).toEqual(refused(hero.toLowerCase()));
     expect(await each.push(as('ada'), 'main')).toEqual(accepted);
     expect(await each.push(as('bob'), 'main:feature')).toEqual(accepted);
-  });
-
-  test('names at most 20 files', async () => {
-    const { secret } = await service.token({ name: 'many', owner: 'ada', scopes: ['locks:write'] });
-    const names = Array.from({ length: 25 }, (_, index) => `Content/${index}.umap`);
-    const { take } = locksOf(service, workspace, secret);
-    await Promise.all(names.map((name) => take(name)));
-    server.change(Object.fromEntries(names.map((name) => [name, 'new'])));
-    const { seen } = await server.push(as('bob'), 'main');
-    expect(seen).toContain('it changes 25 files that others have locked.');
-    expect(seen).toContain('and 5 more.');
-    expect(seen.match(/is held by ada/g)).toHaveLength(20);
   });
 
   test('begins its lines so that GitLab shows them on its pages', async () => {

@@ -278,3 +278,15 @@ test('a service is taken at its word only until it has shown its marks, and that
   expect([await requests(), kept]).toEqual([['acquired', 1], ['marks']]);
   expect([await requests(), kept]).toEqual([['unanswered', 5], ['marks']]);
 });
+
+test('a lease is held only with all of its locks', async () => {
+  const lease = { lease: 'l'.repeat(16), from: { kind: 'paths', paths: [hero, lockPath('a')] }, count: 2 } as const;
+  const put = async (locks: unknown) => {
+    const { client } = await clientOf(json(201, { id: lease.lease, state: 'held', locks }));
+    return (await client.putLease({ ...request, ...lease }, client.within())).kind;
+  };
+  expect(await put([{ path: hero }, { path: 'a' }])).toBe('held');
+  for (const locks of [undefined, [{ path: hero }], [{ path: hero }, { path: '' }]]) {
+    expect(await put(locks)).toBe('failed');
+  }
+});

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import { json, problem } from '../support/other-servers/responses.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { valueIn } from '../support/value-in.ts';
-import { clientOf, errorOf, game, lockPath } from './test-client.ts';
+import { clientOf, game, lockPath } from './test-client.ts';
 
 const since = '2026-03-01T10:00:00.000Z';
 const place = { path: 'a', position: 2, owner: 'bo', origin: null, note: 'Lights', since, priority: 'normal' };
@@ -15,12 +15,6 @@ test('asking for a lock sends note and time, and returns the place in line', asy
   const [request] = server.requests;
   expect([request?.method, request?.url]).toEqual(['POST', '/v1/workspaces/game/queue']);
   expect(JSON.parse(request?.body ?? '')).toEqual({ path: 'a', note: 'Lights', ttl: '8h' });
-});
-
-test('reports a refused request in the words of the service', async () => {
-  const { client } = await clientOf(problem(422, { detail: 'You hold the lock on a already.' }));
-  const { message } = await errorOf(client.askForLock(asked, client.within()));
-  expect(message).toMatch(/^You hold the lock on a already\. \(POST|^You hold the lock on a already \(POST/);
 });
 
 test('lists waiting clients, without entries that have no path', async () => {

@@ -45,22 +45,14 @@ describe('a 409 for a request that is still running', () => {
   const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
   const soon = { 'retry-after': '1' };
 
+  const ours = { type: `${problemTypePrefix}request-in-progress` };
+
   test.each([
-    [
-      'is recognized by the problem type of this service',
-      { type: `${problemTypePrefix}request-in-progress` },
-      {},
-      false,
-    ],
-    ['is recognized by the words of another service', words, {}, false],
-    [
-      'is recognized by an error object',
-      { error: { code: 'x', message: 'Idempotent request in progress' } },
-      {},
-      false,
-    ],
-    ['is recognized by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
-  ])('%s', (_, body, headers, sent) => {
+    ['by the problem type of this service', ours, {}, false],
+    ['by the words of another service', words, {}, false],
+    ['by an error object', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
+    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
+  ])('is recognized %s', (_, body, headers, sent) => {
     expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
   });
 
@@ -102,47 +94,19 @@ describe('the step after a failed attempt', () => {
     random: () => 0,
   };
 
-  test('is a retry until no retries are left', () => {
-    expect(nextStep(timeout, first, limits)).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-    expect(nextStep(timeout, { ...first, counted: 2 }, limits)).toEqual({ kind: 'give-up', failure: timeout.failure });
-  });
-
   test('is a retry however often the service is unavailable, as that does not count', () => {
     const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
     const often = { failures: 50, counted: 0, mayBeDone: true };
     expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
   });
 
-  test('gives up if the request may have taken effect and must not be sent twice', () => {
-    expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
-    expect(nextStep(timeout, { ...first, mayBeDone: false }, { ...limits, once: true }).kind).toBe('retry');
-  });
-
   test('gives up if another attempt would not help', () => {
     expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
-  });
-
-  test('gives up at the deadline if the pause would exceed it, and reports the requested pause', () => {
-    const asked = { ...timeout, retryAfterMs: 90_000 };
-    const failure = { kind: 'deadline', last: timeout.failure, retryAfterMs: 90_000 };
-    expect(nextStep(asked, first, limits)).toEqual({ kind: 'give-up', failure });
-    expect(nextStep(timeout, first, { ...limits, timeLeftMs: 250 })).toEqual({
-      kind: 'give-up',
-      failure: { ...failure, retryAfterMs: undefined },
-    });
   });
 
   test('is a retry even if the service asks to wait beyond the deadline, if there is no later chance', () => {
     const asked = { ...timeout, retryAfterMs: 90_000 };
     const next = nextStep(asked, first, { ...limits, isLastChance: true });
     expect(next).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-  });
-
-  test('waits for the rate limit as long as all refused requests do', () => {
-    const limited = { ...timeout, retry: 'limited' } as const;
-    expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
-      kind: 'retry',
-      retry: { kind: 'limited', delayMs: 7_000 },
-    });
   });
 });

@@ -35,16 +35,6 @@ test.each(named)(
   },
 );
 
-test.each(['serve', 'lock release'])(
-  'the help of %s has the same words in a terminal of 80 columns, in lines that fit',
-  async (name) => {
-    const args = [...name.split(' '), '--help'];
-    const [narrow, wide] = [await runMain(args, {}, 80), await runMain(args)];
-    expect(narrow.stdout.split(/\s+/)).toEqual(wide.stdout.split(/\s+/));
-    for (const line of narrow.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
-  },
-);
-
 describe.each([
   { words: [], its: named },
   { words: ['token'], its: named.filter(({ name }) => name.startsWith('token ')) },

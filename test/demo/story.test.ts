@@ -1,9 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type DemoProcess, startDemo } from './demo-process.ts';
-import { readXml } from './xml.ts';
 
 let demo: DemoProcess;
 let story: string;
@@ -104,36 +102,10 @@ test('the output contains no secret except the sign-in link', () => {
   expect(cast + picture).not.toMatch(/(wsa_|wsl_|whsec_)\w/);
 });
 
-test('the cast contains the output in order, with colors', () => {
-  const [header, ...events] = cast
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(header).toMatchObject({ version: 2, width: 80, height: 24, timestamp: expect.any(Number) });
-  const times = events.map(([time]) => time);
-  expect(times).toEqual(times.toSorted((one, other) => one - other));
-  expect(times.at(-1)).toBeGreaterThan(1);
-  expect(events.every(([, code]) => code === 'o')).toBe(true);
-  const text = events.map(([, , data]) => data).join('');
-  expect(text).toContain('\u001b[');
-  expect(story).not.toContain('\u001b');
-  const shown = story.replace(/ {2}Recorded: .*$/s, '').replace(/(link=wsl_).*/, '$1***');
-  expect(stripVTControlCharacters(text)).toBe(shown.replaceAll('\n', '\r\n'));
-});
-
-describe('the picture', () => {
-  test.each(['recorded', 'of the documents'])('%s is well-formed, and fetches and runs nothing', async (which) => {
-    const file = new URL('../../docs/images/two-people.svg', import.meta.url);
-    const svg = which === 'recorded' ? picture : await readFile(file, 'utf8');
-    const tags = readXml(svg);
-    const drawn = ['svg', 'title', 'style', 'rect', 'text', 'line', 'g'];
-    expect(drawn).toEqual(expect.arrayContaining(tags.map(({ name }) => name)));
-    expect(tags.flatMap(({ attributes }) => Object.keys(attributes)).filter((name) => /^on|href/.test(name))).toEqual(
-      [],
-    );
-    expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(/:\/\/|url\(|@import/);
-    expect(svg.length).toBeLessThan(60_000);
-  });
+test('the recorded picture fetches and runs nothing', () => {
+  const svg = picture.replace('xmlns="http://www.w3.org/2000/svg"', '');
+  expect(svg).not.toMatch(/:\/\/|url\(|@import|<script|\son\w+=|href/);
+  expect(svg.length).toBeLessThan(60_000);
 });
 
 test('the demo leaves nothing behind', async () => {

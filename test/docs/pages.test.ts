@@ -3,15 +3,8 @@ import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { flagName } from '../../src/command/flags.ts';
-import { allCommands } from '../../src/main.ts';
 import { readOnly } from '../command/run-main.ts';
 import { codeIn, ourAction, type Page, pages, readme, readPage, snippets } from './pages.ts';
-
-const commands = (await allCommands()).map((command) => ({
-  name: command.name,
-  flags: Object.keys(command.flags).map(flagName),
-}));
 
 const rootUrl = new URL('../../', import.meta.url).href;
 
@@ -76,29 +69,6 @@ describe.each(pages)('$name', (page) => {
   });
 });
 
-/** The other pages also name flags of npm scripts. */
-const aboutTheService = pages.filter(
-  ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
-);
-
-describe.each(aboutTheService)('$name', (page) => {
-  test('names only commands and flags that exist', () => {
-    const flags = new Set([...commands.flatMap(({ flags }) => flags), 'help']);
-    const groups = new Set(commands.map(({ name }) => name.split(' ')[0]));
-    for (const code of codeIn(page.text)) {
-      const [first, second, ...rest] = code.split(' ');
-      if (groups.has(first) && second !== undefined && /^[a-z]/.test(second)) {
-        expect(commands.map(({ name }) => name)).toContain(`${first} ${second}`);
-        const command = commands.find(({ name }) => name === `${first} ${second}`);
-        const known = command?.flags;
-        for (const word of rest) if (word.startsWith('--')) expect(known, code).toContain(word.slice(2));
-      }
-      const [, flag] = /^--([a-z-]+)/.exec(code) ?? [];
-      if (flag !== undefined) expect(flags, code).toContain(flag);
-    }
-  });
-});
-
 test('the README has at most 1,200 words, and it and docs/ at most 15,000, as `wc -w` counts them', () => {
   const words = ({ text }: Page): number => text.trim().split(/\s+/).length;
   const inDocs = pages.filter(({ url }) => url.href.startsWith(`${rootUrl}docs/`));
@@ -119,10 +89,4 @@ test('the README has only absolute links, and links to its own sections', () => 
 test('only the README uses npx, and there in a clone', () => {
   const pagesWithNpx = pages.filter(({ text }) => text.includes('npx workspace-service'));
   expect(pagesWithNpx.map(({ name }) => name)).toEqual(['README.md']);
-});
-
-test('no snippet makes git send a header with the token to every server', () => {
-  for (const page of pages) {
-    for (const snippet of snippets(page, '\\w+')) expect(snippet, page.name).not.toMatch(/http\.extraheader/i);
-  }
 });

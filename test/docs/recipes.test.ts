@@ -13,7 +13,6 @@ import { storePool } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
-import { conditionHolds, type Value } from '../support/workflow/expressions.ts';
 import {
   runWorkflowJob,
   startWorkflowJob,
@@ -223,16 +222,6 @@ describe('"Across jobs"', () => {
     expect(again.log).toContain(`This job lost its lock on ${hero}.`);
     expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
   });
-
-  test('releases the locks in the first job if the artifact cannot be uploaded', async () => {
-    const more = await given();
-    const failing = async () => Promise.reject(new Error('The upload failed.'));
-    const jobs = openRun({ ...more, uses: { ...more.uses, 'actions/upload-artifact': failing } });
-    const first = await jobs.lock();
-    expect(first.result).toBe('failure');
-    expect(await locked()).toEqual([]);
-    expect((await jobs.unlock(first, 'skipped')).result).toBe('skipped');
-  });
 });
 
 describe('"Build from the mirror"', () => {
@@ -247,8 +236,8 @@ describe('"Build from the mirror"', () => {
     expect(result.step('Run ./build.sh').log).toBe('locked: ');
   });
 
-  /** A build of a repository whose .lfsconfig names a different store than the workspace. */
-  async function buildWithOtherStore(edit: (recipe: string) => string = (text) => text) {
+  test('downloads the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
+    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
     const folder = temporaryFolder();
     const [store, other] = [await startLfsStore(), await startLfsStore()];
     onTestFinished(async () => {
@@ -274,26 +263,14 @@ describe('"Build from the mirror"', () => {
     await writeFile(settings, '[filter "lfs"]\n\tprocess = git-lfs filter-process\n\trequired = true\n');
     const text = workflow('Build from the mirror').replaceAll('workspace: game', `workspace: ${workspace}`);
     const result = await runWorkflowJob({
-      workflow: parseWorkflow(edit(text)),
+      workflow: parseWorkflow(text),
       ...(await given()),
       env: { GIT_CONFIG_GLOBAL: settings },
       event: pushEvent('main', { after: repository.head('main') }),
     });
-    return { result, asked: [...other.authorizations, ...other.downloads.map(({ headers }) => headers.authorization)] };
-  }
-
-  test('downloads the LFS objects of the mirror, and asks no store that the repository names', async (context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-    const { result, asked } = await buildWithOtherStore();
     expect(result).toMatchObject(withoutTrouble);
     expect(result.step('Run ./build.sh').log).toBe('the hero');
-    expect(asked).toEqual([]);
-  });
-
-  test('sends no token to a store that the repository names, even if git-lfs asks that store', async (context) => {
-    if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-    const { asked } = await buildWithOtherStore((text) => text.replace('GIT_CONFIG_COUNT: 2', 'GIT_CONFIG_COUNT: 1'));
-    expect(asked).toEqual([undefined, undefined]);
+    expect([...other.authorizations, ...other.downloads]).toEqual([]);
   });
 });
 
@@ -340,11 +317,9 @@ test('"Build when a sync ends" starts a build with the data of the sync', async 
 });
 
 describe('"Refuse a pull request that touches locked files"', () => {
-  const byAda = (event = 'pull_request'): JobEvent => {
-    const pull_request = { number: 7, head: { ref: 'topic' }, base: { ref: 'main' }, user: { login: 'ada' } };
-    return { ...pullRequestEvent({ number: 7, head: 'topic', payload: { pull_request } }), name: event };
-  };
-  async function check(options: GitHubApiOptions, event: JobEvent = byAda()): Promise<WorkflowJobResult> {
+  const pull_request = { number: 7, head: { ref: 'topic' }, base: { ref: 'main' }, user: { login: 'ada' } };
+  const byAda = pullRequestEvent({ number: 7, head: 'topic', payload: { pull_request } });
+  async function check(options: GitHubApiOptions, event: JobEvent = byAda): Promise<WorkflowJobResult> {
     const { apiUrl } = await startGitHubApi(options);
     return run('Refuse a pull request that touches locked files', { event, run: { apiUrl } });
   }
@@ -352,35 +327,17 @@ describe('"Refuse a pull request that touches locked files"', () => {
     pulls: { 7: { files: [{ filename, status: 'modified' }] } },
   });
 
-  test.each(['pull_request', 'pull_request_target'])(
-    'fails on %s with an annotation on the file that names the holder',
-    async (event) => {
-      await lock(hero);
-      const { result, annotations } = await check(changing(hero), byAda(event));
-      expect(result).toBe('failure');
-      const message = expect.stringMatching(new RegExp(`^${hero} is held by grace until `));
-      expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', file: hero, message }));
-    },
-  );
-
-  test('ignores the locks of the author, and locks on unchanged files', async () => {
+  test('fails for a locked file, but not for locks of the author or on unchanged files', async () => {
     await lock(hero, 'ada');
     await lock(arena);
     expect(await check(changing(hero))).toMatchObject(withoutTrouble);
-  });
-
-  test('is skipped for forks by the condition for a merge queue, and not in the queue', () => {
-    const codes = codeIn(section(recipes, 'Pull requests from forks').text);
-    const condition = codes.find((code) => code.startsWith('if: '))?.slice('if: '.length);
-    const runs = (event_name: string, event: Record<string, Value>) =>
-      conditionHolds(condition, { contexts: { github: { event_name, event } }, status: 'success' });
-    const from = (fork: boolean) => ({ pull_request: { head: { repo: { fork } } } });
-    expect([runs('pull_request', from(true)), runs('pull_request', from(false))]).toEqual([false, true]);
-    expect(runs('merge_group', { merge_group: {} })).toBe(true);
+    const { result, annotations } = await check(changing(arena));
+    expect(result).toBe('failure');
+    expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', file: arena }));
   });
 
   test.each([
-    ['in a pull request', byAda()],
+    ['in a pull request', byAda],
     ['in a push', pushEvent('main', { before: '1'.repeat(40), after: '2'.repeat(40) })],
   ])('needs %s the permission in the table of permissions', async (what, event) => {
     const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Step');

@@ -2,14 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { readPage, section, snippets } from './pages.ts';
 
 const page = await readPage('docs/runners.md');
@@ -124,40 +122,4 @@ test('the command of "Take one of several seats" gets a seat with its properties
   expect(await job.code(), job.log()).toBe(0);
   expect(job.log()).toContain('b1 has A');
   expect(await paths()).toEqual([]);
-});
-
-test('a job that locks, renews, checks and unlocks connects to the host and port of base-url only', async () => {
-  const folder = await temporaryFolder();
-  const [recorder, record] = [join(folder, 'recorder.mjs'), join(folder, 'record')];
-  await writeFile(
-    recorder,
-    `import { subscribe } from 'node:diagnostics_channel';
-     import { appendFileSync } from 'node:fs';
-     subscribe('net.client.socket', ({ socket }) =>
-       socket.once('connect', () =>
-         appendFileSync(${JSON.stringify(record)}, \`\${socket.remoteAddress}:\${socket.remotePort}\\n\`)));`,
-  );
-  const ours = (inputs: string) => `- { uses: octo-org/workspace-automation@v1, with: { ${inputs} } }`;
-  const steps = [
-    ours(`operation: lock, path: "${path}", ttl: 2s, renew: true`),
-    '- run: sleep 3',
-    ours('operation: check'),
-    ours(`operation: unlock, path: "${path}"`),
-    ours('operation: lock, path: Content/Maps/Arena.umap'),
-  ].map((step) => `      ${step}\n`);
-  const job = await runWorkflowJob({
-    workflow: parseWorkflow(`on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${steps.join('')}`),
-    env: {
-      NODE_OPTIONS: `--import=${pathToFileURL(recorder)}`,
-      WORKSPACE_BASE_URL: service.baseUrl,
-      WORKSPACE_TOKEN: service.token,
-      WORKSPACE_ID: service.workspace,
-    },
-  });
-  expect(job.result, job.log).toBe('success');
-  expect(await paths()).toEqual([]);
-  const { hostname, port } = new URL(service.baseUrl);
-  const hosts = (await readFile(record, 'utf8')).trim().split('\n');
-  expect(hosts.length).toBeGreaterThan(3);
-  expect([...new Set(hosts)]).toEqual([`${hostname}:${port}`]);
 });

@@ -1,14 +1,8 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { createGit } from '../../src/service/git/git.ts';
-import { sqlite } from '../support/databases.ts';
-import { startGitHttpsServer } from '../support/git-https-server.ts';
-import { createRepository, manyCommits } from '../support/git-repository.ts';
-import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-service.ts';
+import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
-import { startTestService } from '../support/running-service.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
@@ -50,18 +44,6 @@ test('the command that checks a proxy prints the result that the page shows', as
   expect(JSON.parse(told)).toMatchObject({ status: 404, detail });
 });
 
-test('the commands that restart an instance wait until it is ready', async () => {
-  const late = await startTestService(sqlite);
-  onTestFinished(late.stop);
-  const replaced = { 'http://127.0.0.1:8080': late.baseUrl };
-  const refusals = join(temporaryFolder(), 'refusals');
-  // At first, nothing is listening.
-  const curl = `curl() { echo >>'${refusals}'; (($(wc -l <'${refusals}') > 2)) && command curl "$@"; }; sleep() { :; }\n`;
-  const told = await runSnippet(curl + snippetWith(selfHosting, 'until curl'), { replaced });
-  expect(told).toBe('systemctl restart workspace-service\n');
-  expect((await readFile(refusals, 'utf8')).length).toBe(3);
-});
-
 test('commands run as the user of the service, with its settings', async () => {
   const folder = temporaryFolder();
   const settings = join(folder, 'environment');
@@ -75,33 +57,4 @@ test('commands run as the user of the service, with its settings', async () => {
   const { token } = JSON.parse(await runSnippet(script, { replaced, environment: { HOME: home } }));
   expect(token).toMatchObject({ name: 'two words', scopes: ['sync', 'locks:write'] });
   await access(join(home, 'service.db'));
-});
-
-test('every file that the page installs exists', async () => {
-  for (const [file] of selfHosting.text.matchAll(/(?<![./])deploy\/[\w.-]+/g)) {
-    await access(new URL(`../../${file}`, import.meta.url));
-  }
-});
-
-test('git reads a password from ~/.netrc as described', async () => {
-  const folder = temporaryFolder();
-  const home = temporaryFolder();
-  createRepository(folder, 'game.git').commit(...manyCommits(1));
-  const server = await startGitHttpsServer({
-    folder,
-    answer(request, response) {
-      if (request.headers.authorization === `Basic ${btoa('mirror:pass-word')}`) return false;
-      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
-      return true;
-    },
-  });
-  const remote = remoteAt(server.address('game.git'));
-  const git = createGit({
-    dataFolder: join(home, 'data'),
-    allowFile: false,
-    environment: operatorEnvironment(home, { GIT_SSL_CAINFO: server.certificate }),
-  });
-  await expect(git.branches(remote, enoughTime)).rejects.toThrow();
-  await writeFile(join(home, '.netrc'), 'machine 127.0.0.1 login mirror password pass-word\n', { mode: 0o600 });
-  expect((await git.branches(remote, enoughTime)).branches.size).toBeGreaterThan(0);
 });

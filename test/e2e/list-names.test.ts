@@ -3,7 +3,6 @@ import { createRepository } from '../support/git-repository.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { jobAt, openScene } from './scene.ts';
-import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 let remote: string;
@@ -16,51 +15,29 @@ beforeAll(() => {
 });
 
 test('lists the workspaces that the token can see', async () => {
-  await scene.service.workspace();
+  const workspace = await scene.service.workspace();
   const job = await scene.job();
   const result = await job.run({ with: { operation: 'list-workspaces' } });
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
-  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-    {
-      "count": "1",
-      "status": "ok",
-      "workspaces": "[{"id":"<workspace>","remote":"https://git.example.com/assets.git","created_at":"<time>"}]",
-    }
-  `);
-  expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]The token can see 1 workspace.
-      <workspace>
-    ##[endgroup]"
-  `);
-  expect(stable(result.summary)).toMatchInlineSnapshot(`
-    "<h3>Workspace: list-workspaces</h3>
-    <p>The token can see 1 workspace.</p>
-    <table>
-    <tr><th>Workspace</th></tr>
-    <tr><td><workspace></td></tr>
-    </table>
-
-    "
-  `);
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '1' });
+  expect(JSON.parse(result.outputs['workspaces'] ?? '')).toEqual([
+    { id: workspace, remote: 'https://git.example.com/assets.git', created_at: expect.any(String) },
+  ]);
+  expect(result.log).toContain(`##[group]The token can see 1 workspace.\n  ${workspace}\n`);
+  expect(result.summary).toContain(`<tr><td>${workspace}</td></tr>`);
 });
 
 test('lists the branches of a workspace', async () => {
   const job = await scene.job({ workspace: await scene.service.workspace(remote) });
   const result = await job.run({ with: { operation: 'list-branches' } });
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
-  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-    {
-      "branches": "[{"name":"main","head":"<commit>","synced_head":null,"synced_at":null,"default":true},{"name":"release/1.0","head":"<commit>","synced_head":null,"synced_at":null,"default":false}]",
-      "count": "2",
-      "status": "ok",
-    }
-  `);
-  expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]The workspace <workspace> has 2 branches.
-      main
-      release/1.0
-    ##[endgroup]"
-  `);
+  expect(result.outputs).toMatchObject({ status: 'ok', count: '2' });
+  const unsynced = { head: expect.any(String), synced_head: null, synced_at: null };
+  expect(JSON.parse(result.outputs['branches'] ?? '')).toEqual([
+    { name: 'main', ...unsynced, default: true },
+    { name: 'release/1.0', ...unsynced, default: false },
+  ]);
+  expect(result.log).toContain('has 2 branches.\n  main\n  release/1.0\n');
 });
 
 test('warns about an incomplete list, and once about unused inputs', async () => {
@@ -76,15 +53,4 @@ test('warns about an incomplete list, and once about unused inputs', async () =>
     ['warning', 'Inputs `path`, `ttl` are not used by `operation: list-workspaces`.'],
     ['warning', 'The list of workspaces may be incomplete: 2 of its entries could not be read.'],
   ]);
-});
-
-test('rejects plain http to addresses other than loopback, unless allow-http is set', async () => {
-  const server = await startOtherServer(json(200, []));
-  // An address of this machine other than its loopback address.
-  const job = await jobAt(`http://0.0.0.0:${server.port}/v1`);
-  const listing = { operation: 'list-workspaces' };
-  expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token on the network/);
-  expect(server.requests).toEqual([]);
-  expect((await job.run({ with: { ...listing, 'allow-http': 'true' } })).conclusion).toBe('success');
-  expect(server.requests).toHaveLength(1);
 });

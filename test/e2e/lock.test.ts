@@ -6,7 +6,7 @@ import { collapseGroups } from '../support/runner/step-log.ts';
 import { everyForm } from '../support/runs.ts';
 import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, errorsOf, jobAt, openScene } from './scene.ts';
-import { stable, stableAll } from './stable.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene();
 
@@ -16,41 +16,22 @@ describe('a lock', () => {
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset', ttl: '90m' } });
     expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "acquired": "true",
-        "count": "1",
-        "holder": "",
-        "locks": "[{"path":"Content/Hero.uasset","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"ada","acquired_at":"<time>","fence":1,"expires_at":"<time>"}]",
-        "locks_file": "<temp>/workspace-automation/locks-<id>.json",
-        "status": "acquired",
-        "waited_seconds": "0",
-      }
-    `);
-    expect(stable(result.log)).toMatchInlineSnapshot(`
-      "##[group]Locked Content/Hero.uasset in <workspace> until <clock> (<distance>). It took <duration>.
-        Content/Hero.uasset until <time>
-      ##[endgroup]"
-    `);
-    expect(stable(result.summary)).toMatchInlineSnapshot(`
-      "<h3>Workspace: lock</h3>
-      <p>Locked Content/Hero.uasset in <workspace> until <clock>.</p>
-      <table>
-      <tr><th>Path</th><th>Until</th></tr>
-      <tr><td>Content/Hero.uasset</td><td><clock></td></tr>
-      </table>
-
-      "
-    `);
+    const { locks = '', locks_file, ...others } = result.outputs;
+    expect(others).toEqual({ status: 'acquired', acquired: 'true', count: '1', holder: '', waited_seconds: '0' });
+    expect(stable(locks_file ?? '')).toBe('<temp>/workspace-automation/locks-<id>.json');
+    const [lock] = JSON.parse(locks);
+    const times = { acquired_at: expect.any(String), expires_at: expect.any(String) };
+    const proof = { id: expect.stringMatching(/^lock_/), etag: `"${lock.id}"`, fence: 1 };
+    expect(lock).toEqual({ path: 'Content/Hero.uasset', type: 'exclusive', owner: 'ada', ...proof, ...times });
+    expect(stable(result.log)).toContain(
+      'Locked Content/Hero.uasset in <workspace> until <clock> (<distance>). It took ',
+    );
+    expect(stable(result.summary)).toContain('<tr><td>Content/Hero.uasset</td><td><clock></td></tr>');
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
 
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(stable(post?.log ?? '')).toMatchInlineSnapshot(`
-      "##[group]Released 1 lock at the end of the job.
-        Content/Hero.uasset: released
-      ##[endgroup]"
-    `);
+    expect(post?.log).toContain('Released 1 lock at the end of the job.\n  Content/Hero.uasset: released\n');
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
@@ -68,14 +49,6 @@ describe('a lock', () => {
     const result = await job.run({ with: { operation: 'lock', path } });
     expect(result.conclusion).toBe('success');
     expect(result.outputs).toMatchObject({ status: 'acquired', acquired: 'true', count: '4', waited_seconds: '0' });
-    expect(stable(result.log)).toMatchInlineSnapshot(`
-      "##[group]Locked 4 paths in <workspace> until <clock> (<distance>). It took <duration>.
-        Content/Hero.uasset until <time>
-        Content/Maps/Arena.umap until <time>
-        Content/Maps/Cave.umap until <time>
-        Content/Rock[1].fbx until <time>
-      ##[endgroup]"
-    `);
     expect(await scene.locked(workspace)).toEqual([
       'Content/Hero.uasset',
       'Content/Maps/Arena.umap',
@@ -101,12 +74,7 @@ describe('a lock', () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'lock', path: 'a', 'auto-release': 'false' } });
-    expect(stable(result.log)).toMatchInlineSnapshot(`
-      "##[group]Locked a in <workspace> until <clock> (<distance>). It took <duration>.
-        a until <time>
-      ##[endgroup]
-      The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the output \`locks\`."
-    `);
+    expect(result.log).toContain('Release them with `unlock` and the output `locks`.');
     await job.post();
     expect(await scene.locked(workspace)).toEqual(['a']);
   });
@@ -120,21 +88,11 @@ describe('a path held by someone else', () => {
     const path = 'Content/A.uasset\nContent/B.uasset\nContent/Hero.uasset';
     const result = await job.run({ with: { operation: 'lock', path } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "acquired": "false",
-        "count": "0",
-        "holder": "grace",
-        "locks": "[]",
-        "status": "held",
-        "waited_seconds": "0",
-      }
-    `);
-    expect(errorsOf(result)).toMatchInlineSnapshot(`
-      [
-        "Content/Hero.uasset is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7. Set \`wait\` to wait for it.",
-      ]
-    `);
+    const held = { status: 'held', acquired: 'false', count: '0', holder: 'grace', locks: '[]', waited_seconds: '0' };
+    expect(result.outputs).toEqual(held);
+    expect(errorsOf(result)).toEqual([
+      expect.stringMatching(/^Content\/Hero\.uasset is held by grace until <clock> .* Set `wait` to wait for it\.$/),
+    ]);
     // Read much later, the summary still has the date and a link to the run.
     expect(result.summary).toMatch(summaryShape);
     expect(result.summary).not.toMatch(/`| ago\b|\(in /);
@@ -153,11 +111,7 @@ test('sends no request if a path is wrong', async () => {
   const job = await jobAt(server.baseUrl);
   const result = await job.run({ with: { operation: 'lock', path: 'Content/*.uasset\nok\n!ok' } });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '', state: {} });
-  expect(errorsOf(result)).toMatchInlineSnapshot(`
-    [
-      "Input \`path\` has the line "Content/*.uasset". No file of the checkout in <checkout> matches it. Check it out first, or set \`glob: false\` if this is the name of a file.",
-    ]
-  `);
+  expect(errorsOf(result)).toEqual([expect.stringContaining('No file of the checkout in <checkout> matches it.')]);
   expect(server.requests).toEqual([]);
 });
 

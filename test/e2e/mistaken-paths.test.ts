@@ -24,41 +24,12 @@ describe('lock', () => {
     const { workspace, job } = await jobWithCheckout();
     const result = await locking(job, `${hero}\nContent/Maps\n${mistakes}`);
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-    expect(errorsOf(result)).toMatchInlineSnapshot(`
-      [
-        "Input \`path\` has the line "Content/Maps". It is a folder of the checkout in <checkout>. Write \`Content/Maps/**\` for the files below it. To use the path of the folder itself, set \`glob: false\`.",
-        "Input \`path\` has the line "- Content/Hero.uasset". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "\\"Content/Hero.uasset\\"". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "# a comment". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "$GITHUB_WORKSPACE/Content/Hero.uasset". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
-        "Input \`path\` has the line "~/x". Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set \`glob: false\`.",
-      ]
-    `);
+    const [ofFolder, ...others] = errorsOf(result);
+    expect(ofFolder).toMatch(
+      /"Content\/Maps"\. It is a folder of the checkout in <checkout>\. Write `Content\/Maps\/\*\*`/,
+    );
+    expect(others).toHaveLength(5);
     expect(await scene.locked(workspace)).toEqual([]);
-  });
-
-  test('warns once about all lines without a file, suggests corrections, and locks them', async () => {
-    const { workspace, job } = await jobWithCheckout();
-    const lines = ['content/hero.uasset', 'Content/Heroo.uasset', `${hero}, ${chair}`, `${hero} ${chair}`, hero];
-    const result = await locking(job, lines.join('\n'));
-    expect(result.conclusion).toBe('success');
-    expect(result.annotations).toMatchObject([{ level: 'warning' }]);
-    expect(errorsOf(result)).toMatchInlineSnapshot(`
-      [
-        "4 lines of \`path\` name no file of the checkout in <checkout>: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "Content/Heroo.uasset" (did you mean "Content/Hero.uasset"?), "Content/Hero.uasset, Content/Props/Chair.uasset", "Content/Hero.uasset Content/Props/Chair.uasset". To use paths that have no file, set \`glob: false\`.",
-      ]
-    `);
-    expect(await scene.locked(workspace)).toEqual(lines.toSorted());
-  });
-});
-
-describe('list-locks', () => {
-  test('warns about a path that is not a file of the checkout', async () => {
-    const { workspace, job } = await jobWithCheckout();
-    await scene.lock(workspace, hero);
-    const result = await job.run({ with: { operation: 'list-locks', path: 'content/hero.uasset' } });
-    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
-    expect(errorsOf(result)).toEqual([expect.stringContaining('(did you mean "Content/Hero.uasset"?)')]);
   });
 });
 

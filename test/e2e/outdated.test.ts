@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../support/git-repository.ts';
-import { pullRequestEvent, tagEvent } from '../support/runner/github-context.ts';
+import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
@@ -61,10 +61,4 @@ test('a lock step gets its locks with a warning for each outdated file, if the w
     ['warning', 'c', 'Outdated'],
   ]);
   expect(result.annotations[0]?.message).toContain('release/1.4 has a newer version');
-});
-
-test('the run of a tag is not compared', async () => {
-  const { job } = await setUp('refuse');
-  const { run } = await job(tagEvent('v1'));
-  expect((await run(lock('b'))).conclusion).toBe('success');
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { json, problem } from '../support/other-servers/responses.ts';
+import { problem } from '../support/other-servers/responses.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { storePool, updateStoredPool } from '../support/stored-pool.ts';
-import { checkOut, errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
+import { errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
 
@@ -91,20 +91,6 @@ test('the secret of a locked seat is in the output, and nowhere else; secrets of
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
 
-test('a step that waits gets a seat that is added meanwhile, with its properties', async () => {
-  const workspace = await workspaceWith('seats/1', 'seats/2');
-  for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
-  const job = await scene.job({ workspace, timeoutMs: 60_000 });
-  const step = await job.step(fromPool({ wait: '10m' }));
-  await step.waitForLog('Waiting, ');
-  await updateStoredPool(scene.service.storage, { workspace, name, words: ['seats/3', 'secret:serial=C-serial'] });
-  const result = await step.finished;
-  expect(seatsIn(result)).toEqual(['seats/3']);
-  expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(await scene.locked(workspace)).toEqual(['seats/1', 'seats/2']);
-});
-
 test('a step that waits never gets a seat that was removed meanwhile', async () => {
   const workspace = await workspaceWith('seats/1');
   for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
@@ -139,15 +125,7 @@ test('releases the seat and fails if its secret properties cannot be read', asyn
 });
 
 test('a service without pools is reported in one sentence', async () => {
-  const server = await startOtherServer((response, request) =>
-    (request.url.includes('/pools')
-      ? problem(404, { detail: 'There is nothing at "/v1/workspaces/game/pools/unity-pro".' })
-      : json(200, { locks: [] }))(response, request),
-  );
-  const job = await jobAt(server.baseUrl);
-  await checkOut(job, 'a');
-  const result = await job.run(fromPool());
-  expect(errorsOf(result)).toEqual([
-    'Input `pool` is "unity-pro", but the service has no pools: it needs a newer version of the Workspace service (GET /v1/workspaces/game/pools/unity-pro: 404 Not Found).',
-  ]);
+  const server = await startOtherServer(problem(404, {}));
+  const result = await (await jobAt(server.baseUrl)).run(fromPool());
+  expect(errorsOf(result)).toEqual([expect.stringContaining('but the service has no pools: it needs a newer version')]);
 });

@@ -1,17 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import type { StepResult } from '../support/runner/step.ts';
-import { jobAt, openScene } from './scene.ts';
-import { stable, stableAll } from './stable.ts';
+import { everythingLeft, jobAt, openScene } from './scene.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 const url = 'https://ci.example.com/hook';
 const secret = 'whsec_Z2VoZWltZ2VoZWltZ2VoZWltZ2VoZWlt';
-
-/** Everything that a step leaves behind, except the lines that mask secrets. */
-const everythingOf = (result: StepResult): string =>
-  JSON.stringify({ ...result, masks: [], written: [], rawLog: result.rawLog.replaceAll(/^::add-mask::.*$/gm, '') });
 
 describe('a webhook', () => {
   test('is registered with the inputs and options', async () => {
@@ -26,26 +21,10 @@ describe('a webhook', () => {
       },
     });
     expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "hook_id": "<hook>",
-        "status": "registered",
-      }
-    `);
-    expect(stable(result.log)).toMatchInlineSnapshot(
-      `"Registered the webhook: <workspace> now sends events to https://ci.example.com."`,
-    );
-    expect(stable(result.summary)).toMatchInlineSnapshot(`
-      "<h3>Workspace: register-hook</h3>
-      <p>Registered the webhook: <workspace> now sends events to https://ci.example.com.</p>
-      <table>
-      <tr><th>Workspace</th><th>Receiver</th><th>Events</th></tr>
-      <tr><td><workspace></td><td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td></tr>
-      </table>
-
-      "
-    `);
-    expect(everythingOf(result)).not.toContain('eheim');
+    expect(result.outputs).toEqual({ status: 'registered', hook_id: expect.stringMatching(/^hook_/) });
+    expect(stable(result.log)).toBe('Registered the webhook: <workspace> now sends events to https://ci.example.com.');
+    expect(stable(result.summary)).toContain('<td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td>');
+    expect(await everythingLeft(job, result)).not.toContain('eheim');
   });
 
   test('is replaced if it exists already', async () => {
@@ -57,31 +36,14 @@ describe('a webhook', () => {
     expect(stable(second.log)).toBe('Replaced the webhook: <workspace> now sends events to https://ci.example.com.');
   });
 
-  test.each<[string, Readonly<Record<string, string>>, string]>([
-    [
-      'gets a generated secret if none is given, which is not shown',
-      {},
-      '##[warning]The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.\n',
-    ],
-    ['causes no message about a secret in the format github, since nothing verifies it', { format: 'github' }, ''],
-  ])('%s', async (_, options, said) => {
+  test('gets a generated secret if none is given, which is not shown', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
-    const given = { 'hook-url': url, 'hook-options': JSON.stringify(options) };
-    const result = await job.run({ with: { operation: 'register-hook', ...given } });
+    const result = await job.run({ with: { operation: 'register-hook', 'hook-url': url } });
     expect(result.conclusion).toBe('success');
     expect(stable(result.log)).toBe(
-      `${said}Registered the webhook: <workspace> now sends events to https://ci.example.com.`,
+      'The service generated a secret, which is not shown. To verify deliveries, set your own with `hook-secret`.\nRegistered the webhook: <workspace> now sends events to https://ci.example.com.',
     );
-    expect(everythingOf(result)).not.toContain('whsec_');
-  });
-
-  test('is refused if its address is forbidden', async () => {
-    const job = await scene.job({ workspace: await scene.service.workspace() });
-    const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/hook' } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
-    expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]url: https://127.0.0.1 leads to a loopback address. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network) (POST /v1/workspaces/<workspace>/hooks: 422 Unprocessable Entity, request id <request>)."`,
-    );
+    expect(await everythingLeft(job, result)).not.toContain('whsec_');
   });
 });
 
@@ -104,8 +66,5 @@ test('inputs take precedence over the options, and all other options are passed 
   expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
   expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url });
   expect(stable(result.summary)).toContain('<td>a</td>');
-  expect(result.annotations).toMatchObject([
-    { level: 'warning', message: 'Not used from `hook-options`: `url` (`hook-url` is used instead).' },
-  ]);
-  expect(everythingOf(result)).not.toContain('geheim');
+  expect(await everythingLeft(job, result)).not.toContain('geheim');
 });

@@ -56,10 +56,3 @@ test('acquires a lock in main and releases it in post on a third-party runner', 
   expect(second).toMatchObject({ exitCode: 0, isSuccess: true, commands: { errors: [], warnings: [] } });
   expect(await scene.locked(workspace)).toEqual([]);
 });
-
-test('reports wrong inputs on a third-party runner', async () => {
-  const result = await (await openRunner())(main, { operation: 'lock', ttl: '1 hour' });
-  expect(result).toMatchObject({ exitCode: 1, isSuccess: false });
-  expect(result.commands.errors).toHaveLength(5);
-  expect(result.commands.errors.join('\n')).toContain('Input `ttl` is "1 hour".');
-});

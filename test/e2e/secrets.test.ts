@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { json, nothing, problem } from '../support/other-servers/responses.ts';
@@ -147,22 +147,20 @@ test.each(ways)('secrets that the service returns %s appear nowhere', async (_na
   for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
 });
 
-/** Responses in which GitHub, or a gateway in front of it, may repeat the token. */
-const givenBack: readonly (readonly [name: string, answer: (text: string) => Answer])[] = [
-  [
-    'in links and file names',
-    (text) => (response, request) => {
-      const files = [text, `${text}\\`].map((filename) => ({ filename, status: 'renamed', previous_filename: text }));
-      const link = `<http://127.0.0.1:1/?token=${encodeURIComponent(text)}>; rel="next"`;
-      const state = { head: { sha: text }, base: { sha: text }, changed_files: 2 };
-      json(200, request.url.includes('/files') ? files : state, { link, deprecation: text })(response, request);
-    },
-  ],
-];
+/** GitHub, or a gateway in front of it, repeats the token in links and file names. */
+const repeating =
+  (text: string): Answer =>
+  (response, request) => {
+    const files = [text, `${text}\\`].map((filename) => ({ filename, status: 'renamed', previous_filename: text }));
+    const link = `<http://127.0.0.1:1/?token=${encodeURIComponent(text)}>; rel="next"`;
+    const state = { head: { sha: text }, base: { sha: text }, changed_files: 2 };
+    json(200, request.url.includes('/files') ? files : state, { link, deprecation: text })(response, request);
+  };
 
-describe.each(givenBack)('the GitHub token, returned %s,', (_name, answer) => {
-  test.each(['as it is', 'in Base64'])('appears nowhere, spelled %s', async (spelling) => {
-    const api = await startGitHubApi({ instead: () => answer(spelling === 'as it is' ? token : base64(token)) });
+test.each([asItIs, base64])(
+  'the GitHub token that GitHub returns in files and links appears nowhere',
+  async (spell) => {
+    const api = await startGitHubApi({ instead: () => repeating(spell(token)) });
     const server = await startOtherServer(sayingEverywhere('x'));
     const event = pullRequestEvent({ number: 7, head: 'topic' });
     const job = await jobAt(server.baseUrl, { debug: true, event, run: { apiUrl: api.apiUrl } });
@@ -171,8 +169,8 @@ describe.each(givenBack)('the GitHub token, returned %s,', (_name, answer) => {
     });
     expect(api.requests[0]?.headers.authorization).toBe(`token ${token}`);
     expectNoSecretIn(await everythingLeft(job, result));
-  });
-});
+  },
+);
 
 test('a step and its post-step mask their secrets before any other output', async () => {
   const job = await jobOf(sayingEverywhere('x'));

@@ -24,7 +24,3 @@ const replacements: readonly (readonly [pattern: RegExp, name: string])[] = [
 /** A text as in every run: with names instead of times, ids, ports and folders. */
 export const stable = (text: string): string =>
   replacements.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), text);
-
-/** Applies `stable` to each text. */
-export const stableAll = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, stable(text)]));

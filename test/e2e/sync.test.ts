@@ -10,7 +10,7 @@ import { fasterTime } from '../support/preload.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { errorsOf, jobAt, openScene } from './scene.ts';
-import { stable, stableAll } from './stable.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene();
 let remote: Repository;
@@ -27,17 +27,14 @@ describe('a sync', () => {
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main' } });
     expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "branch": "main",
-        "estimated_objects": "100",
-        "status": "queued",
-        "sync_id": "<sync>",
-      }
-    `);
-    expect(stable(result.log)).toMatchInlineSnapshot(
-      `"The sync of main in <workspace> is queued, about 100 objects to receive."`,
-    );
+    const queued = {
+      status: 'queued',
+      branch: 'main',
+      estimated_objects: '100',
+      sync_id: expect.stringMatching(/^sync_/),
+    };
+    expect(result.outputs).toEqual(queued);
+    expect(stable(result.log)).toBe('The sync of main in <workspace> is queued, about 100 objects to receive.');
     expect(result.state).toEqual({});
   });
 
@@ -46,31 +43,10 @@ describe('a sync', () => {
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
     expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "branch": "main",
-        "estimated_objects": "100",
-        "missing_objects": "0",
-        "status": "succeeded",
-        "sync_id": "<sync>",
-      }
-    `);
-    // In between, the log may show it running.
-    const [first, ...others] = stable(result.log).split('\n');
-    expect(first).toBe('The sync of main in <workspace> is queued, about 100 objects to receive.');
-    expect(others.at(-1)).toBe(
-      'The branch main of <workspace> is synced: succeeded after <duration>, 100 objects received.',
-    );
-    expect(stable(result.summary)).toMatchInlineSnapshot(`
-      "<h3>Workspace: sync</h3>
-      <p>The branch main of <workspace> is synced: succeeded after <duration>, 100 objects received.</p>
-      <table>
-      <tr><th>Workspace</th><th>Branch</th><th>Status</th><th>Objects</th><th>Head</th></tr>
-      <tr><td><workspace></td><td>main</td><td>succeeded</td><td>100</td><td><commit></td></tr>
-      </table>
-
-      "
-    `);
+    expect(result.outputs).toMatchObject({ status: 'succeeded', estimated_objects: '100', missing_objects: '0' });
+    const end = 'The branch main of <workspace> is synced: succeeded after <duration>, 100 objects received.';
+    expect(stable(result.log).split('\n').at(-1)).toBe(end);
+    expect(stable(result.summary)).toContain('<td>main</td><td>succeeded</td><td>100</td><td><commit></td>');
   });
 
   test('fails the step if it fails', async () => {
@@ -78,18 +54,10 @@ describe('a sync', () => {
     const job = await scene.job({ workspace });
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-      {
-        "branch": "main",
-        "estimated_objects": "0",
-        "status": "failed",
-        "sync_id": "<sync>",
-      }
-    `);
-    const text = (shown: string): string => stable(shown).replaceAll(scene.service.dataFolder, '<folder>');
-    expect(result.annotations.map(({ message }) => text(message)).join()).toMatchInlineSnapshot(`
-      "The sync of main failed: git could not fetch the branch main of <folder>/nothing.git: fatal: '<folder>/nothing.git' does not appear to be a git repository fatal: Could not read from remote repository."
-    `);
+    expect(result.outputs).toMatchObject({ status: 'failed', branch: 'main' });
+    expect(errorsOf(result)).toEqual([
+      expect.stringMatching(/^The sync of main failed: git could not fetch the branch /),
+    ]);
   });
 
   test('warns about LFS objects that the mirror lacks, and counts them in an output', async (context) => {
@@ -123,16 +91,6 @@ describe('a sync', () => {
       outputs: { missing_objects: '0' },
       annotations: [],
     });
-  });
-
-  test('fails the step if the branch does not exist', async () => {
-    const workspace = await scene.service.workspace(remote.path);
-    const job = await scene.job({ workspace });
-    const result = await job.run({ with: { operation: 'sync', branch: 'nowhere' } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
-    expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]branch: The remote has no branch nowhere. It has main, topic (POST /v1/workspaces/<workspace>/sync: 422 Unprocessable Entity, request id <request>)."`,
-    );
   });
 });
 
@@ -184,26 +142,17 @@ describe('the sync of a third-party service', () => {
     const job = await jobAt(server.baseUrl);
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '5m', retries: '0' } });
     expect(result.conclusion).toBe('success');
-    expect(stable(result.log)).toMatchInlineSnapshot(`
-      "The sync of main in game is pending, about 2,000 objects to receive.
-      The sync is transferring, 0 of about 2,000 objects received.
-      503 Service Unavailable nginx/1.27.0 (GET /v1/workspaces/game/syncs/s: 503 Service Unavailable).
-      The branch main of game is synced: completed after <duration>, 2,000 objects received."
-    `);
+    expect(result.log.match(/The sync is transferring, 0 of about 2,000 objects received\./g)).toHaveLength(1);
     expect(result.outputs).toMatchObject({ status: 'completed', sync_id: 's', estimated_objects: '2000' });
   });
 
   test('cannot be waited for without a status URL, which is reported', async () => {
     const server = await startOtherServer(json(202, { sync_id: 's', status: 'queued', branch: 'main' }));
-    const job = await jobAt(server.baseUrl);
-    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    expect(result.outputs).toEqual({ sync_id: 's', status: 'queued', branch: 'main' });
-    expect(stable(result.log)).toMatchInlineSnapshot(`
-      "The sync of main in game is queued.
-      ##[error]The sync of main was started, but this step cannot wait for it. The service did not return a status URL for the sync. Remove \`wait\`, or use a service that reports the status of syncs."
-    `);
-    expect(server.requests).toHaveLength(1);
+    const result = await (await jobAt(server.baseUrl)).run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'queued', sync_id: 's' } });
+    expect(errorsOf(result)).toEqual([
+      expect.stringContaining('The service did not return a status URL for the sync.'),
+    ]);
   });
 
   test('fails the step if it exceeds the wait, with the last known status', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { errorsOf, openScene } from './scene.ts';
-import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 
@@ -10,18 +9,8 @@ test('releases paths that this job locked, and leaves nothing to do for the post
   await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
   const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
-  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
-    {
-      "released": "["Content/Hero.uasset","Content/Other.uasset"]",
-      "status": "released",
-    }
-  `);
-  expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]Released 2 locks in <workspace>.
-      Content/Hero.uasset: released
-      Content/Other.uasset: released
-    ##[endgroup]"
-  `);
+  expect(result.outputs).toEqual({ status: 'released', released: '["Content/Hero.uasset","Content/Other.uasset"]' });
+  expect(result.log).toMatch(/^##\[group\]Released 2 locks in \S+\.\n {2}Content\/Hero\.uasset: released\n/);
   expect(await scene.locked(workspace)).toEqual([]);
   const [, ofLock] = await job.post();
   expect(ofLock?.log).toBe('Nothing was left to release at the end of the job.');
@@ -32,11 +21,6 @@ test('succeeds for a path that is not locked, and reports it as absent', async (
   const job = await scene.job({ workspace });
   const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset' } });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
-  expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]Released 0 locks in <workspace>, 1 not locked.
-      Content/Hero.uasset: not locked
-    ##[endgroup]"
-  `);
 });
 
 test('releases the locks of another job by its output, but leaves those with a new holder alone, and fails', async () => {
@@ -49,26 +33,11 @@ test('releases the locks of another job by its output, but leaves those with a n
   const result = await second.run({ with: { operation: 'unlock', locks: locking.outputs['locks'] ?? '' } });
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
   expect(result.outputs).toEqual({ status: 'lost', released: '["a","c"]' });
-  expect(stable(result.log)).toMatchInlineSnapshot(`
-    "##[group]Released 2 locks in <workspace>, 1 lost.
-      b: lost, held by grace until <clock> (<distance>)
-      a: released
-      c: released
-    ##[endgroup]
-    ##[error]b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7: this job lost its lock, and left the current one alone."
-  `);
-  expect(stable(result.summary)).toMatchInlineSnapshot(`
-    "<h3>Workspace: unlock</h3>
-    <p>Released 2 locks in <workspace>, 1 lost.</p>
-    <table>
-    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th></tr>
-    <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td></tr>
-    <tr><td>a</td><td>released</td><td></td><td></td></tr>
-    <tr><td>c</td><td>released</td><td></td><td></td></tr>
-    </table>
-
-    "
-  `);
+  expect(result.log).toMatch(/Released 2 locks in \S+, 1 lost\.\n {2}b: lost, held by grace until /);
+  expect(errorsOf(result)).toEqual([
+    expect.stringContaining('this job lost its lock, and left the current one alone.'),
+  ]);
+  expect(result.summary).toContain('<tr><td>b</td><td>lost</td><td>grace</td>');
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
 
@@ -81,11 +50,9 @@ describe('the release of a lock of another owner', () => {
     const result = await job.run({ with: { operation: 'unlock', path: 'a\nb\nc' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
     expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
-    expect(errorsOf(result)).toMatchInlineSnapshot(`
-      [
-        "b is held by grace until <clock> (<distance>), and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
-      ]
-    `);
+    expect(errorsOf(result)).toEqual([
+      expect.stringContaining('the service does not let this token release that lock'),
+    ]);
     expect(result.log).toContain('b: not released, held by grace until ');
     expect(await scene.locked(workspace)).toEqual(['b']);
   });
@@ -123,9 +90,7 @@ test('reports a missing file of locks as a wrong input', async () => {
   const job = await scene.job({ workspace: 'game' });
   const result = await job.run({ with: { operation: 'unlock', 'locks-file': '/nowhere/locks.json' } });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '' });
-  expect(errorsOf(result)).toMatchInlineSnapshot(`
-    [
-      "Input \`locks-file\` is "/nowhere/locks.json". The file cannot be read: ENOENT: no such file or directory.",
-    ]
-  `);
+  expect(errorsOf(result)).toEqual([
+    expect.stringMatching(/^Input `locks-file` is "\/nowhere\/locks\.json"\. The file cannot/),
+  ]);
 });

@@ -37,20 +37,13 @@ function commandOf(line: string): WorkflowCommand | undefined {
   return command;
 }
 
-export interface Said {
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
-  /** The text that a person reads: no commands, and no debug lines. */
-  readonly text: string;
-}
-
 /**
  * Checks the log, the outputs and the summary of a step with any inputs and responses. The runner must find only our
  * commands, a terminal no control characters, and a reader no stack traces or secrets. A failed step gives a reason.
  */
-export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secrets: readonly string[] = []): Said {
+export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secrets: readonly string[] = []): void {
   expect(result.crashes).toEqual([]);
-  const said: { errors: string[]; warnings: string[]; text: string[] } = { errors: [], warnings: [], text: [] };
+  const said: Record<'error' | 'warning', string[]> = { error: [], warning: [] };
   for (const line of linesOf(result.log)) {
     const command = commandOf(line);
     // The runner needs the plain secret, and shows none of these lines.
@@ -63,19 +56,17 @@ export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secr
     }
     const text = command?.data ?? line;
     expect(text).not.toMatch(stackFrame);
-    said.text.push(text);
-    if (command?.name === 'error') said.errors.push(text);
-    if (command?.name === 'warning') said.warnings.push(text);
+    if (command?.name === 'error' || command?.name === 'warning') said[command.name].push(text);
   }
-  for (const text of [...said.errors, ...said.warnings]) {
+  for (const text of [...said.error, ...said.warning]) {
     expect(text.trim().length, text).toBeGreaterThan(8);
     expect(text).not.toMatch(unforeseen);
   }
-  if (stage === 'main') expect(said.errors.length > 0).toBe(result.exitCode === 1);
+  if (stage === 'main') expect(said.error.length > 0).toBe(result.exitCode === 1);
   // A lock that was lost to another holder fails the job.
   else
     expect(result.exitCode).toBe(
-      said.errors.some((text) => text.includes('was lost while the job relied on it')) ? 1 : 0,
+      said.error.some((text) => text.includes('was lost while the job relied on it')) ? 1 : 0,
     );
 
   const outputs = new Map(keyValuePairs(result.output));
@@ -87,5 +78,4 @@ export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secr
   if (table !== '') expect(`${table.trimEnd()}\n\n`).toMatch(summaryShape);
   for (const line of picture.split('\n')) expect(line).toMatch(pictureLine);
   for (const secret of secrets) expect(result.summary).not.toContain(secret);
-  return { ...said, text: said.text.join('\n') };
 }

@@ -18,16 +18,9 @@ const commands = [
 ];
 
 const moments = [
-  '+275760-09-13T00:00:00.000Z',
-  '-271821-04-20T00:00:00Z',
-  '9999-12-31T23:59:59.999Z',
-  '0000-01-01T00:00:00Z',
-  '2026-02-30T25:61:00Z',
-  '2026-03-01T12:00:00Z',
-  '2099-03-01T12:00:00.001+14:00',
-  'Sat, 13 Sep 275760 00:00:00 GMT',
-  'Fri, 31 Dec 9999 23:59:59 GMT',
-  'Thu, 01 Jan 1970 00:00:00 GMT',
+  ...['+275760-09-13T00:00:00.000Z', '-271821-04-20T00:00:00Z', '9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00Z'],
+  ...['2026-02-30T25:61:00Z', '2026-03-01T12:00:00Z', '2099-03-01T12:00:00.001+14:00'],
+  ...['Sat, 13 Sep 275760 00:00:00 GMT', 'Fri, 31 Dec 9999 23:59:59 GMT', 'Thu, 01 Jan 1970 00:00:00 GMT'],
 ];
 
 export const text = fc.oneof(
@@ -42,18 +35,25 @@ const number = fc.oneof(
   fc.constantFrom(0, -1, 1e21, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER, 8.64e15, 8.64e12, 253_402_300_799_999, 1e-7),
 );
 
-const memberNames = [
-  'id',
-  'path',
-  'owner',
-  'name',
-  'lock',
-  'error',
-  'message',
-  'detail',
-  'errors',
-  'data',
-  '__proto__',
+/** The members that the client reads. */
+const names = [
+  ...['id', 'path', 'type', 'owner', 'name', 'origin', 'etag', 'acquired_at', 'expires_at', 'fence', 'title', 'detail'],
+  ...[
+    'status',
+    'request_id',
+    'message',
+    'error',
+    'errors',
+    'pointer',
+    'field',
+    'loc',
+    'msg',
+    'lock',
+    'locks',
+    'holder',
+  ],
+  ...['sync_id', 'branch', 'estimated_objects', 'received_objects', 'head', 'status_url', 'secret', 'hook', 'state'],
+  ...['items', 'data', 'results', 'workspaces', 'branches', 'next_cursor', 'next', 'links', 'has_more', '__proto__'],
 ];
 
 const { json } = fc.letrec((tie) => ({
@@ -64,76 +64,41 @@ const { json } = fc.letrec((tie) => ({
     fc.boolean(),
     fc.constant(null),
     fc.array(tie('json'), { maxLength: 3 }),
-    fc.dictionary(fc.oneof(fc.constantFrom(...memberNames), text), tie('json'), { maxKeys: 4 }),
+    fc.dictionary(fc.oneof(fc.constantFrom(...names), text), tie('json'), { maxKeys: 4 }),
   ),
 }));
-
-/** JSON of any shape. */
-export const anyJson = json;
 
 /** Mostly a text, like most members of the API. */
 export const value = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: json });
 
-const moment = fc.oneof(fc.constantFrom(...moments), number, value);
-
-/** An object with some of these members. */
-const some = <T>(members: Record<string, fc.Arbitrary<T>>) =>
-  fc.record(members, { requiredKeys: [], noNullPrototype: true });
-
-export const lock = some<unknown>({
-  id: value,
-  path: fc.oneof(fc.constantFrom('a', 'b'), value),
-  type: value,
-  owner: fc.oneof(value, some({ name: value, login: value })),
-  origin: value,
-  etag: value,
-  acquired_at: moment,
-  expires_at: moment,
+/** Values that lead deeper into the client. */
+const usual: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  path: fc.constantFrom('a', 'b'),
+  type: fc.constant('urn:workspace-automation:problem:request-in-progress'),
+  acquired_at: fc.constantFrom(...moments),
+  expires_at: fc.constantFrom(...moments),
   fence: number,
-});
-
-const next = fc.oneof(fc.constantFrom('2', '?cursor=3', '/v1/workspaces?cursor=4', 'https://other.example/'), value);
-
-/** A page of a list under the name of its resource, or under another name. */
-export const page = (name: string, entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc
-    .record({
-      name: fc.constantFrom(name, name, 'items', 'data', 'results'),
-      entries: fc.array(fc.oneof(entry, value), { maxLength: 4 }),
-      more: some<unknown>({ next_cursor: next, next, links: some({ next }), has_more: fc.boolean() }),
-    })
-    .map(({ name: under, entries, more }) => ({ [under]: entries, ...more }));
-
-export const problem = some<unknown>({
-  type: fc.oneof(fc.constant('urn:workspace-automation:problem:request-in-progress'), value),
-  title: value,
-  status: number,
-  detail: fc.oneof(value, fc.array(some({ loc: fc.array(value, { maxLength: 3 }), msg: value }), { maxLength: 3 })),
-  request_id: value,
-  message: value,
-  error: fc.oneof(value, some<unknown>({ message: value, code: value, lock })),
-  errors: fc.oneof(
-    value,
-    fc.array(fc.oneof(value, some({ pointer: value, field: value, detail: value, message: value })), { maxLength: 8 }),
-    fc.dictionary(text, value, { maxKeys: 3 }),
-  ),
-  lock,
-  locks: fc.array(lock, { maxLength: 2 }),
-  holder: value,
-});
-
-export const sync = some<unknown>({
-  sync_id: value,
-  status: fc.oneof(fc.constantFrom('queued', 'running', 'succeeded', 'failed', 'completed'), value),
-  branch: value,
-  estimated_objects: number,
+  status: fc.constantFrom('queued', 'running', 'succeeded', 'failed', 'completed'),
   received_objects: number,
-  head: value,
-  error: fc.oneof(value, some({ message: value })),
-  status_url: fc.oneof(fc.constantFrom('/v1/progress', 'https://other.example/x'), value),
-});
+  status_url: fc.constantFrom('/v1/progress', 'https://other.example/x'),
+  next: fc.constantFrom('2', '?cursor=3', '/v1/workspaces?cursor=4', 'https://other.example/'),
+};
 
-export const hook = some<unknown>({ id: value, secret: value, hook: some({ id: value, secret: value }) });
+const some = (members: readonly string[], deeper: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+  fc.record(Object.fromEntries(members.map((name) => [name, fc.oneof(deeper[name] ?? usual[name] ?? value, value)])), {
+    requiredKeys: [],
+    noNullPrototype: true,
+  });
+
+const entry = some(names.slice(0, 12), {});
+const entries = fc.array(fc.oneof(entry, value), { maxLength: 4 });
+const lists = ['errors', 'locks', 'items', 'data', 'results', 'workspaces', 'branches'];
+
+/** A resource, a problem or a page of a list, with some of their members. */
+export const resource = some(names, {
+  ...Object.fromEntries(lists.map((name) => [name, entries])),
+  ...{ lock: entry, holder: entry, owner: entry, error: entry, hook: entry },
+});
 
 export const asBytes = (content: Uint8Array | string): string => Buffer.from(content).toString('latin1');
 
@@ -154,42 +119,20 @@ const notJson = fc.oneof(
   ),
 );
 
+const fields = [
+  ...['0', '1', '9'.repeat(400), '1e9', '-1', '@99999999999', 'gzip', 'br, gzip', 'application/json', 'text/html'],
+  ...['application/problem+json; charset=utf-7', '"x"', 'W/"x"', '<?cursor=2>; rel="next"', 'true', 'http://['],
+  ...['<//other.example/x>; rel=next', '/v1/progress', 'Bearer error="insufficient_scope", scope="::notice::x"'],
+];
+
 /** A header value: an invalid one would only end the connection. */
 const field = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: text.map((each) =>
-      Buffer.from(each, 'latin1')
-        .toString('latin1')
-        .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '')
-        .slice(0, 4_000),
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      ...moments,
-      '0',
-      '1',
-      '9'.repeat(400),
-      '1e9',
-      '-1',
-      '@99999999999',
-      'gzip',
-      'br, gzip',
-      'application/json',
-      'application/problem+json; charset=utf-7',
-      'text/html',
-      '"x"',
-      'W/"x"',
-      '<?cursor=2>; rel="next"',
-      '<//other.example/x>; rel=next',
-      '/v1/progress',
-      'http://[',
-      'Bearer error="insufficient_scope", scope="::notice::x"',
-      'true',
-    ),
-  },
+  text.map((each) =>
+    asBytes(each)
+      .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '')
+      .slice(0, 4_000),
+  ),
+  fc.constantFrom(...moments, ...fields),
 );
 
 const headerNames = [
@@ -197,29 +140,24 @@ const headerNames = [
   ...['location', 'link', 'www-authenticate', 'x-request-id', 'deprecation', 'sunset', 'idempotency-replayed', 'x'],
 ];
 
-export const headers = fc.dictionary(fc.constantFrom(...headerNames), field, { maxKeys: 5, noNullPrototype: true });
-
-const statuses = [200, 201, 202, 204, 301, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 414, 422, 423];
-export const status = fc.constantFrom(...statuses, 425, 429, 500, 502, 503, 504, 299, 599, 199, 999);
+const headers = fc.dictionary(fc.constantFrom(...headerNames), field, { maxKeys: 5, noNullPrototype: true });
 
 /** A complete HTTP response, as sent over the wire. */
-export const response = (
-  code: fc.Arbitrary<number>,
-  body: fc.Arbitrary<unknown>,
-  fields: fc.Arbitrary<Record<string, string>> = headers,
-): fc.Arbitrary<string> =>
+export const response = (status: fc.Arbitrary<number>, body: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   fc
-    .tuple(code, fields, fc.oneof({ weight: 6, arbitrary: body.map(asJson) }, { weight: 1, arbitrary: notJson }))
-    .map(([given, sent, content]) => {
+    .tuple(status, headers, fc.oneof({ weight: 6, arbitrary: body.map(asJson) }, { weight: 1, arbitrary: notJson }))
+    .map(([code, sent, content]) => {
       const lines = Object.entries(sent).map(([name, text]) => `${name}: ${text}\r\n`);
-      const head = `HTTP/1.1 ${given} ::notice::x\r\nconnection: close\r\n${lines.join('')}\r\n`;
-      return head + content;
+      return `HTTP/1.1 ${code} ::notice::x\r\nconnection: close\r\n${lines.join('')}\r\n${content}`;
     });
 
 const asJson = (content: unknown): string => asBytes(JSON.stringify(content) ?? '');
 
-/** Data that is not an HTTP response at all. */
-export const noise = fc.oneof(
+const statuses = [200, 201, 202, 204, 301, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 414, 422, 423];
+
+/** Any response that may come back for any request, or what is no response at all. */
+export const anything = fc.oneof(
+  response(fc.constantFrom(...statuses, 425, 429, 500, 502, 503, 504, 299, 599, 199, 999), fc.oneof(json, resource)),
   anyBytes(200),
   fc.constantFrom(
     '',

@@ -10,7 +10,6 @@ import {
 } from '../../src/interface/duration.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { runs } from '../support/runs.ts';
-import { codeUnits } from './texts.ts';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const unit = fc.constantFrom('s', 'm', 'h', 'd');
@@ -35,18 +34,6 @@ describe('a duration', () => {
   });
 
   test('is formatted in the largest unit without a fraction', () => {
-    fc.assert(
-      fc.property(duration, (value) => {
-        const written = formatDuration(value);
-        for (const [name, seconds] of Object.entries(secondsIn)) {
-          if (value.seconds > 0 && value.seconds % seconds === 0) {
-            expect(Number.parseInt(written, 10)).toBeLessThanOrEqual(value.seconds / seconds);
-          } else if (name !== 's') {
-            expect(written.endsWith(name)).toBe(false);
-          }
-        }
-      }),
-    );
     const written = [0, 60, 90, 5_400, 86_400, 90_000].map((seconds) => formatDuration({ seconds }));
     expect(written).toEqual(['0s', '1m', '90s', '90m', '1d', '25h']);
   });
@@ -66,16 +53,6 @@ describe('a duration', () => {
     for (const text of [...almost, '1h30m', '１h', '1ｈ', '١h', 'PT1H', 'NaNs', 'Infinitys']) {
       expect(parseDuration(text), text).toEqual({ ok: false, reason: syntax });
     }
-  });
-
-  test('is parsed only from ASCII digits and one unit', () => {
-    const almost = fc.string({ unit: fc.constantFrom(...'019smhdw .-１'), maxLength: 5 });
-    fc.assert(
-      fc.property(fc.oneof(codeUnits, almost), (text) => {
-        expect(parseDuration(text).ok).toBe(/^[0-9]+[smhd]$/.test(text));
-      }),
-      { numRuns: runs(300, 5_000) },
-    );
   });
 });
 

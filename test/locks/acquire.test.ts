@@ -199,17 +199,6 @@ describe('a wait', () => {
     expect(sleeps).toEqual([30 * second, 20 * second]);
   });
 
-  test('ends with a last request if the service asks to wait beyond its limit', async () => {
-    const busy = failed(refused(503, { retryAfterMs: 3_600 * second }));
-    const { result, tookMs } = await waiting({
-      response: (path, number) => (number === 0 ? busy : taken(path)),
-      waitSeconds: 60,
-    });
-    expect(result.round.kind).toBe('acquired');
-    expect(tookMs).toBeGreaterThan(55 * second);
-    expect(tookMs).toBeLessThan(60 * second);
-  });
-
   test.each<[string, RequestFailure]>([
     ['an attempt that timed out', { kind: 'timeout', limitMs: 30 * second }],
     [
@@ -233,15 +222,6 @@ describe('a wait', () => {
       );
     }
   });
-
-  test('holds none of the paths while it pauses: it rolls back first', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
-    expect(result.round.kind).toBe('acquired');
-  });
 });
 
 describe('an unanswered request', () => {
@@ -253,16 +233,6 @@ describe('an unanswered request', () => {
       settle: (path, number) => (number < 2 ? lost() : taken(path)),
     });
     expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a']);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
-  });
-
-  test('about one of several paths is settled before the step waits', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (number === 1 ? lost() : taken(path)),
-      settle: (path) => taken(path),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'settle b', 'roll back b', 'sleep', 'ask a', 'ask b']);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
@@ -302,26 +272,6 @@ test('a cancelled step asks about an unanswered request once, and leaves the res
   expect(result).toMatchObject({ round: { kind: 'cancelled' }, unanswered: [{ path: 'a' }] });
 });
 
-test('a lock that was released while another could not be is not released again', async () => {
-  const error = errorOf(refused(503));
-  const failures = new Map([
-    ['a', 1],
-    ['b', 3],
-  ]);
-  const { events, result } = await waiting({
-    paths: ['a', 'b', 'c'],
-    response: (path, number) => (path === 'c' && number < 3 ? held(path) : taken(path)),
-    release(path) {
-      const left = failures.get(path) ?? 0;
-      failures.set(path, left - 1);
-      return left > 0 ? { kind: 'failed', error, mayBeDone: false } : { kind: 'released' };
-    },
-  });
-  expect(events.filter((event) => event === 'roll back a')).toHaveLength(2);
-  expect(events.filter((event) => event === 'roll back b')).toHaveLength(4);
-  expect(result.round.kind).toBe('acquired');
-});
-
 test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {
   const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
   const { rollbackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
@@ -353,21 +303,6 @@ describe('a wait in line', () => {
       'You are number 1 of 4 in line. Waiting, 9 min left.',
     ]);
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
-  });
-
-  test('says that a free path is kept for others', async () => {
-    const free = held(lockPath('a'), undefined, {
-      holder: undefined,
-      hasWaited: true,
-      queue: { position: 2, length: 2 },
-    });
-    const { lines } = await waiting({
-      response: (path, number) => (number === 0 ? free : taken(path)),
-      waitInLine: ({ path }) => granted(path, second),
-    });
-    expect(lines).toEqual([
-      'a is free, but others are ahead in line. You are number 2 of 2 in line. Waiting, 10 min left.',
-    ]);
   });
 
   test('ends in time, and not before', async () => {
@@ -445,16 +380,6 @@ describe('a wait in line', () => {
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
-  test('continues through a proxy that cuts each request after ten seconds', async () => {
-    const { events, result } = await waiting({
-      response: blockedAtFirst(1),
-      settle: (path) => inLine(path, third),
-      waitInLine: (request, number) => (number < 3 ? cut(10 * second) : granted(request.path, 2 * second)),
-    });
-    expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(4);
-    expect(result.round.kind).toBe('acquired');
-  });
-
   test('falls back to polling if a service never responds to requests that wait', async () => {
     const { events } = await waiting({
       response: blockedAtFirst(6),
@@ -462,15 +387,6 @@ describe('a wait in line', () => {
       waitInLine: (request) => cut((request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
     });
     expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(3);
-  });
-
-  test('pauses as long as a gateway asks while the service is unavailable', async () => {
-    const { sleeps } = await waiting({
-      response: blockedAtFirst(1),
-      waitInLine: () => cut(5, refused(503, { retryAfterMs: 7 * second })),
-      settle: taken,
-    });
-    expect(sleeps).toEqual([7 * second]);
   });
 
   test('does not trust a service without places that keeps responding at once', async () => {

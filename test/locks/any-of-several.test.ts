@@ -3,24 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../src/locks/acquire.ts';
-import type { Grant, Intent } from '../../src/locks/ledger/entry.ts';
+import type { Grant } from '../../src/locks/ledger/entry.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
 import { createVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
-import {
-  errorOf,
-  grantOf,
-  intentOf,
-  iso,
-  knownLock,
-  lockOf,
-  refused,
-  sessionOf,
-  start,
-  terms,
-  type WaitingRequest,
-} from './samples.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, refused, sessionOf, start, terms } from './samples.ts';
 
 const second = 1_000;
 const requestMs = 20;
@@ -29,67 +17,7 @@ const requestMs = 20;
 type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered' | 'granted-held';
 type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
 
-interface Waiter {
-  readonly path: LockPath;
-  readonly end: (how: 'granted' | 'held' | 'gone') => void;
-}
-
-/** The current holders, and the requests that wait for a path, in the order in which their steps first asked for it. */
-function createTable(time: VirtualTime) {
-  const holders = new Map<LockPath, string>();
-  const waiting = new Map<string, Waiter>();
-  const lines = new Map<LockPath, Set<string>>();
-  const lineOf = (path: LockPath): Set<string> => lines.get(path) ?? new Set();
-  const isWaiting = (name: string, path: LockPath): boolean => waiting.get(name)?.path === path;
-
-  /** Grants the path to the first step that waits for it. */
-  function serve(path: LockPath): void {
-    const name = [...lineOf(path)].find((one) => isWaiting(one, path));
-    if (holders.has(path) || name === undefined) return;
-    holders.set(path, name);
-    lineOf(path).delete(name);
-    waiting.get(name)?.end('granted');
-  }
-
-  return {
-    holders,
-    release(path: LockPath): void {
-      holders.delete(path);
-      serve(path);
-    },
-    /** Takes a place with the first refusal. Nobody who waits is overtaken. */
-    take(name: string, path: LockPath): boolean {
-      const line = [...lineOf(path).add(name)];
-      lines.set(path, new Set(line));
-      const ahead = line.slice(0, line.indexOf(name));
-      if (holders.has(path) || ahead.some((other) => isWaiting(other, path))) return false;
-      holders.set(path, name);
-      lineOf(path).delete(name);
-      return true;
-    },
-    wait: (name: string, { path, seconds, signal }: WaitingRequest): Promise<Parameters<Waiter['end']>[0]> =>
-      new Promise((resolve) => {
-        const end: Waiter['end'] = (how) => {
-          if (waiting.get(name) !== waiter) return;
-          waiting.delete(name);
-          cancel();
-          time.fulfil(resolve, how);
-          // Those behind may have waited for this step.
-          serve(path);
-        };
-        const waiter: Waiter = { path, end };
-        lines.set(path, lineOf(path).add(name));
-        const cancel = time.after(seconds * second, () => end('held'));
-        waiting.set(name, waiter);
-        // The repetition of a granted request.
-        if (holders.get(path) === name) end('granted');
-        signal?.addEventListener('abort', () => end('gone'));
-        serve(path);
-      }),
-  };
-}
-
-type Table = ReturnType<typeof createTable>;
+type Table = Map<LockPath, string>;
 
 interface Step {
   readonly name: string;
@@ -99,16 +27,14 @@ interface Step {
   readonly random: () => number;
   readonly troubles?: readonly Trouble[];
   readonly releaseTroubles?: readonly ReleaseTrouble[];
-  readonly waits?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 const busy = errorOf(refused(503));
 
 /** A step of the action with this table, and a record of its behavior. */
-function openStep(time: VirtualTime, table: Table, step: Step) {
-  const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [], waits = true } = step;
-  const { signal = new AbortController().signal } = step;
+function openStep(time: VirtualTime, holders: Table, step: Step) {
+  const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [] } = step;
+  const { signal } = new AbortController();
   const left = [...troubles];
   const leftForReleases = [...releaseTroubles];
   const lines: string[] = [];
@@ -116,20 +42,17 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   let max = 0;
   const whilePausing: number[] = [];
   let requests = 0;
-  const isOurs = (path: LockPath): boolean => table.holders.get(path) === name;
+  const isOurs = (path: LockPath): boolean => holders.get(path) === name;
   const mine = (): readonly LockPath[] => paths.filter(isOurs);
   /** Paths taken by an unanswered request, or with a failed release: not a fault of the step. */
   const excused = new Set<LockPath>();
-  const repeated = new Set<Intent>();
-  const pause = (): void => void whilePausing.push(mine().filter((path) => !excused.has(path)).length);
+  const counted = (): number => mine().filter((path) => !excused.has(path)).length;
 
-  const noteMax = (): void => {
-    max = Math.max(max, mine().filter((one) => !excused.has(one)).length);
-  };
   const take = (path: LockPath): boolean => {
-    const isTaken = table.take(name, path);
-    if (isTaken) noteMax();
-    return isTaken;
+    if (holders.has(path)) return false;
+    holders.set(path, name);
+    max = Math.max(max, counted());
+    return true;
   };
   const granted = (path: LockPath): SessionAcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
@@ -138,10 +61,8 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   const held = (path: LockPath): SessionAcquireResult => ({
     kind: 'held',
     path,
-    holder: table.holders.has(path) ? knownLock(path, { owner: table.holders.get(path) }) : undefined,
-    retryAfterMs: undefined,
-    hasWaited: waits && paths.length === 1,
-    queue: waits && paths.length === 1 ? { position: 1, length: 1 } : undefined,
+    holder: knownLock(path, { owner: holders.get(path) }),
+    ...{ retryAfterMs: undefined, hasWaited: false, queue: undefined },
     error: errorOf(refused(409)),
   });
 
@@ -152,7 +73,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       const trouble = left.shift() ?? 'none';
       if (trouble === 'busy') return { kind: 'failed', error: busy, mayBeDone: false };
       if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)) };
-      const isFree = trouble === 'unanswered' ? !table.holders.has(path) : take(path);
+      const isFree = trouble === 'unanswered' ? !holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
       const unknown = { holder: undefined, retryAfterMs: undefined, queue: undefined };
@@ -174,41 +95,11 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
         return { kind: 'failed', error: busy, mayBeDone: false };
       }
       excused.delete(path);
-      if (isOurs(path)) table.release(path);
+      if (isOurs(path)) holders.delete(path);
       return trouble === 'none' ? { kind: 'released' } : { kind: 'unanswered', error: busy };
     },
-    async waitInLine(request) {
-      const { path, intent } = request;
-      pause();
-      requests += 1;
-      const trouble = left.shift() ?? 'none';
-      const isRepeated = repeated.has(intent);
-      repeated.add(intent);
-      if (trouble === 'refused') {
-        const error = errorOf(refused(403));
-        return isRepeated ? { kind: 'unanswered', intent, error, conflict: undefined } : { kind: 'failed', error };
-      }
-      const how = await table.wait(name, request);
-      const isLost = how === 'gone' || trouble !== 'none';
-      if (how !== 'granted') {
-        return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : held(path);
-      }
-      if (isLost) excused.add(path);
-      noteMax();
-      return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : granted(path);
-    },
   });
-  const client: Pick<Client, 'serverNow' | 'listLocks'> = {
-    serverNow: time.now,
-    async listLocks() {
-      requests += 1;
-      await time.sleep(requestMs);
-      return {
-        items: [...table.holders.keys()].map((path) => knownLock(path)),
-        incomplete: undefined,
-      };
-    },
-  };
+  const client: Pick<Client, 'serverNow'> = { serverNow: time.now };
   const finished: Promise<AcquireAllResult> = acquireLocks(
     {
       // A wait uses no other methods.
@@ -221,7 +112,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       withoutWait: { deadline: time.now() + 150_000, signal },
       log: { line: (text) => lines.push(text) },
       sleep(ms) {
-        pause();
+        whilePausing.push(counted());
         return time.sleep(ms);
       },
       session,
@@ -262,13 +153,12 @@ const steps = fc.integer({ min: 1, max: 12 }).chain((of) =>
     }),
     waitSeconds: fc.constantFrom(0, 5, 120),
     seed: fc.integer({ min: 1 }),
-    waits: fc.boolean(),
     troubles: mostly<Trouble>('none', 'busy', 'refused', 'unanswered', 'granted-unanswered', 'granted-held'),
     releaseTroubles: mostly<ReleaseTrouble>('none', 'busy', 'done-busy'),
   }),
 );
 
-interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'releaseTroubles' | 'waits'> {
+interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'releaseTroubles'> {
   readonly of: number;
   readonly freeAfter: readonly number[];
   readonly seed: number;
@@ -276,13 +166,13 @@ interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'rele
 
 async function playing({ of, freeAfter, seed, ...given }: Played) {
   const time = createVirtualTime(start);
-  const table = createTable(time);
+  const table: Table = new Map();
   const paths = pathsOf(of);
   for (const [index, path] of paths.entries()) {
     const seconds = freeAfter[index] ?? 0;
     if (seconds === 0) continue;
-    table.holders.set(path, 'grace');
-    if (seconds < never) time.after(seconds * second, () => table.release(path));
+    table.set(path, 'grace');
+    if (seconds < never) time.after(seconds * second, () => table.delete(path));
   }
   const step = openStep(time, table, { name: 'us', paths, random: createDraws(seed), ...given });
   let result: AcquireAllResult | undefined;
@@ -293,7 +183,7 @@ async function playing({ of, freeAfter, seed, ...given }: Played) {
   });
   await time.runUntil(start + 3_600 * second);
   if (result === undefined) throw new Error('The step has not ended.');
-  return { ...step, result, tookMs: endedAt - start, table };
+  return { ...step, result, tookMs: endedAt - start };
 }
 
 describe('any N of several paths', () => {
@@ -324,16 +214,14 @@ describe('any N of several paths', () => {
     );
   });
 
-  test('are acquired as soon as enough are free, whether or not the service supports waiting', async () => {
+  test('are acquired within a pause after enough are free', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const { result, tookMs } = await playing({ ...given, waitSeconds: 120, troubles: [], releaseTroubles: [] });
         const enoughAfter = given.freeAfter.toSorted((one, other) => one - other)[given.count - 1] ?? 0;
         expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
-        const slack = (given.of + 2) * 4 * requestMs;
-        // A step with several paths polls: only a service with leases has a line for them.
-        const longestPause = given.waits && given.of === 1 ? 0 : 15 * second;
-        if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
+        const slack = 15 * second + (given.of + 2) * 4 * requestMs;
+        if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + slack);
       }),
       { numRuns: runs(300, 10_000) },
     );
@@ -342,7 +230,7 @@ describe('any N of several paths', () => {
   test('are requested in a random order for some of the paths, and in one fixed order for all', async () => {
     const firstOf = async (count: number, seed: number): Promise<string> => {
       const time = createVirtualTime(start);
-      const table = createTable(time);
+      const table: Table = new Map();
       const step = openStep(time, table, {
         name: 'us',
         paths: pathsOf(6),
@@ -361,39 +249,26 @@ describe('any N of several paths', () => {
 
   test('are requested only now and then while they are held: a wait pauses', async () => {
     const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
-    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, waits: true });
+    const { requests, lines } = await playing({ ...paused, waitSeconds: 120 });
     expect(requests()).toBeLessThan(6 * 25);
     expect(lines.length).toBeLessThan(25);
     for (const line of lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
   });
 });
 
-describe('any one of several paths', () => {
-  const plain = { count: 1, seed: 1, waits: true, troubles: [], releaseTroubles: [] };
-
-  test('is found within seconds of its release, even with more paths than a step can wait for', async () => {
-    for (let freed = 0; freed < 12; freed += 1) {
-      const freeAfter = Array.from({ length: 12 }, (_, index) => (index === freed ? 8 : never));
-      const { result, tookMs } = await playing({ ...plain, of: 12, freeAfter, waitSeconds: 120 });
-      expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: `seat/${freed}` }] });
-      expect(tookMs).toBeLessThan(8 * second + 15 * second);
-    }
-  });
-
-  test('is not acquired while an unknown extra lock cannot be released', async () => {
-    const unlucky = { ...plain, of: 3, freeAfter: [0, 0, 0], troubles: ['granted-held'] as const };
-    const given = await playing({ ...unlucky, waitSeconds: 0 });
-    expect(given.result.round.kind).toBe('acquired');
-    expect(given.mine()).toHaveLength(1);
-    const stuck = { ...unlucky, releaseTroubles: ['busy'] as const };
-    const ended = await playing({ ...stuck, waitSeconds: 0 });
-    expect(ended.result.round).toMatchObject({ kind: 'failed', error: busy });
-    // The post-step finds it in the ledger.
-    expect(ended.mine()).toHaveLength(1);
-    const waited = await playing({ ...stuck, waitSeconds: 60 });
-    expect(waited.result.round.kind).toBe('acquired');
-    expect(waited.mine()).toHaveLength(1);
-  });
+test('any one of several paths is not acquired while an unknown extra lock cannot be released', async () => {
+  const unlucky = { count: 1, seed: 1, of: 3, freeAfter: [0, 0, 0], troubles: ['granted-held'] as const };
+  const given = await playing({ ...unlucky, waitSeconds: 0 });
+  expect(given.result.round.kind).toBe('acquired');
+  expect(given.mine()).toHaveLength(1);
+  const stuck = { ...unlucky, releaseTroubles: ['busy'] as const };
+  const ended = await playing({ ...stuck, waitSeconds: 0 });
+  expect(ended.result.round).toMatchObject({ kind: 'failed', error: busy });
+  // The post-step finds it in the ledger.
+  expect(ended.mine()).toHaveLength(1);
+  const waited = await playing({ ...stuck, waitSeconds: 60 });
+  expect(waited.result.round.kind).toBe('acquired');
+  expect(waited.mine()).toHaveLength(1);
 });
 
 const crowds = fc.record({
@@ -401,34 +276,33 @@ const crowds = fc.record({
   /** Number of paths that each job wants, as a fraction of all paths. */
   wants: fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 2, maxLength: 12 }),
   holdMs: fc.integer({ min: 0, max: 30_000 }),
-  waits: fc.boolean(),
   seed: fc.integer({ min: 1 }),
 });
 
 test('serves all jobs that want different numbers of the same seats, and never assigns a seat twice', async () => {
   await fc.assert(
-    fc.asyncProperty(crowds, async ({ of, wants, holdMs, waits, seed }) => {
+    fc.asyncProperty(crowds, async ({ of, wants, holdMs, seed }) => {
       const time = createVirtualTime(start);
-      const table = createTable(time);
+      const table: Table = new Map();
       const paths = pathsOf(of);
       let served = 0;
       for (const [index, part] of wants.entries()) {
         const name = `job ${index}`;
         const count = 1 + Math.floor(part * of);
         const random = createDraws(seed + index * 104_729);
-        const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random, waits });
+        const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random });
         void step.finished.then(async ({ round }) => {
           expect(round.kind).toBe('acquired');
           expect(step.mine()).toHaveLength(count);
           await time.sleep(holdMs);
           expect(step.mine()).toHaveLength(count);
           served += 1;
-          for (const path of step.mine()) table.release(path);
+          for (const path of step.mine()) table.delete(path);
         });
       }
       await time.runUntil(start + 7_200 * second);
       expect(served).toBe(wants.length);
-      expect(table.holders.size).toBe(0);
+      expect(table.size).toBe(0);
     }),
     { numRuns: runs(100, 5_000) },
   );

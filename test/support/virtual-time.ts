@@ -46,7 +46,6 @@ export function createVirtualTime(start: number) {
   return {
     now: () => now,
     after,
-    fulfil,
     sleep: (ms: number): Promise<void> => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
 
     /** Sleeps, and ends early without an error if the signal is aborted. */

@@ -7,7 +7,6 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
     'The service is for Linux and macOS: its tests send signals, read file modes and replace git by shell scripts.',
   'test/fire/**': 'What befalls the service, which is for Linux and macOS: full disks, lost signals, too many files.',
   'test/docs/**': 'The commands, workflows and reverse proxies of the docs are for Linux and macOS.',
-  'test/browser/**': 'What the browser opens are pages of the service, which is for Linux and macOS.',
   'test/demo/**': 'The demo puts a program in place of ssh, and its tests end it with signals.',
   'test/workflows/**': 'The workflows of the project run their scripts in bash on Linux.',
   'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
@@ -18,7 +17,7 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/action/mistaken-paths.test.ts':
     'The checkout of the test has file names and links that Windows does not allow.',
   'test/action/paths.test.ts': 'The checkout of the test has file names and links that Windows does not allow.',
-  'test/action/post-step/by-hand.test.ts':
+  'test/action/post-step/report.test.ts':
     'The command for releasing by hand is for a POSIX shell, and the test runs it in one.',
 };
 

@@ -1,6 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
-import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import type { UsedStep } from '../support/workflow/used-action.ts';
 
 /** The commit of the called workflow. */
@@ -14,13 +13,8 @@ export interface Calling {
   readonly files?: (workspace: string) => Promise<void>;
 }
 
-/** GitHub as seen by a called workflow: its own repository and commit, and checkouts of the caller. */
-export interface CalledWorkflow extends Pick<WorkflowJobOptions, 'source' | 'uses'> {
-  /** The refs of the checkouts so far. */
-  readonly checkouts: readonly string[];
-}
-
-export function calledWorkflow({ files = async () => {} }: Calling = {}): CalledWorkflow {
+/** GitHub as seen by a called workflow: its own repository and commit, and the refs of the checkouts of the caller. */
+export function calledWorkflow({ files = async () => {} }: Calling = {}) {
   const checkouts: string[] = [];
 
   const checkOut = async (step: UsedStep): Promise<undefined> => {

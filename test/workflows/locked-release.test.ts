@@ -1,10 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { gitAt } from '../support/git-repository.ts';
-import { runs } from '../support/runs.ts';
 import { conditionHolds } from '../support/workflow/expressions.ts';
 import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { readWorkflow } from '../support/workflow/workflow-file.ts';
@@ -59,15 +57,6 @@ test('locks the paths while the script runs, and releases them afterwards', asyn
   expect(called.checkouts).toEqual(['']);
 });
 
-test('renews the locks until the job ends, even beyond their ttl', async () => {
-  const { workspace, token, options } = await setUp({ run: `sleep 6\n${askForLocks}`, inputs: { ttl: '3s' } });
-  const env = `LOCKS=${scene.service.baseUrl}/v1/workspaces/${workspace}/locks\nASK_WITH=${token}\n`;
-  const job = await runWorkflowJob({ ...options, secrets: { token, env } });
-  expect(job.step('run').log).toBe('Content/Hero.uasset');
-  expect(job).toMatchObject({ result: 'success', annotations: [] });
-  expect(await scene.locked(workspace)).toEqual([]);
-});
-
 describe('the publish script', () => {
   const publishing = { publish: 'echo "published with $KEY"; echo "result=v2" >> "$GITHUB_OUTPUT"' };
 
@@ -77,11 +66,6 @@ describe('the publish script', () => {
     const job = await runWorkflowJob(options);
     expect(job).toMatchObject({ result: 'success', annotations: [], workflowOutputs: { result: 'v2' } });
     expect(job.step('publish').log).toBe('published with ***');
-  });
-
-  test('does not run if the first one fails', async () => {
-    const { options } = await setUp({ run: 'exit 3', inputs: publishing });
-    expect((await runWorkflowJob(options)).step('publish').outcome).toBe('skipped');
   });
 
   test.each([
@@ -104,16 +88,6 @@ describe('the publish script', () => {
 });
 
 describe('the job', () => {
-  test('releases the locks after a script that empties the workspace and fails', async () => {
-    const { workspace, options } = await setUp({
-      run: 'echo before\ncd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete\nfalse | cat\necho after',
-    });
-    const job = await runWorkflowJob(options);
-    expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'acquired' } });
-    expect(job.step('run').log).toBe('before');
-    expect(await scene.locked(workspace)).toEqual([]);
-  });
-
   test('releases the locks when the run is cancelled', async () => {
     const { workspace, options } = await setUp({ run: 'echo ready\nexec sleep 60' });
     const running = await startWorkflowJob(options);
@@ -128,23 +102,6 @@ describe('the job', () => {
 });
 
 describe('the script', () => {
-  test('is never interpreted by the workflow, whatever its text', async () => {
-    const { options } = await setUp({ run: '' });
-    const parts = ['${{', '}}', ' github.token ', "'", '"', '$(echo no)', '`', '\\', '\n', ' ', '%0A', 'é', '*', '#'];
-    const part = fc.constantFrom(...parts);
-    const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((those) => those.join(''));
-    await fc.assert(
-      fc.asyncProperty(fc.array(text, { minLength: 20, maxLength: 40 }), async (texts) => {
-        const said = texts.map((each) => `printf '%s\\0' '${each.replaceAll("'", `'\\''`)}'`).join('\n');
-        const run = `{ ${said}\n} > "$RUNNER_TEMP/said"`;
-        const { job } = await runWorkflowJob({ ...options, inputs: { ...options.inputs, run } });
-        const heard = await readFile(join(job.folders.temp, 'said'), 'utf8');
-        expect(heard.split('\0').slice(0, -1)).toEqual(texts);
-      }),
-      { numRuns: runs(1, 50) },
-    );
-  });
-
   test('runs in the given folder with the masked variables of `env`, but without the token and its own text', async () => {
     const { options, token } = await setUp({
       run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT|$PWD"; env',
@@ -199,28 +156,5 @@ describe('the checkout of the caller', () => {
       expect(checksOut(line, false), line).toBe(false);
     }
     expect(checksOut("Content/Hero (1)/a-b_c.d+e,f;g&h'i~.uasset\n")).toBe(false);
-  });
-});
-
-describe('a path held by someone else', () => {
-  test('fails the job before it checks out or runs anything', async () => {
-    const { workspace, options, called } = await setUp({ run: 'echo ran' });
-    await scene.lock(workspace, 'Content/Hero.uasset');
-    const job = await runWorkflowJob(options);
-    expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'held', holder: 'grace', result: '' } });
-    expect(job.step('run').conclusion).toBe('skipped');
-    expect(called.checkouts).toEqual([]);
-    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
-  });
-
-  test('is waited for, and the branch is checked out afterwards', async () => {
-    const { workspace, options, called } = await setUp({ run: 'true', inputs: { wait: '1m', ref: 'main' } });
-    await scene.lock(workspace, 'Content/Hero.uasset');
-    const running = await startWorkflowJob(options);
-    await (await running.begun('lock')).waitForLog(/grace/);
-    expect(called.checkouts).toEqual([]);
-    await scene.release(workspace, 'Content/Hero.uasset');
-    expect(await running.finished).toMatchObject({ result: 'success', workflowOutputs: { status: 'acquired' } });
-    expect(called.checkouts).toEqual(['main']);
   });
 });

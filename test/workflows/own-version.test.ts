@@ -1,13 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
 import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
-import { calledWorkflow, ownCommit, ownSource } from './called.ts';
+import { calledWorkflow, ownCommit } from './called.ts';
 import { actionWorkflows } from './our-workflows.ts';
-
-const root = dirname(ourActionFile);
 
 /** Runs a workflow with an invalid base URL: an error about it shows that the workflow found the action. */
 const run = (workflow: string, options: Partial<WorkflowJobOptions> = {}) => {
@@ -34,25 +28,4 @@ describe.each(actionWorkflows)('%s', (workflow) => {
       `octo-org/workspace-automation@${ownCommit}`,
     ]);
   });
-
-  test('does not start on a server that does not name its repository and commit', async () => {
-    for (const source of [{}, { repository: ownSource.repository }, { sha: ownCommit }]) {
-      await expect(run(workflow, { source })).rejects.toThrow("Unable to resolve self-reference '$/'.");
-    }
-  });
-});
-
-test('the folder dist/ has a copy of action.yml that runs the same files', async () => {
-  const copy = join(root, 'dist/action.yml');
-  const [ours, inner] = await Promise.all([readActionFile(), readActionFile(copy)]);
-  expect(inner).toEqual(ours);
-  const lines = async (file: string) => (await readFile(file, 'utf8')).split('\n');
-  const differing = (await lines(copy)).slice(1).map((line) => line.replace(/^( {2}(?:main|post): )/, '$1dist/'));
-  expect(differing, 'run npm run build').toEqual(await lines(ourActionFile));
-});
-
-test('the archive that a runner downloads has both action files and what they run', () => {
-  const parts = ['action.yml', 'dist/action.yml', 'dist', 'dist/index.js', 'dist/post', 'dist/post/index.js'];
-  const attributes = execFileSync('git', ['check-attr', 'export-ignore', ...parts], { cwd: root, encoding: 'utf8' });
-  expect(attributes.trim().split('\n')).toEqual(parts.map((part) => `${part}: export-ignore: unspecified`));
 });

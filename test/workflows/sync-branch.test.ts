@@ -45,10 +45,3 @@ test('a failed sync fails the job, and the outputs still identify it', async () 
   expect(result).toBe('failure');
   expect(workflowOutputs).toMatchObject({ status: 'failed', branch: 'main', sync_id: expect.stringMatching(/./) });
 });
-
-test('only queues the sync if wait is 0s', async () => {
-  expect(await sync({ inputs: { wait: '0s' } })).toMatchObject({
-    result: 'success',
-    workflowOutputs: { status: 'queued', sync_id: expect.stringMatching(/./) },
-  });
-});

@@ -75,7 +75,7 @@ export const leaseRequestSchema = z
   })
   .refine(({ pool, where }) => where === undefined || pool !== undefined, {
     path: ['where'],
-    message: 'It is only for a pool.',
+    message: 'It applies only with pool.',
   })
   .openapi('LeaseRequest');
 
@@ -84,7 +84,7 @@ const heldLockSchema = lockSchema.extend({
   properties: z
     .record(z.string(), z.string())
     .optional()
-    .openapi({ description: 'Of an item of a pool, with the values of secret ones.' }),
+    .openapi({ description: 'Properties of an item of a pool, with the values of secret ones.' }),
 });
 
 export const leaseSchema = z
@@ -93,11 +93,11 @@ export const leaseSchema = z
     state: z.enum(['held', 'ended']),
     locks: z
       .array(z.discriminatedUnion('state', [heldLockSchema, lostLockSchema.extend({ state: z.literal('lost') })]))
-      .openapi({ description: 'All locks that it was granted. After its end, those that it had lost before.' }),
+      .openapi({ description: 'All locks that the lease was granted. After its end, only those that it had lost.' }),
     acquired_at: lockSchema.shape.acquired_at.nullable(),
-    expires_at: lockSchema.shape.expires_at.nullable().openapi({ description: 'The first end of its locks.' }),
+    expires_at: lockSchema.shape.expires_at.nullable().openapi({ description: 'When the first of its locks expires.' }),
     outdated: z.array(outdatedSchema).optional().openapi({
-      description: 'Of PUT: newer versions of the files. Absent if the workspace compares no locks.',
+      description: 'Newer versions of the files, in the response to PUT. Absent if the workspace compares no locks.',
     }),
     as_of: asOfField,
   })
@@ -107,10 +107,13 @@ export const waitingLeaseSchema = z
   .object({
     id: z.string(),
     state: z.literal('waiting'),
-    queue: queueSchema.openapi({ description: 'The place among all who wait for one of its paths.' }),
+    queue: queueSchema.openapi({ description: 'The place among all requests that wait for one of its paths.' }),
     blocked: z
       .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional(), closed_until: closedUntilField }))
-      .openapi({ description: 'The first of the paths in its way. One with neither is kept for another.' }),
+      .openapi({
+        description:
+          'The first of the paths that are not free. One with neither lock nor closed_until is kept for another request.',
+      }),
   })
   .openapi('WaitingLease');
 

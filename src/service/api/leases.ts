@@ -68,7 +68,7 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     operationId: 'putLease',
     summary: 'Acquire all of several locks, or some of them, as one lease',
     description:
-      'All are acquired at once, or none. The same request again, also after a lost response, is about the same lease. After its end, its id stays in use for 7 days.',
+      'All are acquired at once, or none. The same request again, as after a lost response, returns the same lease. Its id cannot be used again until 7 days after its end.',
     method: 'put',
     path,
     access: 'locks:write',

@@ -107,13 +107,13 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
           .default('false')
           .openapi({ description: "Release another owner's lock. Needs locks:admin, and is audited." }),
         reason: noteField.optional().openapi({
-          description: 'Why, in one line, for the audit. Only with force=true.',
+          description: 'The reason, in one line, for the audit log. Only with force=true.',
           example: 'The run was cancelled',
         }),
       })
       .refine(({ force, reason }) => force === 'true' || reason === undefined, {
         path: ['reason'],
-        message: 'It is only for force=true.',
+        message: 'It applies only with force=true.',
       }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },

@@ -28,7 +28,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     path: '/v1/workspaces/{id}/push/{forge}',
     access: 'anyone',
     params: workspaceParameter.extend({
-      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea for Forgejo too.' }),
+      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea also for Forgejo.' }),
     }),
     ownBody: { 'application/json': { schema: eventSchema } },
     responses: {

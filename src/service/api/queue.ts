@@ -14,7 +14,7 @@ import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './
 const queuedSchema = z
   .object({
     path: lockSchema.shape.path,
-    position: z.int().openapi({ description: 'From 1, in the line of its path.' }),
+    position: z.int().openapi({ description: 'Its place in the line of its path, from 1.' }),
     owner: lockSchema.shape.owner,
     origin: lockSchema.shape.origin,
     note: lockSchema.shape.note,
@@ -56,7 +56,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
-    description: `For a person: sends the event lock.requested, and takes a place in line that needs no waiting client. At its turn, the path is kept for the owner of the token for ${pathKeptMinutes} minutes, and shown so; nothing is locked. Asking again changes the note. A request is kept for 7 days.`,
+    description: `For people: sends the event lock.requested, and takes a place in line that needs no waiting client. At its turn, the path is kept for the owner of the token for ${pathKeptMinutes} minutes, but not locked. Asking again changes the note. A request is kept for 7 days.`,
     method: 'post',
     path,
     access: 'locks:write',
@@ -97,7 +97,7 @@ export function askedRequest(path: string, asked: AskDecision) {
     case 'own':
       throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
     case 'free':
-      throw new Refusal('invalid-request', `Nobody holds a lock on ${path}, and it is kept for nobody else. Lock it.`);
+      throw new Refusal('invalid-request', `${path} is free, and not kept for anyone else. Lock it.`);
     case 'too-many-waits':
       throw tooManyWaits();
     case 'invalid-path':

@@ -28,7 +28,7 @@ const requestSchema = z
     subject_token_type: z.enum(identityTypes),
     requested_token_type: z.literal(typeOf('access_token')).optional(),
     scope: z.string().optional().openapi({
-      description: 'Separated by spaces. Without it, the token has all that the trust rules allow.',
+      description: 'Scopes, separated by spaces. Default: all that the trust rules allow.',
       example: 'locks:write',
     }),
   })
@@ -70,11 +70,11 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
     access: 'anyone',
     ownBody: { 'application/x-www-form-urlencoded': { schema: requestSchema } },
     responses: {
-      200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
+      200: jsonResponse('A token that is valid for 15 minutes.', tokenSchema),
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
       429: jsonResponse('Too many exchanges.', errorSchema, 'Retry-After'),
       503: {
-        description: 'The issuer cannot be asked for its keys, or the database does not answer.',
+        description: 'The keys of the issuer cannot be fetched, or the database does not answer.',
         headers: ['Retry-After'],
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
@@ -85,7 +85,7 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
       if (typeof form === 'string') return errorResponse('invalid_request', form);
       const { grant_type = '' } = form;
       if (grant_type !== '' && grant_type !== grantType) {
-        return errorResponse('unsupported_grant_type', `The only grant_type here is ${grantType}.`);
+        return errorResponse('unsupported_grant_type', `The only supported grant_type is ${grantType}.`);
       }
       const parsed = requestSchema.safeParse(form);
       if (!parsed.success) {

@@ -103,7 +103,7 @@ function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);
   if (header === undefined) throw unsupported('Restore a file that "workspace-service backup" wrote.');
   if (header.schema === schemaVersion()) return header;
-  throw unsupported(`Restore it with the version ${header.service}, which wrote it, and start the other version then.`);
+  throw unsupported(`Restore it with version ${header.service}, which wrote it. Then start this version.`);
 }
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -121,7 +121,7 @@ async function* batchesOf(lines: AsyncIterable<string>) {
   let batch: { readonly table: string; readonly rows: Row[] } | undefined;
   for await (const line of lines) {
     const [table, row] = parseJson(rowSchema, line) ?? [];
-    if (table === undefined || row === undefined) throw damaged('a line in it is not one of a backup');
+    if (table === undefined || row === undefined) throw damaged('one of its lines is not an entry of a backup');
     if (batch !== undefined && (batch.table !== table || batch.rows.length === maxRows)) {
       yield batch;
       batch = undefined;

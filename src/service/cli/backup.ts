@@ -23,7 +23,7 @@ const backup = defineStorageCommand({
   details: [
     'Mirrors and LFS objects are not included: the service fetches them again.',
     'The file contains the secrets of webhooks and pools, and the passwords of remotes. Only this user can read it. Keep it safe.',
-    '"workspace-service restore" can restore it into SQLite or PostgreSQL, regardless of its origin.',
+    '"workspace-service restore" can restore it into SQLite or PostgreSQL, whichever it comes from.',
   ],
   arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFileOrPipe) },
   example: 'workspaces.backup',

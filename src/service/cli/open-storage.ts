@@ -55,7 +55,7 @@ function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);
   const code = errorCode(error);
-  const reason = sqliteErrorText(error) ?? (code === 'ENOENT' ? 'it cannot be made there' : systemErrorText(code));
+  const reason = sqliteErrorText(error) ?? (code === 'ENOENT' ? 'it cannot be created there' : systemErrorText(code));
   if (reason === undefined) return error;
   return new CommandError(
     `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,

@@ -38,13 +38,13 @@ const orNone =
 export const settingFlags = {
   deskTtl: optional(
     'DURATION',
-    'how long a lock of a person lasts, taken on the dashboard or with Git LFS; at most 30d',
+    'how long a lock lasts that a person takes on the dashboard or with Git LFS; at most 30d',
     parseTtl,
     `default ${defaultLfsLockTtl}`,
   ),
   lfsUrl: optional(
     'URL',
-    'the LFS endpoint that has the objects of the workspace, without user name and password; none for the one of the remote',
+    'the LFS endpoint that has the objects of the workspace, without user name and password; none for that of the remote',
     orNone(parseLfsUrl),
     'default that of the remote',
   ),

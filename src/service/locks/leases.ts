@@ -142,7 +142,9 @@ export function createLeases(options: LeasesOptions) {
       const key = fold(path) ?? path;
       const same = seen.get(key);
       const reason =
-        same === undefined ? pathProblem(path) : `On Windows, it is the same file as ${same}, which is named before.`;
+        same === undefined
+          ? pathProblem(path)
+          : `On Windows, it is the same file as ${same}, which the request already names.`;
       if (reason !== undefined) return { index, reason };
       seen.set(key, path);
     }

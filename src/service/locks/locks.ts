@@ -80,7 +80,7 @@ export function createLocks(options: LocksOptions) {
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
 
   /** The path as it is locked, possibly in other case. */
-  async function lockedPath<Path extends string | undefined>(workspace: string, path: Path): Promise<string | Path> {
+  async function lockedPath(workspace: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined || !windowsPaths) return path;
     const found = await find({ workspace, path });
     return found?.isActive ? found.path : path;
@@ -234,7 +234,6 @@ export function createLocks(options: LocksOptions) {
     },
     commitReleases: createCommitReleases(storage, async (released) => onLinesChange(released.map(lineOf))),
     find,
-    lockedPath,
     /** A path or a prefix is found in any case that names the same files. */
     list: async (query: LockQuery) =>
       listLocks(storage, {

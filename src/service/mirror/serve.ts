@@ -53,7 +53,7 @@ export function createServe(parts: ServeParts) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
     async function run(branches: BranchHeads): Promise<void> {
-      if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
+      if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
       metrics.gitServing.inc();
       const stopChecks = startChecks(parts, bearer, response);
       try {

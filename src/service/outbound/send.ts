@@ -83,7 +83,7 @@ function exchange(
       resolve(begun);
     });
     request.on('error', reject);
-    request.once('close', () => reject(new Error('There was no answer.')));
+    request.once('close', () => reject(new Error('There was no response.')));
     request.end(body);
   });
 }

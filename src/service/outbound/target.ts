@@ -76,7 +76,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export type IpAddresses = readonly [string, ...string[]];
 
-export type AddressVerdict =
+type AddressVerdict =
   | { readonly kind: 'public' }
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly addressKind: string };

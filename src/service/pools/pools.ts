@@ -130,7 +130,7 @@ async function storeItems(
   if (all.length === 0)
     return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
   if (all.length > maxItems)
-    return refused(`The pool "${name}" would have ${all.length} items. It may have ${maxItems}.`);
+    return refused(`The pool "${name}" would have ${all.length} items. The maximum is ${maxItems}.`);
   await deleteItems(db, { workspace, name });
   const rows = all.map(({ path, properties, secret }, position) => ({
     workspace_id: workspace,

@@ -112,11 +112,6 @@ const inTurn =
   (_, number) =>
     looks[number] ?? { tookMs: 20, shows: succeeded };
 
-test('an estimate of 0 is not logged, because it also means that the remote did not answer', async () => {
-  const { lines } = await following({ estimated: 0, look: endedAfter(0) });
-  expect(lines[0]).toBe('The sync of main in game is running.');
-});
-
 const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: forever });
 
 describe('the last status request of a wait', () => {
@@ -158,11 +153,6 @@ describe('the last status request of a wait', () => {
     expect(tookMs).toBeLessThan((given.waitSeconds ?? 60) * second);
   });
 
-  test('logs the error of the request before it', async () => {
-    const { lines } = await following({ look: inTurn({ tookMs: 20, shows: tooLong }) });
-    expect(lines).toContain(tooLong.message);
-  });
-
   test.each<[string, Look]>([
     ['is rejected', { tookMs: 20, shows: unavailable() }],
     ['gets no response', { tookMs: forever, shows: succeeded }],
@@ -190,38 +180,6 @@ describe('the last status request of a wait', () => {
     ]);
     expect({ lookedAt, tookMs }).toEqual({ lookedAt: expected, tookMs: cancelledAt * second });
   });
-});
-
-test('reports LFS objects in bytes, and warns about missing objects at the end', async () => {
-  const receiving = (received_bytes: number): Look => ({
-    tookMs: 500,
-    shows: {
-      ...report('running'),
-      estimated_objects: 40,
-      received_objects: 4,
-      received_bytes,
-      total_bytes: 60_000_000,
-    },
-  });
-  const end: SyncReport = {
-    ...succeeded,
-    received_objects: 40,
-    received_bytes: 58_000_000,
-    total_bytes: 60_000_000,
-    missing_objects: 2,
-  };
-  const { outcome, lines, warnings } = await following({
-    look: inTurn(receiving(1_000_000), receiving(5_000_000), { tookMs: 20, shows: end }),
-  });
-  expect(lines).toContainEqual('The sync is running, 4 of about 40 objects received, 1 MB of 60 MB of LFS objects.');
-  expect(lines).toContainEqual('The sync is running, 4 of about 40 objects received, 5 MB of 60 MB of LFS objects.');
-  expect(lines.at(-1)).toMatch(/40 objects received \(58 MB of LFS objects\)\.$/);
-  const warning =
-    'The mirror lacks 2 LFS objects of main that the service could not fetch. Make sure that the LFS store has them, then sync again.';
-  expect(warnings).toEqual([warning]);
-  expect(outcome.sentence).toMatch(new RegExp(`58 MB of LFS objects\\)\\. ${warning}$`));
-  expect(outcome.outputs).toMatchObject({ missing_objects: '2' });
-  expect(outcome.table?.rows[0]?.[3]).toBe('40 (58 MB of LFS objects)');
 });
 
 test('notices a sync that ended before the last request, whatever delays and errors the service returned before', async () => {

@@ -37,34 +37,8 @@ describe('the chart', () => {
     expect(gantt([bar('Content/Hero.uasset')])).toBe(lines.join('\n'));
   });
 
-  test('has one time in its title if it starts and ends within a minute', () => {
-    expect(gantt([bar('a', { granted: start, ended: start + 2_000 })])).toContain('    title 2026-03-01 12:00 UTC\n');
-  });
-
-  const letters = fc.constantFrom('W', 'm', '_', 'i', '/', '漢', 'é');
-
-  test('fits its names next to the bars, and never repeats a name', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: letters, maxLength: 80 }), { minLength: 1, maxLength: 6 }), (paths) => {
-        const picture = gantt(paths.map((path) => bar(path))) ?? '';
-        const [, width] = /^%%\{init: \{"gantt": \{"leftPadding": (\d+)\}\}\}%%$/m.exec(picture) ?? [];
-        const names = [...picture.matchAll(/^ {4}section (.*)$/gm)].map(([, name = '']) => name);
-        expect(new Set(names).size).toBe(paths.length);
-        for (const name of names) {
-          // A name has ten pixels of padding. At font size 11, Latin letters are 8 pixels wide on average, and others
-          // 11.
-          const wide = [...name].filter((letter) => letter === '漢').length;
-          expect(Number(width)).toBeGreaterThanOrEqual(10 + 8 * (name.length - wide) + 11 * wide);
-          expect(name.length).toBeLessThan(42);
-        }
-      }),
-    );
-  });
-
   test.each<[string, Partial<Bar>, RegExp]>([
     ['leaves out a wait that is too short to see', { granted: start + 999 }, /^(?!.*waited)/s],
-    ['highlights a lock that was not released', { end: 'not released' }, /\n {4}not released :crit, /],
-    ['draws a lost lock as lost', { end: 'lost' }, /\n {4}lost :crit, /],
     ['draws a bar for a lock that ended at once', { ended: start }, /held.* 12:01:30\.000, 2026-03-01 12:01:30\.001$/m],
     ['shows the end of a long path', { path: `${'folder/'.repeat(30)}Hero.uasset` }, /section ….{20,}\/Hero\.uasset/],
   ])('%s', (_, more, expected) => {

@@ -35,8 +35,3 @@ test.each<[string, Omit<SomeLock, 'path'>, Omit<SomeLock, 'path'>]>([
   const some = locks(450, () => ({ ...lock, owner: 'x'.repeat(100) }));
   expect(outputOf(some)).toEqual(some.map(({ path }) => ({ path, ...proof })));
 });
-
-test('does not shorten a list with a lock that only its times identify', () => {
-  const some = [...locks(450, () => ({ id: 'l', owner: 'x'.repeat(100) })), { path: 'a' }];
-  expect(outputOf(some)).toEqual(some);
-});

@@ -46,10 +46,6 @@ describe('the annotations of a step', () => {
     expect(result.exitCode).toBe(1);
   });
 
-  test('may all be errors if there is nothing else', async () => {
-    expect(texts(await tell({ failures: many(10, 'failure') }), 'error')).toEqual(many(10, 'failure'));
-  });
-
   test('include a count of omitted warnings even without an error', async () => {
     const result = await tell({}, warnings(4));
     expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 1 more warning: see the log of the step.']);

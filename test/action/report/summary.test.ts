@@ -33,12 +33,9 @@ test.each([
 
 test.each([
   'javascript:alert(1)//github.com/a/b/actions/runs/1',
-  'ftp://github.com/a/b/actions/runs/1',
   'https://user:word@github.com/a/b/actions/runs/1',
   `${run}"onclick="x`,
   `${run}?a=b`,
-  'https://github.com/dragon/actions/runs/1',
-  `${run}/attempts/1/x`,
   'https://ci.example.com/runs/1',
   'by hand',
   '',
@@ -107,9 +104,4 @@ test('a secret is hidden before HTML escaping changes it', () => {
   const html = summaryHtml('t', `a ${secret} b`, { head: ['x'], rows: [[secret]] }, createRedactor([secret]));
   expect(html).toContain('<p>a *** b</p>');
   expect(html).toContain('<td>***</td>');
-});
-
-test('a sentence that exceeds the size limit is truncated', () => {
-  const html = summaryHtml('t', 'ä'.repeat(mebibyte), undefined, asItIs);
-  expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
 });

@@ -1,48 +1,10 @@
 import { expect, test } from 'vitest';
-import { isReleasing } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
-import { manners } from './faults.ts';
 import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 
 const keeping = { 'auto-release': 'false' };
-
-test.each([...manners.slice(0, 1), ['has only ids', { givesNoTag: true }] as const])(
-  'with a service that %s, another job releases exactly the locks handed over to it that did not change hands',
-  async (_, manner) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const first = await stage.job();
-    const { outputs } = await first.run(locking(['a', 'b', 'c'], keeping));
-    await expect(first.post()).resolves.toMatchObject([
-      { conclusion: 'success', log: 'The locks of this step outlive the job: `auto-release` is false.' },
-    ]);
-    expect(await stage.locks()).toHaveLength(3);
-    await stage.take('d');
-    await stage.release('b');
-    const theirs = await stage.takenByGrace('b');
-
-    const second = await stage.job();
-    const result = await second.run(unlocking({ locks: outputs['locks'] ?? '' }));
-    expect(result).toMatchObject({
-      conclusion: 'failure',
-      outputs: { released: JSON.stringify(['a', 'c']) },
-      annotations: [
-        {
-          level: 'error',
-          // Without id and ETag, only the refusal shows whose lock it is.
-          message: expect.stringMatching(/^b is held(?: by grace until .*: this job lost its lock|, and the service)/),
-        },
-      ],
-    });
-    expect(await stage.locks()).toMatchObject([{ path: 'b', id: theirs.id }, { path: 'd' }]);
-    expect(
-      new Set(proxy.passed.filter((one) => isReleasing(one) && one.status === 204).map(({ path }) => path)),
-    ).toEqual(new Set(['a', 'c']));
-    await expect(second.post()).resolves.toMatchObject([{ conclusion: 'success', log: '' }]);
-  },
-);
 
 const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `Content/Maps/Level-${String(number).padStart(4, '0')}.umap`);

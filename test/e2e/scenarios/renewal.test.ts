@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test as withContext } from 'vitest';
-import { isRenewing, once, pathByPath } from '../../support/fault-proxy.ts';
+import { isRenewing, once } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import type { Job } from '../../support/runner/job.ts';
@@ -158,60 +158,6 @@ for (const [reason, NODE_OPTIONS] of [
     expect(await stage.locks()).toEqual([]);
   });
 }
-
-test('a lock that is lost before its first renewal is in the ledger even if the process cannot be started', async ({
-  expect,
-  stage,
-}) => {
-  const proxy = await stage.proxy();
-  const released = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  const meet = once(isRenewing, { kind: 'held-back', until: released.promise });
-  proxy.meet((passing) => {
-    if (isRenewing(passing)) arrived.resolve();
-    return meet(passing);
-  });
-  const job = await stage.job();
-  const step = await job.step({ ...locking(hero, renewing), env: { NODE_OPTIONS: withoutMemory } });
-  await arrived.promise;
-  await stage.release(hero);
-  released.resolve();
-  const { log } = await step.finished;
-  expect(lossesOf(job), log).toMatchObject([{ path: hero }]);
-  const [post] = await job.post();
-  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-});
-
-/** The output of each process that is started breaks as soon as it is read. */
-const withBrokenPipe = preload(`
-  import { syncBuiltinESMExports } from 'node:module';
-  import children from 'node:child_process';
-  const { spawn } = children;
-  children.spawn = (...given) => {
-    const child = spawn(...given);
-    child.once('spawn', () => setImmediate(() => child.stdout.emit('error', new Error('read EIO'))));
-    return child;
-  };
-  syncBuiltinESMExports();
-`);
-
-test('a step keeps its lock if the output of the renewal process breaks during the first renewal', async ({
-  expect,
-  stage,
-}) => {
-  const job = await stage.job();
-  const step = await job.run({ ...locking(hero, renewing), env: { NODE_OPTIONS: withBrokenPipe } });
-  expect(step, step.log).toMatchObject({
-    conclusion: 'success',
-    outputs: { status: 'acquired' },
-    annotations: [
-      { level: 'warning', message: expect.stringContaining('that renews the locks (read EIO). They last') },
-    ],
-  });
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(await stage.locks()).toEqual([]);
-});
-
 /** Copies the bundle, and replaces its renewal program. */
 async function bundleWithRenewer(job: Job, program: string): Promise<string> {
   const { main } = await readActionFile();
@@ -272,27 +218,6 @@ test('a step with `renew` that gets no lock leaves no process running', async ({
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
-test('keeps a lock if the service is down for half of the ttl', async ({ expect, stage, clock }) => {
-  const proxy = await stage.proxy();
-  const job = await stage.job();
-  await job.run(locking(hero, renewing));
-  const before = await stage.lockOn(hero);
-  proxy.down();
-  await clock.pass(periodMs);
-  // Each jump skips a pause between two attempts.
-  const failed = async (): Promise<boolean> => {
-    await clock.pass(5_000);
-    return entriesOf(job).some(({ kind }) => kind === 'unrenewed');
-  };
-  await expect.poll(failed, { interval: 250 }).toBe(true);
-  proxy.up();
-  await expect.poll(() => renewalsOf(job), patiently).toHaveLength(1);
-  await clock.pass(2 * periodMs);
-  await expect.poll(() => renewalsOf(job), patiently).toHaveLength(2);
-  expect(await stage.lockOn(hero)).toMatchObject({ id: before?.id });
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-});
-
 test('reports a lock lost during an outage in the next step, and fails the job at its end', async ({
   expect,
   stage,
@@ -330,18 +255,6 @@ test('reports a lock lost during an outage in the next step, and fails the job a
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('records a lock released by force as lost within a period', async ({ expect, stage, clock }) => {
-  const job = await stage.job();
-  await job.run(locking([hero, 'b'], { ...renewing, 'on-lost': 'warn' }));
-  await stage.release(hero);
-  await clock.pass(periodMs);
-  await expect.poll(() => lossesOf(job).map(({ path }) => path), patiently).toEqual([hero]);
-  const [post] = await job.post();
-  expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
-  expect(post?.annotations[0]?.message).toContain(`The lock on ${hero} was lost at `);
-  expect(await stage.locks()).toEqual([]);
-});
-
 test('a path that was locked again does not hide its earlier loss', async ({ expect, stage, clock }) => {
   const job = await stage.job();
   await job.run(locking(hero, renewing));
@@ -366,32 +279,6 @@ test('renews the remaining locks of a lease with one request, until none is left
   expect(renewals.every((one) => isRenewing(one) && one.status === 200)).toBe(true);
   expect((await stage.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
   await job.run(unlocking({}));
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  const posts = await job.post();
-  expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
-  expect(await stage.locks()).toEqual([]);
-});
-
-test('does not renew unlocked paths, and the renewal process ends when no locks remain', async ({
-  expect,
-  stage,
-  clock,
-}) => {
-  const proxy = await stage.proxy(pathByPath);
-  const job = await stage.job();
-  await job.run(locking([hero, 'b'], renewing));
-  await job.run(unlocking({ path: hero, glob: 'false' }));
-  const from = proxy.passed.length;
-  await renewed({ job, clock, expect }, 3);
-  expect(
-    new Set(
-      proxy.passed
-        .slice(from)
-        .filter(isRenewing)
-        .map(({ path }) => path),
-    ),
-  ).toEqual(new Set(['b']));
-  await job.run(unlocking({ path: 'b', glob: 'false' }));
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   const posts = await job.post();
   expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
@@ -437,19 +324,22 @@ for (const [order, kind, status] of [
   });
 }
 
-test('the token is in no file, argument or environment that a later step can read', async ({ expect, stage }) => {
+test('no token is in a file, argument or environment that a later step can read', async ({ expect, stage }) => {
   const job = await stage.job();
-  await job.run(locking(hero, { ...renewing, token: stage.token }));
+  const gitHubToken = 'ghs_of_this_test';
+  const cancelling = { 'on-lost': 'cancel', 'github-token': gitHubToken };
+  await job.run(locking(hero, { ...renewing, ...cancelling, token: stage.token }));
   const pid = onlyProcessOf(job);
   for (const name of ['environ', 'cmdline']) {
     const text = readFileSync(`/proc/${pid}/${name}`, 'utf8');
     expect(text).toContain(name === 'environ' ? 'RUNNER_TRACKING_ID' : 'renew/index.js');
-    expect(text).not.toContain(stage.token);
+    for (const token of [stage.token, gitHubToken]) expect(text).not.toContain(token);
   }
   const names = readdirSync(job.folders.temp, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   expect(names.length).toBeGreaterThan(0);
   for (const { parentPath, name } of names) {
-    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(stage.token);
+    const text = readFileSync(join(parentPath, name), 'utf8');
+    for (const token of [stage.token, gitHubToken]) expect(text).not.toContain(token);
   }
   await job.post();
 });

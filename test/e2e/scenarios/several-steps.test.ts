@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
@@ -42,7 +42,6 @@ test('two lock steps and a composite action that is used twice release their own
 describe('a second lock step on a path that an earlier step of the job holds', () => {
   test.each<[string, Manner, 'true' | 'false']>([
     ['with ETags', {}, 'false'],
-    ['without ETags and ids', { givesNoProof: true }, 'true'],
     ['without any way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
   ])('does not wait on a service %s, names the earlier step, and takes nothing', async (_, manner, autoRelease) => {
     const stage = await openStage();
@@ -69,52 +68,19 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await stage.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
-  test('is reported with the step that locked it', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking(['a', 'b'], { ttl: '1h' }));
-    const { annotations } = await job.run(locking(['a', 'b'], { ttl: '1h' }));
-    expect(annotations[0]?.message).toMatch(
-      /^This job already holds a, b: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .*\. Leave them out of this step/,
-    );
-  });
-
-  test('requests the path like any other job if the list is unavailable', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 500 } : undefined));
-    await expect(job.run(locking('a', { retries: '0' }))).resolves.toMatchObject({
-      conclusion: 'failure',
-      outputs: { status: 'held', holder: 'build-bot' },
-    });
-  });
-
-  test.each([403, 405])('relies on its ledger if it may not list locks: %s', async (status) => {
+  test('relies on its ledger if it may not list locks', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
     const job = await stage.job();
     await job.run(locking('a', { ttl: '1h' }));
     await job.run(locking('b', { ttl: '1s' }));
     await expect.poll(() => stage.lockOn('b')).toBeUndefined();
-    proxy.meet(({ method }) => (method === 'GET' ? refusal(status) : undefined));
+    proxy.meet(({ method }) => (method === 'GET' ? refusal(403) : undefined));
     const held = await job.run(locking('a', { wait: '10m' }));
     expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
     // The service decides about a lock that has expired.
     await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
   });
-  test('gets the path after an unlock step has released it', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await takeMaps(job);
-    await expect(job.run(unlocking({ path: 'b', glob: 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
-    await expect(job.run(nextStep(['b', 'c']))).resolves.toMatchObject({ conclusion: 'success' });
-    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
-    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('waits for the path if it has a new holder, and gets it', async () => {
     const stage = await openStage();
     const job = await stage.job();

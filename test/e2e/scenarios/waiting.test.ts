@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
-import type { Job } from '../../support/runner/job.ts';
-import { everyForm, runs } from '../../support/runs.ts';
-import { locking, openStage, soak, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
@@ -89,60 +87,4 @@ test('a lock that a waiting step could not roll back at once does not block the 
   await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { count: '2' } });
   await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
   expect(await stage.locks()).toEqual([]);
-});
-
-const jobCount = runs(everyForm ? 8 : 4, 32);
-
-test(`${jobCount} jobs that wait for one path all get it, one at a time, and spread their requests`, {
-  timeout: 600_000,
-}, async () => {
-  const times = soak ? 1 : 8;
-  const stage = await openStage();
-  const theirs = await stage.take(hero);
-  const proxy = await stage.proxy();
-  const jobs: Job[] = [];
-  for (let number = 0; number < jobCount; number += 1) jobs.push(await stage.job({ timeoutMs: 300_000 }));
-  const held: { readonly from: number; readonly to: number; readonly fence: number }[] = [];
-  const serve = async (job: Job): Promise<void> => {
-    const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
-    await expect(job.run({ ...locking(hero, { wait: '2h' }), env })).resolves.toMatchObject({ conclusion: 'success' });
-    const from = performance.now();
-    const fence = (await stage.lockOn(hero))?.fence ?? 0;
-    const post = await job.nextPost();
-    const to = performance.now();
-    await expect(post?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-    held.push({ from, to, fence });
-  };
-  const served = Promise.all(jobs.map(serve));
-  await expect
-    .poll(() => new Set(pollsOf(proxy).map(({ headers }) => headers.referer)).size, { timeout: 60_000 })
-    .toBe(jobCount);
-  const quietFrom = performance.now();
-  await stage.release(theirs.path);
-  await served;
-
-  const inTurn = held.toSorted((one, other) => one.from - other.from);
-  const outOfTurn = inTurn.filter(({ from, fence }, index) => {
-    const before = inTurn[index - 1];
-    return before !== undefined && (from <= before.to || fence <= before.fence);
-  });
-  const polls = pollsOf(proxy).filter(({ at }) => at > quietFrom);
-  const seconds = (performance.now() - quietFrom) / 1_000;
-  const mostInASecond = Math.max(
-    ...polls.map(({ at }) => polls.filter((one) => one.at >= at && one.at < at + 1_000 / times).length),
-  );
-  measured('jobs that waited for one path and acquired it', inTurn.length, { exactly: jobCount });
-  measured(
-    'waiting jobs that held the path concurrently, or with a lower fence',
-    outOfTurn.length,
-    { exactly: 0 },
-    JSON.stringify(inTurn),
-  );
-  // A busy machine delays requests and lets them through together, so only tests of the pauses check how they are
-  // spread.
-  measured('requests of waiting jobs in the busiest second', mostInASecond, { atMost: 2 * jobCount });
-  // One request per job succeeds. The start of the processes does not run in faster time, and so delays the next job.
-  measured('unsuccessful requests of waiting jobs per second', (polls.length - inTurn.length) / (seconds * times), {
-    atMost: jobCount / 2,
-  });
 });

@@ -3,14 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
 import { createToken, createTokenAudited, listTokens, revokeTokenAudited } from '../../../src/service/tokens/tokens.ts';
 import {
-  addWorkspace,
   addWorkspaceAudited,
   listWorkspaces,
   removeWorkspaceAudited,
 } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
 
 const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 const ci = { name: 'ci', scopes: ['sync'], workspaces: ['game'], lifetime: { seconds: 3_600 } } as const;
@@ -40,15 +38,6 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     expect(JSON.stringify(await told())).not.toContain(secret);
   });
 
-  test('records that a token was revoked, once', async () => {
-    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
-    const revoke = (id: string) => storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, id));
-    expect(await revoke('tok_none')).toBe('unknown');
-    expect(await revoke(token.id)).toBe('revoked');
-    expect(await revoke(token.id)).toBe('already-revoked');
-    expect(await told()).toEqual([{ ...byAda, action: 'token.revoked', detail: { token: token.id, name: 'ci' } }]);
-  });
-
   test('records that a workspace was added and removed, without the password of its remote', async () => {
     const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
     const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
@@ -61,20 +50,12 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     ]);
   });
 
-  test('records nothing if a workspace is not removed because it has a lock', async () => {
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, game));
-    await storeLocks(storage, { workspace_id: 'game', path: 'a' });
-    const removal = await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
-    expect(removal).toEqual({ kind: 'locked', locks: 1 });
-    expect(await told()).toEqual([]);
-  });
-
   test('undoes a change that it cannot record', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
+    await storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
     const state = async () => [await listTokens(storage), await listWorkspaces(storage.read)];
     const before = await state();
     expect(before[1]).toMatchObject([{ id: 'game' }]);
-    await storage.commit('global', (db) => db.deleteFrom('locks').execute());
     await storage.commit('global', (db) => sql`drop table audit`.execute(db));
     for (const change of [
       storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci)),

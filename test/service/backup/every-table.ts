@@ -1,265 +1,54 @@
 import { type Selectable, sql } from 'kysely';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
-import type { Tables } from '../../../src/service/storage/tables.ts';
+import { tables as columnsOf, type Tables } from '../../../src/service/storage/tables.ts';
 
 type Rows = { readonly [T in keyof Tables]: readonly Selectable<Tables[T]>[] };
 
 const awkward = 'a "quoted"\n\\ line\u2028 ヒーロー 🦊 é';
 const largest = Number.MAX_SAFE_INTEGER;
 
-const history = {
-  workspace_id: 'game',
-  ended_at: 5,
-  kind: 'released',
-  lock_id: 'lock_1',
-  owner: 'ada',
-  acquired_at: 4,
-};
-
-/**
- * Rows of every table, with a value in each column, and null in each nullable one. The history has more than one page,
- * and its keys share a prefix; the paths sort differently by the rules of a language.
- */
-export const everyTable: Rows = {
-  workspaces: [
-    {
-      id: 'game',
-      remote: awkward,
-      default_branch: 'main',
-      created_at: 1,
-      desk_ttl: '8h',
-      lfs_url: 'u',
-      lfs_mode: 'm',
-      latest: 'warn',
-      latest_branches: '["main"]',
-      push_locks: 'branch',
-      push_secret: 's',
-      lock_delay_ms: 15_000,
-    },
-    {
-      id: 'b',
-      remote: '',
-      default_branch: null,
-      created_at: 0,
-      desk_ttl: null,
-      lfs_url: null,
-      lfs_mode: null,
-      latest: null,
-      latest_branches: null,
-      push_locks: null,
-      push_secret: null,
-      lock_delay_ms: null,
-    },
-  ],
-  tokens: [
-    {
-      id: 'tok_1',
-      name: awkward,
-      owner: 'ada',
-      replaced_by: 'tok_2',
-      hash: 'h1',
-      scopes: '["sync"]',
-      workspaces: '["game"]',
-      created_at: 1,
-      expires_at: 2,
-      revoked_at: 3,
-      last_used_at: 4,
-      run_id: 'run_1',
-      run_origin: 'https://github.com/octo/game/actions/runs/1',
-      trust_rules: '["rule_1"]',
-      identity: 'i',
-      forget_at: 5,
-    },
-    {
-      id: 'tok_2',
-      name: 'n',
-      owner: 'n',
-      replaced_by: null,
-      hash: 'h2',
-      scopes: '[]',
-      workspaces: null,
-      created_at: 1,
-      expires_at: null,
-      revoked_at: null,
-      last_used_at: null,
-      run_id: null,
-      run_origin: null,
-      trust_rules: null,
-      identity: null,
-      forget_at: null,
-    },
-  ],
-  trust_rules: [
-    {
-      id: 'rule_1',
-      issuer: 'https://gitlab.com',
-      owner: 'bot',
-      claims: '{"sub":"x"}',
-      scopes: '[]',
-      workspaces: '["game"]',
-      created_at: 1,
-    },
-  ],
-  sessions: [{ hash: 's', token_id: 'tok_1', created_at: 1, expires_at: largest }],
-  sign_in_links: [
-    { hash: 'l1', created_at: 1, expires_at: 9, used_at: null },
-    { hash: 'l2', created_at: 1, expires_at: 9, used_at: 2 },
-  ],
+/** The rows of tables that refer to others, that a restore checks, or that tests look for; two of every other table. */
+const given: { readonly [T in keyof Tables]?: readonly Partial<Selectable<Tables[T]>>[] } = {
+  tokens: [{ id: 'tok_1' }, { id: 'tok_2' }],
+  sessions: [{ expires_at: largest }],
+  signing_keys: [{ name: 'lfs', secret: 'c2VjcmV0' }],
+  workspaces: [{ id: 'game' }, { id: 'b' }],
+  syncs: [{ received_bytes: largest }, {}],
+  // The paths sort differently by the rules of a language.
+  locks: ['a', 'B', '_', 'é', 'Z/ヒ'].map((path, index) => ({ path, expires_at: index === 0 ? 2 : 8_000_000_000_000 })),
   fences: [
     { workspace_id: '', value: 3 },
     { workspace_id: 'game', value: 4_503_599_627_370_496 },
   ],
-  quotas: [{ name: 'max-locks', value: 7 }],
-  signing_keys: [{ name: 'lfs', secret: 'c2VjcmV0' }],
-  locks: ['a', 'B', '_', 'é', 'Z/ヒ'].map((path, index) => ({
-    workspace_id: 'game',
-    path,
-    id: `lock_${index}`,
-    type: 'exclusive',
-    token_id: 'tok_1',
-    owner: 'ada',
-    origin: index === 0 ? null : awkward,
-    note: index === 0 ? null : awkward,
-    acquired_at: 1,
-    expires_at: index === 0 ? 2 : 8_000_000_000_000,
-    delay_ms: index,
-    fence: 100 + index,
-    folded_path: index === 0 ? null : path.toLowerCase(),
-    from_lfs: index === 0 ? 0 : 1,
-    branch: index === 0 ? null : 'main',
-    lease_id: index === 0 ? null : 'lease_1',
-  })),
-  lock_history: Array.from({ length: 450 }, (_, fence) => ({
-    ...history,
-    fence,
-    path: `p${fence}`,
-    origin: fence === 0 ? null : 'o',
-    note: fence === 0 ? null : awkward,
-    lease_id: fence === 0 ? null : 'lease_1',
-    ended_by: fence === 0 ? null : 'ada',
-  })),
-  leases: [
-    {
-      workspace_id: 'game',
-      id: 'lease_1',
-      owner: 'ada',
-      fingerprint: 'f',
-      pool: 'seats',
-      state: 'held',
-      expires_at: 2,
-    },
-    {
-      workspace_id: 'game',
-      id: 'lease_2',
-      owner: 'ada',
-      fingerprint: null,
-      pool: null,
-      state: 'ended',
-      expires_at: 2,
-    },
-  ],
-  waits: [
-    {
-      id: 'wait_1',
-      workspace_id: 'game',
-      kind: 'lease',
-      token_id: 't',
-      owner: 'o',
-      origin: null,
-      note: awkward,
-      urgency: 3,
-      since: 1,
-      rank: 1,
-      asked_at: 2,
-      present_until: 3,
-      size: 2,
-      wanted: 1,
-      request_id: 'r',
-      told_at: null,
-      fingerprint: 'f',
-    },
-  ],
-  wait_paths: [
-    { workspace_id: 'game', path: 'p', wait_id: 'wait_1', asked_path: 'P', position: 0, rank: 1, is_set: 1 },
-  ],
-  lock_requests: [{ workspace_id: 'game', path: 'p', owner: 'o', at: 1 }],
-  pool_items: [
-    { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
-  ],
-  synced_branches: [{ workspace_id: 'game', name: 'main', head: 'c0ffee', synced_at: 1, received_objects: 2 }],
-  syncs: [
-    {
-      id: 'sync_1',
-      workspace_id: 'game',
-      branch: 'main',
-      status: 'running',
-      estimated_objects: 1,
-      received_objects: 2,
-      head: 'c0ffee',
-      error: awkward,
-      attempts: 1,
-      created_at: 1,
-      started_at: 2,
-      finished_at: null,
-      lease_owner: 'me',
-      lease_until: 3,
-      requested_by: 'ci',
-      received_bytes: largest,
-      total_bytes: null,
-      missing_objects: 1,
-      missing: '[]',
-    },
-  ],
-  hooks: [
-    {
-      id: 'hook_1',
-      workspace_id: 'game',
-      url: 'https://ci.example.com',
-      events: '[]',
-      branches: null,
-      format: 'standard',
-      secret: 'whsec_x',
-      headers: '{}',
-      active: 0,
-      failing_since: 2,
-      last_error: awkward,
-      created_at: 1,
-      updated_at: 1,
-    },
-  ],
-  hook_backlogs: [{ hook_id: 'hook_1', waiting: 1, dropped: 2 }],
-  deliveries: [2, 40].map((sequence) => ({
-    sequence,
-    id: `delivery_${sequence}`,
-    hook_id: 'hook_1',
-    ordering_key: 'k',
-    event: awkward,
-    attempts: 1,
-    next_attempt_at: 1,
-    created_at: 1,
-    lease_owner: null,
-    lease_until: null,
-  })),
-  remembered_answers: [
-    {
-      token_id: 'tok_1',
-      workspace_id: '',
-      key: awkward,
-      fingerprint: 'f',
-      result: awkward,
-      created_at: 1,
-    },
-  ],
-  audit: [3, 70].map((sequence) => ({
-    sequence,
-    at: 1,
-    actor: awkward,
-    token_id: null,
-    address: '127.0.0.1',
-    action: 'token.created',
-    detail: '{}',
-  })),
+  // More than one page, whose keys share a prefix.
+  lock_history: Array.from({ length: 450 }, (_, fence) => ({ ended_at: 5, fence })),
+  waits: [{ id: 'wait_1' }, { id: 'wait_2' }],
+  hooks: ['hook_1', 'hook_2'].map((id) => ({ id, events: '[]' })),
+  hook_backlogs: [{}],
+  deliveries: [{ sequence: 2 }, { sequence: 40 }],
+  audit: [{ sequence: 3 }, { sequence: 70 }],
 };
+const references = { workspace_id: 'game', token_id: 'tok_1', wait_id: 'wait_1', hook_id: 'hook_1' };
+
+/** A value for every column in the first row of a table, and null for each nullable one in the others. */
+function rowsOfTable(table: string, columns: string): readonly object[] {
+  const rows: readonly object[] = Object.entries(given).find(([name]) => name === table)?.[1] ?? [{}, {}];
+  const made = [...columns.matchAll(/(\w+) (text|bytes|bigint|integer|serial)\b([^,]*)/g)];
+  return rows.map((row, index) => {
+    const values = made.map(([, name = '', type, rest = '']) => {
+      if (index > 0 && type !== 'serial' && !/not null|primary key/.test(rest)) return [name, null];
+      return [name, type === 'text' || type === 'bytes' ? `${name} ${index} ${awkward}` : index + 1];
+    });
+    const present = Object.entries(references).filter(([name]) => made.some(([, column]) => column === name));
+    const nulls = values.filter(([, value]) => value === null);
+    return { ...Object.fromEntries([...values, ...present, ...nulls]), ...row };
+  });
+}
+
+const created = Object.entries(columnsOf).map(([table, columns]) => [table, rowsOfTable(table, columns)] as const);
+
+/** Rows of every table. The types of the tables describe the schema that they are made from. */
+export const everyTable = Object.fromEntries(created) as unknown as Rows;
 
 const tables = Object.keys(everyTable) as readonly (keyof Tables)[];
 

@@ -147,14 +147,6 @@ test('backup refuses to write to a terminal', async () => {
   expect(stderr).toContain('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.');
 });
 
-test('backup fails for a folder without a database', async () => {
-  const { code, stderr } = await runOn(join(temporaryFolder(), 'none'), 'backup', 'never-written');
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: expect.stringContaining('contains no data of a service'),
-  });
-});
-
 test('restore moves data from SQLite to PostgreSQL unless an instance runs (needs TEST_DATABASE_URL)', async (context) => {
   if (postgresServer === undefined) return leaveOut(context, 'It is part of `npm run test:postgres`.');
   const { url, remove } = await createPostgresDatabase(postgresServer);

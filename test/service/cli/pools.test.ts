@@ -76,7 +76,7 @@ test('a change of a pool that cannot be made changes nothing, and the error says
   for (const [args, code, text] of [
     [[...add, 'macs', '--item', 'macs/2'], 1, 'The pool "macs" already exists.'],
     [[...add, 'Big', '--item', 'a'], 2, 'A pool name has'],
-    [[...add, 'big', '--item', ...tooMany], 1, 'The pool "big" would have 1001 items. It may have 1000.'],
+    [[...add, 'big', '--item', ...tooMany], 1, 'The pool "big" would have 1001 items. The maximum is 1000.'],
     [[...add, 'new'], 2, 'A pool needs items.'],
     [[...add, 'new', '--item', 'a', 'x=s3cret,s3cret'], 2, '--item cannot be used. The item "a": Its properties are'],
     [['add', 'smaple', 'new', '--item', 'a'], 1, 'There is no workspace "smaple". Did you mean sample?'],

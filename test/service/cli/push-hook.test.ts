@@ -27,17 +27,6 @@ test('prints the URL for each forge, and the same secret every time', async () =
   expect(await hook()).toEqual(printed);
 });
 
-test('prints the settings of each webhook, with the events to choose', async () => {
-  const { secret } = await hook();
-  const { code, stdout } = await run('workspace', 'push-hook', 'sample', '--public-url', url);
-  expect(code).toBe(0);
-  for (const forge of ['github', 'gitlab', 'gitea'])
-    expect(stdout).toContain(`${url}/v1/workspaces/sample/push/${forge}`);
-  expect(stdout.split(secret)).toHaveLength(4);
-  for (const words of ['Just the push event', 'GitLab: ', 'Gitea or Forgejo: ', 'Push events', 'application/json'])
-    expect(stdout).toContain(words);
-});
-
 test('the running service accepts events that are signed with the secret, until it is rotated', async () => {
   const { secret } = await hook();
   expect((await push(secret)).status).toBe(202);

@@ -105,6 +105,7 @@ test.each([
   ['trust', 'list'],
   ['trust', 'remove', `trust_${uuid}`],
   ['sign-in'],
+  ['backup', 'never-written'],
   [...tokenCreate, '--scopes=sync'],
   [...trustAdd, ...idsOnGitHub],
   ['workspace', 'list'],

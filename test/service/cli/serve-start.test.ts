@@ -84,13 +84,6 @@ describe('serve reports in one sentence that it', () => {
     expect(await startIn(join(folderNamed('file'), 'deeper'))).toEqual(refused('a part of its path is a file'));
   });
 
-  // Making a folder there ends with ENOENT, as if its parent were missing.
-  test('cannot start if its data folder cannot be made', async (context) => {
-    if (process.platform !== 'linux') leaveOut(context, 'Only Linux has /proc.');
-    for (const folder of ['/proc/nope', '/proc/nope/deeper'])
-      expect(await startIn(folder)).toEqual(refused('cannot be used: it cannot be made there'));
-  });
-
   test('cannot start if it may not write to its data folder', async (context) => {
     if (process.getuid?.() === 0) leaveOut(context, 'The superuser may write everywhere.');
     await mkdir(folderNamed('closed'), { mode: 0o500 });
@@ -112,7 +105,7 @@ describe('serve reports in one sentence that it', () => {
     const database = new DatabaseSync(join(folder, 'service.db'));
     database.exec('update schema_version set version = 9999');
     database.close();
-    const sentence = 'made by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
+    const sentence = 'created by a newer version of the service \\(its schema is 9999, this version supports \\d+\\)';
     expect(await startIn(folder)).toEqual(refused(sentence));
     expect(await runMain(['token', 'list'], commandEnvironment(folder))).toEqual(refused(sentence));
   });

@@ -7,7 +7,7 @@ import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
 import { lockPaths } from '../../interface/texts.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { locksOf, untilWaiting } from '../http/shared-service.ts';
+import { locksOf } from '../http/shared-service.ts';
 import { rowsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { type TakenLock, takeLock } from './locked-service.ts';
 
@@ -85,31 +85,6 @@ test('the page of a path is found at the URL of any valid path, with its slashes
   expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
 });
 
-test('the page of a path shows the clients in line, except for the one that has acquired the lock', async () => {
-  const { workspace, holder, page } = await heldPath();
-  const eve = await service.token({ name: 'eve' });
-  const asEve = locksOf(service, workspace, eve.secret);
-  const wait = (number: number) =>
-    asEve.take(path, { prefer: 'wait=30', referer: `https://ci.example.com/runs/${number}` });
-  const first = wait(1);
-  await untilWaiting(service, eve.secret, 1);
-  const second = wait(2);
-  await untilWaiting(service, eve.secret, 2);
-  const seen = async () => {
-    const part = /data-part="waiting">(.*?)<\/section>/s.exec(await page())?.[1] ?? '';
-    return [...part.matchAll(/data-label="Who">.*?<a [^>]*>(.*?)<\/a>/gs)].map(([, cell = '']) =>
-      cell.replaceAll(/<[^>]*>/g, ''),
-    );
-  };
-  expect(await seen()).toEqual(['ci.example.com/runs/1', 'ci.example.com/runs/2']);
-  await locksOf(service, workspace, holder.secret).release(path);
-  expect((await first).status).toBe(201);
-  expect(await seen()).toEqual(['ci.example.com/runs/2']);
-  await asEve.release(path);
-  expect((await second).status).toBe(201);
-  expect(await seen()).toEqual([]);
-});
-
 test('someone who asks for a held lock is in line with a note, and has the path kept when it is free', async () => {
   const { workspace, holder, bo, page, ask } = await heldPath();
   const { status, headers } = await ask({ note: 'Lights' });
@@ -130,15 +105,6 @@ test('someone who asks for a held lock is in line with a note, and has the path 
   expect(await list()).not.toContain('waiting</a>');
 });
 
-test('a request can be withdrawn, also twice', async () => {
-  const { workspace, bo, page, ask } = await heldPath();
-  await ask({});
-  for (const _ of [1, 2]) {
-    expect((await bo.post(`/workspaces/${workspace}/locks/withdraw`, { path })).status).toBe(303);
-    expect(await page()).toContain('No one is waiting.');
-  }
-});
-
 test('a request with mistakes, or for a lock that needs no asking, is refused with the reason', async () => {
   const { workspace, holder, ask } = await heldPath();
   const note = 'n'.repeat(201);
@@ -146,7 +112,7 @@ test('a request with mistakes, or for a lock that needs no asking, is refused wi
   expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining(`value="${note}"`)]);
   await locksOf(service, workspace, holder.secret).release(path);
   const free = await ask({});
-  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and it is kept for nobody else. Lock it.')]);
+  expect([free.status, free.text]).toEqual([422, expect.stringContaining('and not kept for anyone else. Lock it.')]);
 });
 
 test('any token of the owner can extend a lock to a chosen time, but not shorten it', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { pathsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
@@ -43,24 +42,6 @@ describe('the list of locks', () => {
     expect(pathsIn(left)[0]).toBe('Content/Level00/Asset00000.uasset');
     expect(pathsIn(await page(next(left)))).toHaveLength(100);
     expect(pathsIn(await page('?search=%00&sort=-nothing&after=%00'))).toHaveLength(100);
-  });
-
-  test('says what to do if no lock is found', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service);
-    expect((await writer.get(listOf(workspace))).text).toContain('Nothing is locked.');
-    await takeLock(service, workspace, writer.secret, 'a');
-    expect((await writer.get(listOf(workspace, '?search=zebra'))).text).toContain('No lock matches the search.');
-  });
-
-  test('shows and searches the notes of locks', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service);
-    await takeLock(service, workspace, writer.secret, 'noted', { note: 'Repainting <b>the hull</b>' });
-    await takeLock(service, workspace, writer.secret, 'bare');
-    const { text } = await writer.get(listOf(workspace, '?search=HULL'));
-    expect(pathsIn(text)).toEqual(['noted']);
-    expect(text).toContain('<bdi>Repainting &lt;b&gt;the hull&lt;/b&gt;</bdi>');
   });
 
   test('offers only the actions that the token may perform', async () => {
@@ -108,25 +89,6 @@ describe('releasing locks', () => {
     expect([again.status, again.text]).toEqual([404, expect.stringContaining('Nothing was released')]);
   });
 
-  test('ends all locks of a page at once', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { owner: 'ada', scopes: ['locks:write'] });
-    const rows = Array.from({ length: 101 }, (_, index) => ({
-      workspace_id: workspace,
-      path: `a/${index}`,
-      owner: 'ada',
-    }));
-    await storeLocks(service.storage, ...rows);
-    const { text } = await writer.get(listOf(workspace));
-    const boxes = [...text.matchAll(/name="lock" value="([^"]+)"/g)].map(([, id = '']) => id);
-    expect(boxes).toHaveLength(100);
-    const asked = await writer.get(releaseOf(workspace, ...boxes));
-    const lock = urlIn(asked.text, /name="lock" value="([^"]+)"/);
-    const released = await writer.post(listOf(workspace, '/release'), { lock });
-    expect(released.headers.get('location')).toBe(listOf(workspace, '?notice=released-all'));
-    expect(pathsIn((await writer.get(listOf(workspace))).text)).toHaveLength(1);
-  });
-
   test('requires locks:admin and an audited reason for a lock of another owner', async () => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
@@ -167,34 +129,6 @@ describe('releasing locks', () => {
     }
     expect(await isHeld(workspace, now)).toBe(true);
     expect(await audited(now.id)).toEqual([]);
-  });
-
-  test('ends the other locks if some have already ended, and says so', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { owner: 'eve', scopes: ['locks:write'] });
-    const [a, b] = await Promise.all(['a', 'b'].map((path) => takeLock(service, workspace, writer.secret, path)));
-    if (a === undefined || b === undefined) expect.fail('Two locks were taken.');
-    await locksOf(service, workspace, writer.secret).release('a');
-    const { headers } = await send(writer, workspace, [a, b]);
-    expect(headers.get('location')).toBe(listOf(workspace, '?notice=released-some'));
-    expect(await isHeld(workspace, b)).toBe(false);
-  });
-
-  test('does not say that it released locks that ended just before', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { scopes: ['locks:write'] });
-    const lock = await takeLock(service, workspace, writer.secret, 'a');
-    const { promise: otherPageShown, resolve } = Promise.withResolvers<unknown>();
-    const ended = service.storage.commit({ workspace }, async (db) => {
-      await db.deleteFrom('locks').where('id', '=', lock.id).execute();
-      await otherPageShown;
-    });
-    const sent = send(writer, workspace, [lock]);
-    // When this page is shown, the release has found the lock.
-    resolve(await writer.get(listOf(workspace)));
-    await ended;
-    const { status, text } = await sent;
-    expect([status, text]).toEqual([404, expect.stringContaining('Nothing was released.')]);
   });
 
   test('says that no lock is selected, or that the page has none', async () => {

@@ -33,26 +33,12 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     expect((await service.ask('DELETE', address, { token: next })).status).toBe(204);
     const old = await found(id);
     const left = Date.parse(old?.expires_at ?? '') - Date.now();
-    expect(left / 60_000).toBeGreaterThan(58);
-    expect(left / 60_000).toBeLessThan(61);
+    expect(Math.abs(left - 3_600_000)).toBeLessThan(120_000);
     const list = (await visitor.get('/tokens')).text;
     expect(list).not.toContain(next);
     expect(list).toContain(`<a href="/tokens/${old?.replaced_by}">rotated</a>`);
     expect((await visitor.get(`/tokens/${old?.replaced_by}`)).text).toContain('Rotate token');
     expect((await visitor.get(`/tokens/${id}`)).text).not.toContain('Rotate token');
-  });
-
-  test.each([
-    ['1h', 3_600_000],
-    ['1d', 86_400_000],
-    ['7d', 7 * 86_400_000],
-  ])('keeps the old secret for the chosen time: %s', async (keep, ms) => {
-    const { id, secret } = await service.token({ name: 'ci' });
-    await rotate(await administrator(), id, keep);
-    const { expires_at, replaced_by } = (await found(id)) ?? expect.fail('It is gone.');
-    const next = (await found(replaced_by ?? '')) ?? expect.fail('The new token is missing.');
-    expect(Date.parse(expires_at ?? '') - Date.parse(next.created_at)).toBe(ms);
-    expect(await statusWith(secret)).toBe(200);
   });
 
   test('revokes the old secret immediately if it is not kept, and so ends one’s own session', async () => {
@@ -72,7 +58,9 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     const { id } = await service.token({ name: 'twice', owner: 'twice' });
     const answers = await Promise.all([1, 2].map(() => rotate(visitor, id, '7d')));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-    for (const { status, text } of answers) expect(secretIn(text) === '').toBe(status === 409);
+    for (const { status, text } of answers) {
+      expect([secretIn(text) === '', text.includes('role="alert"')]).toEqual([status === 409, status === 409]);
+    }
     // The only way to a secret if the first response was lost.
     const next = (await found(id))?.replaced_by;
     expect((await visitor.get(`/tokens/${id}`)).text).toContain(`<a href="/tokens/${next}">rotated</a>`);

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { codeUnits } from '../../interface/texts.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { runs } from '../../support/runs.ts';
-import { forgeOf, pushDelivery, senders } from '../syncs/push-delivery.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, words } from './shared-service.ts';
@@ -91,40 +89,6 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
     },
   );
 
-  test('any signed push event succeeds or gets a client error', async () => {
-    const { commit, now } = service.storage;
-    const actor = { name: 'operator', tokenId: null, address: null };
-    const secret = await commit('global', (db) => pushSecretAudited(db, now, actor, service.home, false));
-    const pushed = fc.record(
-      {
-        ref: text.map((name) => `refs/heads/${name}`),
-        more: fc.record({ ref: value, after: value }, { requiredKeys: [] }),
-      },
-      { requiredKeys: [] },
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...senders), pushed, async (sender, some) => {
-        const { headers, raw } = pushDelivery(sender, secret, some);
-        const response = await service.ask('POST', at(`push/${forgeOf(sender)}`), { headers, raw });
-        expectSuccessOrProblem(response);
-        expect([202, 204, 422]).toContain(response.status);
-        expectDescribed('POST', '/v1/workspaces/{id}/push/{forge}', response);
-      }),
-      { numRuns: runs(40, 1_500) },
-    );
-  });
-
-  test('any bytes as a body succeed or get a client error', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array(), async (bytes) => {
-        const headers = { 'content-type': 'application/json' };
-        const body = { token: service.secret, raw: new Uint8Array(bytes), headers };
-        expectSuccessOrProblem(await service.ask('POST', at('locks'), body));
-      }),
-      { numRuns: runs(15, 500) },
-    );
-  });
-
   test('any request target succeeds or gets a client error', async () => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
     await fc.assert(
@@ -133,24 +97,6 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         expectSuccessOrProblem(await requestRaw(service.port, { method, target, token: service.secret }));
       }),
       { numRuns: runs(100, 4_000) },
-    );
-  });
-
-  test('no URL below the locks reaches anything but a lock', async () => {
-    const token = service.secret;
-    await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
-    await fc.assert(
-      fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
-        const path = rest.join('').replaceAll(/[?#]/g, '');
-        fc.pre(path !== '');
-        const target = at(`locks/${path}`);
-        const response = await requestRaw(service.port, { method: 'DELETE', target, token });
-        expect([404, 422]).toContain(response.status);
-        const posted = await requestRaw(service.port, { method: 'POST', target, token });
-        expectProblem(posted, 'method-not-allowed');
-        expect(posted.headers.get('allow')).toBe('DELETE');
-      }),
-      { numRuns: runs(40, 1_500) },
     );
   });
 });

@@ -21,15 +21,6 @@ describe.each(databaseKinds)('acquiring a path, on $name', (kind) => {
     };
   }
 
-  test('is decided in order if several requests have seen the path free', async () => {
-    const { take } = await service.newWorkspace();
-    const endChange = await change();
-    const asked = ['a', 'a', 'b'].map((path) => take(path));
-    await endChange();
-    const [one, other, third] = (await Promise.all(asked)).map(({ status }) => status);
-    expect([[one, other].sort(), third]).toEqual([[201, 409], 201]);
-  });
-
   test('shares commits with concurrent requests', async () => {
     const { take } = await service.newWorkspace();
     const endChange = await change();

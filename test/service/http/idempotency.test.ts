@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
-import { commitReleasesOf } from '../../../src/service/locks/release.ts';
-import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
-import { locksOf, sharedService } from './shared-service.ts';
+import { sharedService } from './shared-service.ts';
 
 describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
   const service = sharedService(kind);
@@ -31,23 +28,6 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     await release('a');
     expect((await lock('a', key)).text).toBe(first.text);
     expect((await lock('a', randomUUID())).status).toBe(201);
-  });
-
-  test('the remembered responses of a workspace are removed with it', async () => {
-    const { id, lock, release, list } = await newWorkspace();
-    const key = randomUUID();
-    const { body } = await lock('a', key);
-    await release('a');
-    const { storage } = service;
-    const operator = { name: 'operator:test', tokenId: null, address: null };
-    await removeWorkspaceInBatches({ storage, commitReleases: commitReleasesOf(storage) }, operator, id);
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' }),
-    );
-    const taken = await lock('a', key);
-    expect([taken.status, taken.headers.get('idempotency-replayed')]).toEqual([201, null]);
-    expect(taken.body.id).not.toBe(body.id);
-    expect((await list()).body.locks).toEqual([taken.body]);
   });
 
   test('an unsuccessful response is not remembered', async () => {
@@ -82,14 +62,6 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     expect(first.map(({ status }) => status)).toEqual([201, 201]);
     expect(first[0]?.body.id).not.toBe(first[1]?.body.id);
     expect((await lockBoth()).map(({ text }) => text)).toEqual(first.map(({ text }) => text));
-  });
-
-  test('the same key of different tokens belongs to different requests', async () => {
-    const { id, lock } = await newWorkspace();
-    const key = randomUUID();
-    const other = locksOf(service, id, (await service.token()).secret);
-    expect((await lock('a', key)).status).toBe(201);
-    expect((await other.take('b', { 'idempotency-key': key })).status).toBe(201);
   });
 
   test('only one of many concurrent requests runs; others get its response or request-in-progress', async () => {

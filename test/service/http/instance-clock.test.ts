@@ -62,10 +62,4 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
     isNow(Date.parse(expires_at) - hour);
     expect((await fetch(href)).status).toBe(200);
   });
-
-  test('its sign-in page claims no time', async () => {
-    const { status, text } = await service.ask('GET', '/sign-in');
-    expect(status).toBe(200);
-    expect(text).not.toContain('data-now');
-  });
 });

@@ -1,5 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rename } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -91,11 +90,6 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect([unknown.status, unknown.body.outdated]).toEqual([201, undefined]);
   });
 
-  test('a branch that is no name is refused', async () => {
-    const { take } = await setUp();
-    expect((await take('a.umap', 'a..b')).body.errors).toMatchObject([{ pointer: '#/Lock-Branch' }]);
-  });
-
   test('a request in line is refused before it waits', async () => {
     const { take } = await setUp();
     expect((await take('b.umap', 'release/1.4')).status).toBe(201);
@@ -130,24 +124,6 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect(await versionsOf(blob('main'))).toEqual([]);
     // A change of one's own is not a version of the branch.
     expect(await versionsOf(blob('release/1.4', 'b.umap'))).toEqual([]);
-  });
-
-  test('a branch that the remote no longer has does not count', async () => {
-    const { repository, take } = await setUp();
-    expect((await take('b.umap', 'feature')).status).toBe(409);
-    repository.git('branch', '-D', 'release/1.4');
-    await expect.poll(async () => (await take('b.umap', 'feature')).status).toBe(201);
-  });
-
-  test('a mirror that was lost is fetched again', async () => {
-    const { take, workspace } = await setUp();
-    expect((await take('b.umap', 'feature')).status).toBe(409);
-    const mirror = join(service.dataFolder, 'mirrors', `${workspace}.git`);
-    await rm(mirror, { recursive: true, force: true, maxRetries: 10 });
-    const taken = await take('b.umap', 'main');
-    expect([taken.status, taken.body.as_of]).toEqual([409, undefined]);
-    const free = await take('c.umap', 'main');
-    expect([free.status, free.body.as_of]).toEqual([201, undefined]);
   });
 
   test('a silent remote is waited for briefly, and the answer says how old the mirror is', async () => {

@@ -1,11 +1,7 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { type Reply, startTestService } from '../../support/running-service.ts';
-import { valueIn } from '../../support/value-in.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -115,17 +111,6 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     await locks.release('kept-place');
   });
 
-  test('has another place than a request of a person with the same token, whatever its key is', async () => {
-    const holder = await service.token({ name: 'holder-of-asked', scopes: ['locks:write'] });
-    await locksOf(service, workspace, holder.secret).take('asked-for');
-    const asked = await service.ask('POST', `/v1/workspaces/${workspace}/queue`, {
-      token: service.secret,
-      json: { path: 'asked-for' },
-    });
-    expect(asked.status).toBe(201);
-    expect((await take('asked-for', { key: 'for', wait: 'wait=0' })).body.queue).toEqual({ position: 2, length: 2 });
-  });
-
   test('gets its place, the holder and the applied wait in the response at the end of its wait', async () => {
     const { body: held } = await locks.take('timeout');
     const first = take('timeout', { key: 'timeout-1' });
@@ -187,26 +172,14 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
   });
 
   test('causes one event for the holder, however often it asks again', async () => {
-    const { storage } = service;
     const origin = run('requested');
-    const about = {
-      events: ['lock.requested'],
-      branches: null,
-      format: 'standard',
-      secret: newWebhookSecret(),
-    } as const;
-    await storage.commit('global', (db) =>
-      registerHook(db, storage.now, {
-        ...{ workspace, url: 'https://hooks.example.com/', ...about, headers: valueIn(parseExtraHeaders({})) },
-        actor: { name: 'ada', tokenId: null, address: null },
-        scopes: [],
-      }),
-    );
+    const json = { url: 'https://hooks.example.com/', events: ['lock.requested'] };
+    await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: service.secret, json });
     const { body: held } = await locks.take('requested');
     for (const wait of ['wait=0', 'wait=1']) {
       expect((await take('requested', { key: 'requested-1', wait, referer: origin })).status).toBe(409);
     }
-    const events = await storage.read.selectFrom('deliveries').select('event').execute();
+    const events = await service.storage.read.selectFrom('deliveries').select('event').execute();
     expect(events.map(({ event }) => JSON.parse(event))).toMatchObject([
       { type: 'lock.requested', workspace, data: { lock: held, request: { owner: held.owner, origin, note: null } } },
     ]);
@@ -222,56 +195,5 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     await locks.release('revoked');
     expectProblem(await refused, 'unauthorized');
     expect((await locks.take('revoked')).status).toBe(201);
-  });
-});
-
-/** The time limit of a wait must not matter, on a busy machine. */
-const length = 200;
-
-describe.each(databaseKinds)(`a line of ${length}, on $name`, (kind) => {
-  test('keeps its order, and waits for none of ten clients that left without a word', {
-    timeout: 120_000,
-  }, async () => {
-    const service = await startTestService(kind);
-    onTestFinished(service.stop);
-    const { secret } = await service.token();
-    const workspace = await service.workspace();
-    const address = `/v1/workspaces/${workspace}`;
-    const locks = locksOf(service, workspace, secret);
-    await locks.take('a');
-    const granted: string[] = [];
-    const clients = Array.from({ length }, (_, index) => {
-      const leaving = new AbortController();
-      const origin = `https://ci.example.com/runs/${index}`;
-      const ask = () =>
-        service.ask('POST', `${address}/locks`, {
-          token: secret,
-          headers: { prefer: 'wait=30', 'idempotency-key': `client-${index}`, referer: origin },
-          json: { path: 'a', type: 'exclusive', ttl: '1h' },
-          signal: leaving.signal,
-        });
-      async function waitAndRelease(): Promise<void> {
-        for (;;) {
-          const reply = await ask().catch(() => undefined);
-          if (reply === undefined) return;
-          if (reply.status !== 201) continue;
-          granted.push(origin);
-          await locks.release('a', { 'if-match': reply.headers.get('etag') ?? '' });
-          return;
-        }
-      }
-      return { leaving, done: waitAndRelease() };
-    });
-    await untilWaiting(service, secret, clients.length);
-    for (const { leaving } of clients.filter((_, index) => index % (length / 10) === 5)) leaving.abort();
-    const queue = async (): Promise<string[]> => {
-      const { body } = await service.ask('GET', `${address}/queue?path=a`, { token: secret });
-      return body.queue.map(({ origin }: { readonly origin: string }) => origin);
-    };
-    await expect.poll(async () => (await queue()).length, { timeout: 20_000 }).toBe(length - 10);
-    const line = await queue();
-    await locks.release('a');
-    await Promise.all(clients.map(({ done }) => done));
-    expect(granted).toEqual(line);
   });
 });

@@ -53,15 +53,6 @@ describe.each(databaseKinds)('the note of a lock on $name', (kind) => {
     expect(expectProblem(await ada.take('a'), 'locked').detail).not.toContain('note');
   });
 
-  test('does not carry over to the next lock', async () => {
-    const { id, ada, takeWith } = await newWorkspace();
-    await takeWith(note);
-    await service.storage.commit({ workspace: id }, (db) =>
-      db.updateTable('locks').set({ expires_at: 1 }).where('workspace_id', '=', id).execute(),
-    );
-    expect((await ada.take('a')).body.note).toBeNull();
-  });
-
   test('is one readable line, normalized and trimmed, and null if it is blank', async () => {
     const { ada, takeWith } = await newWorkspace();
     const notes: unknown[] = [];
@@ -77,19 +68,5 @@ describe.each(databaseKinds)('the note of a lock on $name', (kind) => {
       expect([given, errors]).toEqual([given, [{ pointer: '#/note', detail: expect.any(String) }]]);
     }
     expect(await ada.paths()).toEqual([]);
-  });
-
-  test('is sent to webhooks', async () => {
-    const { id, ada, takeWith } = await newWorkspace();
-    const json = { url: 'https://ci.example.com/', events: ['lock.acquired', 'lock.released'] };
-    const { body: hook } = await service.ask('POST', `/v1/workspaces/${id}/hooks`, { json, token: service.secret });
-    await takeWith(note);
-    await ada.release('a');
-    const rows = await service.storage.read
-      .selectFrom('deliveries')
-      .select('event')
-      .where('hook_id', '=', hook.id)
-      .execute();
-    expect(rows.map(({ event }) => JSON.parse(event).data.lock.note)).toEqual([note, note]);
   });
 });

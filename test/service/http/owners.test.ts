@@ -48,19 +48,6 @@ describe.each(databaseKinds)('locks of an owner with several tokens, on $name', 
     expect((await laptop.list()).body.locks).toEqual([held]);
   });
 
-  test('are distinguished by If-Match, and cannot be acquired a second time', async () => {
-    const { as } = await newWorkspace();
-    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
-    const { body: before } = await laptop.take('a');
-    await laptop.release('a');
-    const { body: held } = await laptop.take('a');
-    expect(expectProblem(await desk.take('a'), 'locked').lock).toEqual(held);
-    const stale = { 'if-match': `"${before.id}"` };
-    for (const response of [await desk.take('a', stale), await desk.release('a', stale)]) {
-      expect(expectProblem(response, 'lock-changed').lock).toEqual(held);
-    }
-  });
-
   test('have idempotency keys per token: the same key of another token is another request', async () => {
     const { as } = await newWorkspace();
     const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
@@ -77,52 +64,5 @@ describe.each(databaseKinds)('locks of an owner with several tokens, on $name', 
     expect((await desk.take('c')).status).toBe(201);
     for (const { take } of [laptop, desk]) expectProblem(await take('d'), 'quota-exceeded');
     expect((await (await as({ name: 'laptop', owner: 'bob' })).take('d')).status).toBe(201);
-  });
-
-  test('are reported to webhooks as released by the owner, and audited only if forced', async () => {
-    const { id, as } = await newWorkspace();
-    const url = 'https://ci.example.com/released';
-    const hook = { json: { url, events: ['lock.released'] }, token: service.secret };
-    const { body } = await service.ask('POST', `/v1/workspaces/${id}/hooks`, hook);
-    expect(body.active).toBe(true);
-    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
-    const admin = await as({ name: 'root key', owner: 'root', scopes: ['locks:admin'] });
-    for (const path of ['a', 'b']) await laptop.take(path);
-    await desk.release('a', {}, '?force=true');
-    await admin.release('b', {}, '?force=true');
-    const rows = await service.storage.read
-      .selectFrom('deliveries')
-      .select('event')
-      .where('hook_id', '=', body.id)
-      .orderBy('sequence')
-      .execute();
-    expect(rows.map(({ event }) => JSON.parse(event).data)).toMatchObject([
-      { lock: { path: 'a', owner: 'ada' }, released_by: 'ada', forced: false },
-      { lock: { path: 'b', owner: 'ada' }, released_by: 'root', forced: true },
-    ]);
-    const audit = await service.storage.read.selectFrom('audit').select(['actor', 'detail']).execute();
-    expect(audit.filter(({ detail }) => detail.includes(id) && detail.includes('"path"'))).toEqual([
-      { actor: 'root key', detail: expect.stringContaining('"path":"b"') },
-    ]);
-  });
-});
-
-describe.each(databaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
-  const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 3 } });
-
-  test('can release the locks of other tokens of its owner, but not those of other owners', async () => {
-    const ofToken = async (options: TokenOptions) =>
-      locksOf(service, service.home, (await service.token({ scopes: ['locks:write'], ...options })).secret);
-    const ada = await ofToken({ name: 'laptop', owner: 'ada' });
-    const desk = await ofToken({ name: 'desk', owner: 'ada' });
-    const bob = await ofToken({ name: 'bob' });
-    for (const path of ['a', 'b']) expect((await ada.take(path)).status).toBe(201);
-    expect((await bob.take('c')).status).toBe(201);
-    // Uses up its limit with releases that find no lock.
-    for (let asked = 0; asked < 3; asked += 1) expectProblem(await desk.release('absent'), 'not-found');
-    expectProblem(await desk.take('d'), 'rate-limited');
-    expectProblem(await desk.release('c'), 'lock-of-another-owner');
-    for (const path of ['a', 'b']) expect((await desk.release(path)).status).toBe(204);
-    expect((await bob.release('c')).status).toBe(204);
   });
 });

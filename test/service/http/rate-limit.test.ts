@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimiter, type RateLimit } from '../../../src/service/access/access.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { ask, type Reply } from '../../support/running-service.ts';
-import { startServiceProcess } from '../../support/service-process.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { shippedRateLimit } from '../../support/shipped-settings.ts';
 import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -118,12 +117,6 @@ describe('a token that exceeds its rate limit', () => {
     }
     expect(statuses).toEqual([200, 404, 429]);
   });
-
-  test('can still check the health of the service', async () => {
-    const secret = await server.token();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => get('/healthz', secret)));
-    expect(answers.every(({ status, headers }) => status === 200 && headers.get('ratelimit') === null)).toBe(true);
-  });
 });
 
 describe.each(databaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
@@ -173,41 +166,10 @@ describe.each(databaseKinds)('a token that has used up its rate limit, on $name'
     expect((await other.release('others')).status).toBe(204);
   });
 
-  test('is refused to end leases that nobody requested: each of them is stored', async () => {
-    const { secret: token } = await newToken();
-    const end = (id: string) => service.ask('DELETE', `/v1/workspaces/${service.home}/leases/${id}`, { token });
-    for (let ended = 0; ended < 6; ended += 1) expect((await end(randomUUID())).status).toBe(204);
-    const id = randomUUID();
-    expectProblem(await end(id), 'rate-limited');
-    const rows = await service.storage.read.selectFrom('leases').select('id').where('id', '=', id).execute();
-    expect(rows).toEqual([]);
-  });
-
   test('cannot end more such leases by asking for many at once', async () => {
     const { secret: token } = await newToken();
     const end = (id: string) => service.ask('DELETE', `/v1/workspaces/${service.home}/leases/${id}`, { token });
     const replies = await Promise.all(Array.from({ length: 40 }, () => end(randomUUID())));
     expect(replies.filter(({ status }) => status === 204)).toHaveLength(6);
   });
-
-  test('gains no further releases if it lacks the scope for them', async () => {
-    const { release } = await ofNewToken('locks:read');
-    const statuses: number[] = [];
-    for (let asked = 0; asked < 8; asked += 1) statuses.push((await release('a')).status);
-    expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 429, 429]);
-  });
-
-  test('is charged for releasing a lock of another owner by force', async () => {
-    await (await ofNewToken()).take('forced');
-    const response = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
-    expect([response.status, response.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
-  });
-});
-
-test('the tests use the default rate limit of the command', async () => {
-  const command = await startServiceProcess();
-  onTestFinished(async () => void (await command.stop()));
-  const { headers } = await ask(command.baseUrl, 'GET', '/workspaces', { token: command.token });
-  const { headersOf } = createRateLimiter(shippedRateLimit, () => 0);
-  expect(headers.get('ratelimit-policy')).toBe(headersOf('a')['ratelimit-policy']);
 });

@@ -105,6 +105,14 @@ test('without the default branch of a silent remote, the comparison has no time'
   expect([compared.size, own, gap?.isLasting]).toEqual([0, head, false]);
 });
 
+test('without its own branch of a silent remote, the comparison has no time', async () => {
+  const { refresh, id } = await setUp([], ['main'], { failure: 'silent' });
+  const synced = { workspace_id: id, name: 'main', head: commitOf('main'), synced_at: 1, received_objects: 1 };
+  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  expect((await refresh('main')).gap).toBeUndefined();
+  expect((await refresh('topic')).gap?.reason).toContain('does not answer');
+});
+
 test('a synced branch that this instance lacks and cannot fetch leaves a gap', async () => {
   const { refresh, id } = await setUp([], ['main', 'topic'], { failure: 'silent' });
   const rows = ['main', 'release-1', 'topic'].map((name) => ({

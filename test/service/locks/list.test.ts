@@ -43,7 +43,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     // A query is built once per clock object, and this is a new one.
     const recorded = { ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) };
     await listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 });
-    await listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 });
+    await listLocks(recorded, { workspace: 'game', owner: 'ada', after: ['a', 'a'], limit: 9 });
     await listOwnLocks(recorded, ada, 9);
     const byPath = { workspace: 'game', path: 'A', foldedPath: 'a' };
     await findLocks(recorded.read, recorded.now, [byPath]);

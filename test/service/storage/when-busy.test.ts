@@ -4,9 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { startTestService } from '../../support/running-service.ts';
+import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
-import { slowestAnswerDuring } from '../../support/slowest-response.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 
@@ -24,6 +23,30 @@ async function openWithRival() {
       rival.exec('commit');
     },
   };
+}
+
+/** The longest wait for a response during `work`, in milliseconds. */
+async function slowestAnswerDuring(
+  { baseUrl }: Pick<RunningService, 'baseUrl'>,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  let going = true;
+  let slowest = 0;
+  async function askAgainAndAgain(): Promise<void> {
+    while (going) {
+      const began = performance.now();
+      await ask(baseUrl, 'GET', '/healthz');
+      slowest = Math.max(slowest, performance.now() - began);
+    }
+  }
+  const asking = askAgainAndAgain();
+  try {
+    await work();
+  } finally {
+    going = false;
+    await asking;
+  }
+  return slowest;
 }
 
 test('answers requests while another process writes to the database, and acquires the lock afterwards', async () => {

@@ -2,7 +2,6 @@ import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
-import { endLease } from '../../../src/service/runtime/lease.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { claimSync, enqueue, type FetchObjects, findSync, noObjects } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/sync-worker.ts';
@@ -77,17 +76,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     await done;
     expect(await status()).toMatchObject({ status: 'running', finished_at: null });
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
-  });
-
-  test('is not abandoned after any number of orderly stops of instances', async () => {
-    const { storage, stopping, done } = await startRunning();
-    stopping.abort();
-    await done;
-    for (let stops = 0; stops < 10; stops += 1) {
-      const claimed = await claimSync(storage);
-      expect(claimed).toMatchObject({ workspace: 'w', exhausted: false });
-      if (claimed !== undefined) await endLease(storage, 'syncs', claimed);
-    }
   });
 
   test.each(['its lease is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {

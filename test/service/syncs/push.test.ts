@@ -1,15 +1,11 @@
-import { createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
-import { listenHere } from '../../support/listen.ts';
-import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
+import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
-import { runs } from '../../support/runs.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
@@ -100,56 +96,6 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(again.body.estimated_objects).toBe(first.received_objects);
   });
 
-  test('a remote that does not answer does not delay the response', async () => {
-    const { workspace, secret } = await pushedWorkspace();
-    const silent = createServer();
-    const { port } = await listenHere(silent);
-    const sockets: Socket[] = [];
-    silent.on('connection', (socket) => sockets.push(socket));
-    await changeRows(
-      service.storage,
-      'workspaces',
-      { remote: `https://127.0.0.1:${port}/game.git` },
-      { id: workspace },
-    );
-    const began = performance.now();
-    const queued = await sendFrom('gitea', { workspace, secret });
-    expect(queued.status).toBe(202);
-    // A trigger waits for the remote for almost five seconds.
-    expect(performance.now() - began).toBeLessThan(4_000);
-    await expect.poll(() => sockets.length).toBeGreaterThan(0);
-    silent.close();
-    for (const socket of sockets) socket.destroy();
-    expect((await ended(queued)).status).toBe('failed');
-  });
-
-  test('runs few syncs for many events, and the last one fetches the latest head', async () => {
-    const { remote, workspace, secret } = await pushedWorkspace();
-    const waves = runs(5, 10);
-    const eachWave = runs(60, 100);
-    const replies: Reply[] = [];
-    for (let wave = 0; wave < waves; wave += 1) {
-      const together = Array.from({ length: eachWave }, () => sendFrom('github', { workspace, secret }));
-      replies.push(...(await Promise.all(together)));
-    }
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
-    const ids = new Set(replies.map(({ body }) => body.sync_id));
-    expect(ids.size).toBeLessThanOrEqual(2 * waves);
-    expect(await syncs(workspace)).toHaveLength(ids.size);
-    const head = push(remote, 'main');
-    expect(await ended(await sendFrom('github', { workspace, secret }))).toMatchObject({ head });
-  });
-
-  test('a payload of many files is accepted', async () => {
-    const { remote, workspace, secret } = await pushedWorkspace();
-    const files = Array.from({ length: 120_000 }, (_, index) => `Content/Characters/Hero/Textures/T_${index}.uasset`);
-    const delivery = pushDelivery('github', secret, { more: { files } });
-    expect(delivery.raw.length).toBeGreaterThan(5_000_000);
-    const queued = await send(workspace, 'github', delivery);
-    expect(queued.status).toBe(202);
-    expect(await ended(queued)).toMatchObject({ status: 'succeeded', head: remote.head('main') });
-  });
-
   test('more than GitHub sends is 413', async () => {
     const { workspace, secret } = await pushedWorkspace();
     const { headers } = pushDelivery('github', secret);
@@ -220,22 +166,6 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
       expect(await syncs(workspace)).toEqual([]);
     });
 
-    test('rejects an API token', async () => {
-      const { workspace } = await pushedWorkspace();
-      expectProblem(await send(workspace, 'github', { headers: {}, raw: '{}' }, { token }), 'not-found');
-    });
-
-    test('a signature that is sent twice is refused', async () => {
-      const { workspace, secret } = await pushedWorkspace();
-      const { headers, raw } = pushDelivery('gitlab', secret);
-      const lines = [...Object.entries(headers), ['X-Gitlab-Token', secret]].map(
-        ([name, value]) => `${name}: ${value}`,
-      );
-      const target = `/v1/workspaces/${workspace}/push/gitlab`;
-      const { status } = await requestRaw(service.port, { method: 'POST', target, headers: lines, body: raw });
-      expect(status).toBe(404);
-    });
-
     test('a request without one is refused before its body', async () => {
       const { workspace } = await pushedWorkspace();
       const headers = { 'Content-Type': 'application/json', 'Content-Length': 20_000_000 };
@@ -274,20 +204,6 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(expectProblem(await send(workspace, 'github', form), 'unsupported-media-type').detail).toContain(
       'Choose application/json',
     );
-  });
-
-  test('large bodies of strangers keep no event out', async () => {
-    const { workspace, secret } = await pushedWorkspace();
-    const { headers } = pushDelivery('github', newWebhookSecret());
-    const size = 25 * 1_024 * 1_024;
-    const head = writeRequest(unsent(workspace, { ...headers, 'Content-Length': size }));
-    const stalled = await Promise.all(Array.from({ length: 8 }, () => connectRaw(service.port)));
-    const most = Buffer.concat([head, Buffer.alloc(size - 1_000, 'a')]);
-    await Promise.all(stalled.map((connection) => connection.send(most)));
-    const large = { more: { pad: 'a'.repeat(1_000_000) } };
-    const events = Array.from({ length: 20 }, () => sendFrom('github', { workspace, secret }, large));
-    expect(new Set((await Promise.all(events)).map(({ status }) => status))).toEqual(new Set([202]));
-    for (const connection of stalled) connection.close();
   });
 
   test('the log and the audit do not contain the secret', async () => {

@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -43,19 +42,6 @@ test('an unresponsive remote delays a trigger by at most 5 s, and its sync times
   await expect
     .poll(() => statusOf(queued))
     .toMatchObject({ status: 'failed', error: expect.stringMatching(/2 s|2s|2 seconds/) });
-});
-
-test('triggers of many branches of silent remotes do not delay those of others', async () => {
-  const { silentWorkspace, honestWorkspace, trigger } = await start();
-  const [one, two, honest] = [await silentWorkspace(), await silentWorkspace(), await honestWorkspace()];
-  const stuck: Promise<unknown>[] = [];
-  // Each comes after the listing of the previous one has begun.
-  for (const branch of ['main', 'art', 'audio', 'release']) {
-    stuck.push(trigger(one, branch), trigger(two, branch));
-    await sleep(300);
-  }
-  expect(await trigger(honest, 'missing')).toMatchObject({ status: 422 });
-  await Promise.all(stuck);
 });
 
 test('a hundred branch lists of a silent remote fail with 503, and do not delay those of others', async () => {

@@ -53,8 +53,6 @@ function without(claims: Claims, name: string): Claims {
 describe('a matching trust rule', () => {
   test.each<readonly [reason: string, rule: TrustRule, claims: Claims]>([
     ['that matches all fields of the rule', release, mainJob],
-    ['of any branch if the rule does not name one', anyJob, { ...mainJob, ref: 'refs/heads/dev' }],
-    ['without an environment if the rule does not name one', anyJob, without(mainJob, 'environment')],
     [
       'of a renamed repository with the same id',
       release,
@@ -65,13 +63,7 @@ describe('a matching trust rule', () => {
         sub: 'repo:octo@45/game-2@123:environment:production',
       },
     ],
-    [
-      'of a workflow that calls one of another repository',
-      release,
-      { ...mainJob, job_workflow_ref: 'octo/shared/.github/workflows/lock.yml@refs/heads/main' },
-    ],
     ['of a pull request if the rule names the event', pullRequests, pullRequest],
-    ['of a repository with the custom property', assets, assetJob],
     [
       'of another repository of the owner with the custom property',
       assets,
@@ -105,31 +97,12 @@ describe('trust rules that do not match', () => {
       { repository_id: '124' },
       'repository_id must be "123" and is "124"',
     ],
-    ['of another owner', release, { repository_owner_id: '46' }, 'repository_owner_id must be "45" and is "46"'],
     ['of another branch', release, { ref: 'refs/heads/dev' }, 'ref must be "refs/heads/main" and is "refs/heads/dev"'],
-    ['of a tag with the name of the branch', release, { ref: 'refs/tags/main' }, 'and is "refs/tags/main"'],
     ['of a longer branch', release, { ref: 'refs/heads/main2' }, 'and is "refs/heads/main2"'],
-    ['of a shorter branch', release, { ref: 'refs/heads/mai' }, 'and is "refs/heads/mai"'],
-    ['of a branch below it', release, { ref: 'refs/heads/main/x' }, 'and is "refs/heads/main/x"'],
-    ['with only the short name of the branch', release, { ref: 'main' }, 'and is "main"'],
     ['of a branch in different case', release, { ref: 'refs/heads/Main' }, 'and is "refs/heads/Main"'],
-    ['of a branch with a space', release, { ref: 'refs/heads/main ' }, 'and is "refs/heads/main "'],
-    ['of a branch with a letter that looks the same', release, { ref: 'refs/heads/mаin' }, 'and is "refs/heads/mаin"'],
     ['of a branch with an invisible letter', release, { ref: 'refs/heads/main\u200b' }, String.raw`main\u{200b}"`],
-    [
-      'of another environment',
-      release,
-      { environment: 'staging' },
-      'environment must be "production" and is "staging"',
-    ],
-    ['of an environment in different case', release, { environment: 'Production' }, 'and is "Production"'],
-    ['of an empty environment', release, { environment: '' }, 'environment must be "production" and is ""'],
-    ['with a leading zero in an id', release, { repository_id: '0123' }, 'and is "0123"'],
     ['with a number as id', release, { repository_id: 123 }, 'repository_id must be "123" and is not a string'],
-    ['with a list as id', release, { repository_id: ['123'] }, 'and is not a string'],
     ['with an object as branch', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a string'],
-    ['with a boolean as environment', release, { environment: true }, 'and is not a string'],
-    ['with null as environment', release, { environment: null }, 'and is not a string'],
     ['without a claim named constructor', constructorRule, {}, 'constructor must be "x" and is missing'],
     [
       'of a pull request',
@@ -143,17 +116,8 @@ describe('trust rules that do not match', () => {
       { event_name: 'pull_request_target' },
       'event_name is "pull_request_target", and',
     ],
-    ['of a review', release, { event_name: 'pull_request_review' }, 'event_name is "pull_request_review", and'],
-    [
-      'of a comment on a review',
-      release,
-      { event_name: 'pull_request_review_comment' },
-      '_comment", and pull requests',
-    ],
-    ['of a pull request on Enterprise Server', onEnterprise, pullRequest, 'event_name is "pull_request", and'],
     ['without an event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
     ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a string, and'],
-    ['of an event other than the one in the rule', pullRequests, {}, 'event_name must be "pull_request" and is "push"'],
     [
       'of pull_request_target if the rule names pull_request',
       pullRequests,
@@ -167,13 +131,9 @@ describe('trust rules that do not match', () => {
   });
 
   test.each<readonly [rule: TrustRule, claims: Claims, says: string]>([
-    [onGitLab, { ...gitlabJob, project_id: '23' }, 'project_id must be "22" and is "23"'],
-    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id must be "22" and is not a string'],
     [onGitLab, { ...gitlabJob, ref_type: 'tag' }, 'ref_type must be "branch" and is "tag"'],
     [onGitLab, without(gitlabJob, 'namespace_id'), 'namespace_id must be "72" and is missing'],
-    [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id must be "018f" and is "018e"'],
     [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch must be "main" and is "fork:main"'],
-    [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id must be "123" and is "9"'],
   ])('refuse a job of $issuer: $2', (rule, claims, says) => {
     expect(refusalReason([rule], claims)).toContain(says);
   });
@@ -182,36 +142,15 @@ describe('trust rules that do not match', () => {
 
   test.each<readonly [reason: string, claims: Claims, says: string]>([
     ['with another value', { ...assetJob, [property]: 'false' }, `${property} must be "true" and is "false"`],
-    ['with the value in another case', { ...assetJob, [property]: 'True' }, 'and is "True"'],
-    ['with an empty value', { ...assetJob, [property]: '' }, 'and is ""'],
-    ['with a value that contains it', { ...assetJob, [property]: 'true,false' }, 'and is "true,false"'],
-    ['with a value that starts with it', { ...assetJob, [property]: 'true ' }, 'and is "true "'],
     ['with a list', { ...assetJob, [property]: ['true'] }, 'and is not a string'],
-    ['with a boolean', { ...assetJob, [property]: true }, 'and is not a string'],
-    ['with null', { ...assetJob, [property]: null }, 'and is not a string'],
     ['without the property', mainJob, `${property} must be "true" and is missing`],
     ['with its name in another case', { ...mainJob, 'repo_property_Asset-Repo': 'true' }, 'and is missing'],
-    ['with a longer name', { ...mainJob, [`${property}s`]: 'true' }, 'and is missing'],
-    ['with an underscore in its name', { ...mainJob, repo_property_asset_repo: 'true' }, 'and is missing'],
-    ['without the prefix', { ...mainJob, 'asset-repo': 'true' }, 'and is missing'],
-    ['with the property in an object', { ...mainJob, repo_property: { 'asset-repo': 'true' } }, 'and is missing'],
     ['of another owner', { ...assetJob, repository_owner_id: '46' }, 'repository_owner_id must be "45" and is "46"'],
-    ['without an owner', without(assetJob, 'repository_owner_id'), 'repository_owner_id must be "45" and is missing'],
     ['of a pull request', { ...assetJob, event_name: 'pull_request' }, 'event_name is "pull_request", and pull'],
   ])('refuse a job %s by a rule for a custom property', (_, claims, says) => {
     const reason = refusalReason([assets], claims);
     expect(reason).toContain('The nearest is trust_assets: ');
     expect(reason).toContain(says);
-  });
-
-  test('refuse a job with the custom property from an issuer other than that of the rule', () => {
-    for (const issuer of ['https://gitlab.com', enterprise, `${github}/octo`, 'https://token.actions.octo.ghe.com'])
-      expect(refusalReason([assets], assetJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
-  });
-
-  test('refuse a job that a rule for its repository matches as well as one for a custom property', () => {
-    expect(refusalReason([assets, anyJob], assetJob)).toContain('2 trust rules match the job, and exactly one must');
-    expect(matchTrustRules([assets, anyJob], github, mainJob)).toMatchObject({ kind: 'trusted', rule: anyJob });
   });
 
   test.each(Object.keys(release.claims))('refuse a job without the claim %s', (name) => {
@@ -226,13 +165,6 @@ describe('trust rules that do not match', () => {
   test('refuse all jobs if there is no rule, or only one without claims', () => {
     expect(refusalReason([], mainJob)).toContain('No trust rule names the issuer');
     expect(refusalReason([{ ...anyJob, claims: {} }], mainJob)).toContain('it names no claim');
-  });
-
-  test('refuse a job with its claims in __proto__', () => {
-    const claims: Claims = JSON.parse(
-      '{"__proto__":{"repository_id":"123","repository_owner_id":"45"},"event_name":"push"}',
-    );
-    expect(refusalReason([anyJob], claims)).toContain('repository_id must be "123" and is missing');
   });
 });
 
@@ -293,10 +225,6 @@ describe('a job with several candidate rules', () => {
     }
   });
 
-  test('is refused if more than one matches, whatever scopes it requests', () => {
-    expect(matchTrustRules([anyJob, second], github, mainJob, ['sync']).kind).toBe('refused');
-  });
-
   test('is trusted if only one of them matches', () => {
     const other = { ...release, owner: 'art-bot', claims: { ...release.claims, ref: 'refs/heads/art' } };
     expect(matchTrustRules([other, anyJob], github, mainJob)).toMatchObject({ kind: 'trusted', rule: anyJob });
@@ -320,22 +248,6 @@ describe('rule matching', () => {
           expect(matchTrustRules([rule], github, { ...job, [name]: value }).kind).toBe('refused');
         },
       ),
-    );
-  });
-
-  test('ignores claims that no rule names', () => {
-    const matched = new Set([...Object.keys(release.claims), 'event_name']);
-    const others = fc.dictionary(
-      fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'sub', 'actor', 'job_workflow_ref')),
-      fc.anything(),
-    );
-    fc.assert(
-      fc.property(others, fc.constantFrom(mainJob, without(mainJob, 'ref')), (added, job) => {
-        const unmatched = Object.fromEntries(Object.entries(added).filter(([name]) => !matched.has(name)));
-        expect(matchTrustRules([release, anyJob], github, { ...job, ...unmatched })).toEqual(
-          matchTrustRules([release, anyJob], github, job),
-        );
-      }),
     );
   });
 });

@@ -37,10 +37,7 @@ describe('the token exchange', () => {
   const wrong: readonly (readonly [what: string, jwt: () => string, told: RegExp])[] = [
     ['that has expired', () => rule.sign({ exp: seconds(-40) }), /exp.* check failed/],
     ['without an expiry time', () => rule.sign({ exp: undefined }), /missing required .*exp/],
-    ['with a string as expiry time', () => rule.sign({ exp: String(seconds(100)) }), /exp.* must be a number/],
-    ['without an issue time', () => rule.sign({ iat: undefined }), /missing required .*iat/],
     ['issued in the future', () => rule.sign({ iat: seconds(60) }), /iat.*should be in the past/],
-    ['that is not valid yet', () => rule.sign({ nbf: seconds(60) }), /nbf.* check failed/],
     ['issued two days ago', () => rule.sign({ iat: seconds(-2 * day) }), /iat.*too far in the past/],
     ['that is valid for days', () => rule.sign({ exp: seconds(2 * day) }), /valid for more than a day/],
     [
@@ -53,28 +50,12 @@ describe('the token exchange', () => {
       () => rule.sign({ aud: [audience, 'sts.example.com'] }),
       /The audience of the JWT is \["https/,
     ],
-    ['for no audience', () => rule.sign({ aud: undefined }), /missing required .*aud/],
-    ['for a URL below the audience', () => rule.sign({ aud: `${audience}/v1` }), /The audience of the JWT is/],
     ['that is not signed', () => rule.sign({}, { alg: 'none' }), /alg.* not allowed/],
     ['signed with the public key as a secret', () => rule.sign({}, { alg: 'HS256' }), /alg.* not allowed/],
-    [
-      'that names a key of another type',
-      () => rule.sign({}, { alg: 'ES256', kid: kidOf(rule.sign()) }),
-      /no applicable key/,
-    ],
-    ['with an unsupported extension', () => rule.sign({}, { crit: ['b64'], b64: false }), /The JWT was refused: /],
     ['of 100 KB', () => rule.sign({ padding: 'a'.repeat(75_000) }), /more than 16384 characters/],
     ['with changed claims', () => changed(1, inJson({ repository_id: '1' })), /signature verification failed/],
-    ['without a signature', () => changed(2, () => ''), /signature verification failed/],
     ['that is not a JWT', () => 'eyJhbGciOiJSUzI1NiJ9', /It is not a JWT/],
-    ['that is encrypted', () => 'a.b.c.d.e', /It is not a JWT/],
     ['that names no issuer', () => rule.sign({ iss: undefined }), /No trust rule names the issuer missing/],
-    ['with a list of issuers', () => rule.sign({ iss: [rule.issuer] }), /No trust rule names the issuer \[/],
-    [
-      'of an issuer with a trailing slash',
-      () => rule.sign({ iss: `${rule.issuer}/` }),
-      /No trust rule names the issuer/,
-    ],
     [
       'of another issuer',
       () => stranger.sign(audience, { repository_id: rule.claims['repository_id'] }),
@@ -85,7 +66,6 @@ describe('the token exchange', () => {
       () => stranger.sign(audience, { iss: rule.issuer }, { kid: kidOf(rule.sign()) }),
       /signature verification failed/,
     ],
-    ['of another repository', () => rule.sign({ repository_id: '1' }), /No trust rule matches the job.*repository_id/],
   ];
 
   test.each(wrong)('refuses an identity token %s, and logs the reason', async (_what, make, told) => {

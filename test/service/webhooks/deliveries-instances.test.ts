@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
-import { type ClaimedDelivery, type DeliveryEnd, dueHooks } from '../../../src/service/webhooks/delivery-queue.ts';
+import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { receiver } from './delivering.ts';
@@ -13,13 +13,6 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
 
   /** Simulates the death of the instance that holds the leases. */
   const endLeases = () => setDeliveries({ lease_until: 1 });
-
-  test('a hook is due since the time of its longest-waiting delivery', async () => {
-    const { id } = await due({ paths: ['a', 'b'] });
-    const [first] = await deliveries();
-    const since = first?.next_attempt_at;
-    expect(await dueHooks(storage)).toEqual([{ id, workspace: 'game', since }]);
-  });
 
   test.each<DeliveryEnd>([
     { kind: 'delivered' },

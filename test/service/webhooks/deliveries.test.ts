@@ -4,9 +4,8 @@ import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Commit, createRepository } from '../../support/git-repository.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { hookedService, idOf, patient, verified } from './hooked-service.ts';
+import { hookedService, idOf, verified } from './hooked-service.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -63,17 +62,6 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
-  test('sends the expiry of a lock with its time', async () => {
-    const { id, lock, next } = await hooked({ events: ['lock.expired'] });
-    const { body: taken } = await lock('a', '1s');
-    expect((await next()).said).toEqual({
-      type: 'lock.expired',
-      timestamp: taken.expires_at,
-      data: { workspace: id, lock: taken },
-    });
-    expect((await lock('a')).status).toBe(201);
-  });
-
   test('sends syncs as they end, limited to the branches of the hook', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
     const [main, secret] = [await service.receiver(), newWebhookSecret()];
@@ -119,13 +107,6 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect(await changed({ branch: 'main', files: many })).toMatchObject(naming(first, true));
   });
 
-  test('sends a failed sync with its error', async () => {
-    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${folder}/nothing-here.git`);
-    const { sync_id } = (await sync('main')).body;
-    const failed = { sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) };
-    expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
-  });
-
   /** Makes any statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
     const { storage } = service;
@@ -164,27 +145,5 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect([await eventsOf(id), await locked()]).toEqual([['lock.acquired'], 1]);
     expect((await lock('b')).status).toBe(201);
     expect([await eventsOf(id), await locked()]).toEqual([['lock.acquired', 'lock.acquired'], 2]);
-  });
-
-  test('does not end a sync if its event cannot be recorded', async () => {
-    const { id, sync, receiver } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    receiver.behave(nothing(500));
-    const { storage, call, log } = service;
-    const begin = async () => {
-      const location = (await sync('main')).headers.get('location') ?? '';
-      return async () => (await call('GET', location)).body.status;
-    };
-    const failures = () => log().split('background work failed').length;
-    const second = await whileUnique(sql`deliveries (hook_id) where ordering_key = 'sync:main'`, async () => {
-      await expect.poll(await begin(), patient).toBe('succeeded');
-      const before = failures();
-      const status = await begin();
-      await expect.poll(failures, patient).toBeGreaterThan(before);
-      return status;
-    });
-    expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
-    await changeRows(storage, 'syncs', { lease_until: 0 }, { workspace_id: id });
-    await expect.poll(second, patient).toBe('succeeded');
-    expect(await eventsOf(id)).toEqual(['sync.succeeded', 'sync.succeeded']);
   });
 });

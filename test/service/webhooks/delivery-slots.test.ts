@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DueHook } from '../../../src/service/webhooks/delivery-queue.ts';
 import {
@@ -7,7 +6,6 @@ import {
   maxPerHook,
   maxPerWorkspace,
 } from '../../../src/service/webhooks/delivery-worker.ts';
-import { runs } from '../../support/runs.ts';
 
 const hookOf = (workspace: string, receiver: number, since = 0): DueHook => ({
   id: `${workspace}-${receiver}`,
@@ -33,9 +31,6 @@ function beginAll(slots: DeliverySlots, due: readonly DueHook[]): Begun[] {
   }
   return begun;
 }
-
-const heldBy = (workspace: string, begun: readonly Begun[]): number =>
-  begun.filter(({ hook }) => hook.workspace === workspace).length;
 
 test('makes several attempts at a time for a hook, and one while it fails', () => {
   let now = 0;
@@ -67,14 +62,6 @@ test('pauses a failing hook longer each time, up to a second, until a delivery s
   expect(restAfterFailure()).toBe(50);
 });
 
-test('a paused hook does not delay other hooks', () => {
-  const slots = createDeliverySlots(() => 0);
-  const [failing, other] = hooksOf('game', 2);
-  if (failing === undefined || other === undefined) throw new Error('There are two.');
-  slots.start(failing)(true);
-  expect(beginAll(slots, [failing, other]).map(({ hook }) => hook)).toEqual(Array(maxPerHook).fill(other));
-});
-
 test('receivers that hang take no more than the share of their workspace', () => {
   const slots = createDeliverySlots();
   const due = hooksOf('game', 100);
@@ -86,36 +73,6 @@ test('an instance never exceeds its limit of connections, however many workspace
   const slots = createDeliverySlots();
   const due = Array.from({ length: 40 }, (_, workspace) => hooksOf(`w${workspace}`, 40)).flat();
   expect(beginAll(slots, due)).toHaveLength(maxParallelAttempts);
-});
-
-/** The duration of each attempt of a workspace, in turn. Each has more due deliveries than it can complete. */
-const durations = fc.array(fc.integer({ min: 1, max: 999 }), { minLength: 1, maxLength: 20 });
-
-test('workspaces with due deliveries get equal shares of all attempts, whatever their durations', () => {
-  fc.assert(
-    fc.property(fc.array(durations, { minLength: 9, maxLength: 24 }), (workspaces) => {
-      let now = 0;
-      const slots = createDeliverySlots(() => now);
-      const due = workspaces.flatMap((_, index) => hooksOf(`w${index}`, maxPerWorkspace / maxPerHook));
-      const turns = new Map<string, number>();
-      let running: (Begun & { readonly endsAt: number })[] = [];
-      for (let step = 0; step < 50; step += 1) {
-        for (const begun of beginAll(slots, due)) {
-          const turn = turns.get(begun.hook.workspace) ?? 0;
-          turns.set(begun.hook.workspace, turn + 1);
-          const its = workspaces[Number(begun.hook.workspace.slice(1))] ?? [];
-          running.push({ ...begun, endsAt: now + (its[turn % its.length] ?? 1) });
-        }
-        expect(running).toHaveLength(maxParallelAttempts);
-        const held = workspaces.map((_, index) => heldBy(`w${index}`, running));
-        expect(Math.max(...held) - Math.min(...held), String(held)).toBeLessThanOrEqual(1);
-        now = Math.min(...running.map(({ endsAt }) => endsAt));
-        for (const { end, endsAt } of running) if (endsAt === now) end(false);
-        running = running.filter(({ endsAt }) => endsAt !== now);
-      }
-    }),
-    { numRuns: runs(5, 200) },
-  );
 });
 
 test.each([

@@ -46,14 +46,6 @@ test.each([
   expect(whyOf(parseExtraHeaders(JSON.parse(`{"${name}":"x"}`)))).toContain(name.toLowerCase());
 });
 
-test('names that are not tokens are rejected without being repeated', () => {
-  for (const name of ['', 'Bearer s3cret', 'a:b', 'ä', 'a\r\nb', 's3cret'.repeat(20)]) {
-    const reason = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
-    expect(reason).toContain('header 2');
-    expect(reason).not.toContain('s3cret');
-  }
-});
-
 test.each([
   ['is empty', ''],
   ['has a line break', 's3cret\r\nx-other: y'],
@@ -71,12 +63,4 @@ test.each([
 test('rejects values above 4,096 bytes, and duplicates', () => {
   expect([4_096, 4_097].map((bytes) => parseExtraHeaders({ a: 'x'.repeat(bytes) }).ok)).toEqual([true, false]);
   expect(whyOf(parseExtraHeaders({ 'X-Key': 'a', 'x-key': 'b' }))).toContain('twice');
-});
-
-test('a name with a meaning in JavaScript is treated like any other', () => {
-  const given = JSON.parse('{"toString":"a","constructor":"b"}');
-  expect(Object.entries(valueIn(parseExtraHeaders(given)))).toEqual([
-    ['tostring', 'a'],
-    ['constructor', 'b'],
-  ]);
 });

@@ -1,31 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Lock } from '../../../src/interface/resources.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import type { Answer, SeenRequest } from '../../support/other-servers/other-server.ts';
-import { nothing } from '../../support/other-servers/responses.ts';
 import { runs } from '../../support/runs.ts';
-import { receiver } from './delivering.ts';
-import { startDeliveryWorkers } from './delivery-workers.ts';
-import { idOf, patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
-
-const ok: Answer = nothing(204);
-const failing: Answer = nothing(500);
-
-const lockIn = ({ body }: SeenRequest): Lock => JSON.parse(body).data.lock;
-const toldIn = ({ type, data }: { type: string; data: { lock: Lock } }): string => `${type} ${data.lock.fence}`;
-
-/** The events that a receiver got for each path, without repetitions. */
-function heardOf(deliveries: readonly SeenRequest[]): Readonly<Record<string, readonly string[]>> {
-  const first = new Map(deliveries.toReversed().map((delivery) => [idOf(delivery), delivery]));
-  const paths = Map.groupBy([...first.values()].reverse(), (delivery) => lockIn(delivery).path);
-  return Object.fromEntries(
-    [...paths].map(([path, heard]) => [path, heard.map(({ body }) => toldIn(JSON.parse(body)))]),
-  );
-}
 
 /** Steps that deliveries can go through, at any time and in any order. */
 const step = fc.oneof(
@@ -43,29 +22,7 @@ const step = fc.oneof(
 );
 
 describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
-  const { acquire, release, hook, storage, makeDue, clear, settle, deliveries } = hookedStorage(kind);
-
-  test('delivers only the first event of a path until it succeeds, while other paths and hooks continue', async () => {
-    const [target, other] = [await receiver(), await receiver()];
-    target.behave(failing);
-    await hook(target.url());
-    await hook(other.url());
-    await acquire('a');
-    await release('a');
-    await acquire('a');
-    const { attempts, wake } = startDeliveryWorkers(storage, { options: { schedule: () => 3_600_000 } });
-    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 3 });
-    expect(heardOf(other.deliveries)['a']).toHaveLength(3);
-
-    target.behave(ok);
-    await acquire('b');
-    wake();
-    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 5 });
-    expect(target.deliveries.map((delivery) => lockIn(delivery).path)).toEqual(['a', 'b']);
-    await makeDue();
-    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 8 });
-    expect(heardOf(target.deliveries)).toEqual(heardOf(other.deliveries));
-  });
+  const { acquire, release, hook, storage, clear, settle, deliveries } = hookedStorage(kind);
 
   test('only the first event of each path is due, the backlog count is right, and every delivery ends', async () => {
     async function holds(): Promise<void> {

@@ -87,15 +87,6 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(any)).toHaveLength(5);
   });
 
-  test('a hook that is registered again gets its new events, and its waiting deliveries', async () => {
-    const id = await hook(url, { events: ['lock.acquired'] });
-    await acquire('a');
-    await hook(url, { events: ['lock.released'] });
-    await acquire('b');
-    await release('a');
-    expect(await waitingFor(id)).toEqual(['lock.acquired', 'lock.released']);
-  });
-
   test('a removed hook leaves no delivery behind, even if an attempt is running', async () => {
     const id = await hook(url);
     const remove = (workspace: string) =>

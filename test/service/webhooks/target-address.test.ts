@@ -72,20 +72,6 @@ test('an IPv4 address gets the same verdict plain, mapped, and behind NAT64', ()
   );
 });
 
-test('an IP address as host is not resolved, and a host without addresses is an error', async () => {
-  const asked: string[] = [];
-  const { addressesOf } = checking(async (name) => {
-    asked.push(name);
-    return [];
-  });
-  const { signal } = new AbortController();
-  expect(await addressesOf('[::1]', 'game', signal)).toEqual(['::1']);
-  expect(await addressesOf('10.0.0.1', 'game', signal)).toEqual(['10.0.0.1']);
-  expect(asked).toEqual([]);
-  await expect(addressesOf('127.0.0.1.example.com', 'game', signal)).rejects.toThrow('no address');
-  expect(asked).toEqual(['127.0.0.1.example.com']);
-});
-
 test('a lookup is not started after its cancellation, and a running one is abandoned', async () => {
   let begun = 0;
   const { addressesOf } = checking(() => {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
@@ -117,19 +116,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect(memory.known(game)).toBe(known);
   });
 
-  test('keeps the newest listing if the clock of the database steps back', async () => {
-    const database = { ...storage, now: sql<number>`2000000` };
-    const { memory, asked, next } = setUp(database);
-    for (const [index, head] of ['1', '2'].entries()) {
-      const answer = memory.askAgain(game);
-      await next(index + 1);
-      asked[index]?.reply.resolve(response(head));
-      await answer;
-      database.now = sql<number>`1000000`;
-    }
-    expect(memory.known(game).listing).toMatchObject({ ...response('2'), askedAt: 1_000_000 });
-  });
-
   test('keeps the listing of the current remote if one of a former remote ends later', async () => {
     const { memory, asked, next } = setUp();
     const former = memory.askAgain({ ...game, remote: 'https://git.example.com/former.git' });
@@ -141,17 +127,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     asked[0]?.reply.resolve(response('1'));
     await former;
     expect(memory.known(game).listing).toMatchObject(response('2'));
-  });
-
-  test.each(['ask', 'askAgain'] as const)('lists different remotes of a workspace separately (%s)', async (name) => {
-    const { memory, asked, next } = setUp();
-    const other = { ...game, remote: 'https://git.example.com/other.git' };
-    const first = memory[name](game);
-    await next(1);
-    const second = memory[name](other);
-    await next(2);
-    for (const [index, { reply }] of asked.entries()) reply.resolve(response(`${index}`));
-    expect(await Promise.all([first, second])).toMatchObject([{ listing: response('0') }, { listing: response('1') }]);
   });
 
   test('after a listing that was rejected as busy, the remote is listed again', async () => {
@@ -166,14 +141,5 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     await next(2);
     asked[1]?.reply.resolve(response('1'));
     expect((await second).failure).toBeUndefined();
-  });
-
-  test('ends all requests when the service stops', async () => {
-    const { memory, next, stopping } = setUp();
-    const all = Promise.all([memory.ask(game), memory.askAgain({ ...game, id: 'other' })]);
-    await next(2);
-    stopping.abort();
-    const failure = { reason: 'The service stops.' };
-    expect(await all).toMatchObject([{ failure }, { failure }]);
   });
 });

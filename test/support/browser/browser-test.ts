@@ -24,7 +24,7 @@ async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
 }
 
 /** Closes the pages of a test, and fails it if they had problems. */
-export async function endPages(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
+async function endPages(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
   for (const page of pages) await page.settle();
   const problems = pages.flatMap((page) => page.problems.unexpected);
   if (pages.length > 0 && (hasFailed() || problems.length > 0)) await keepPictures(pages);

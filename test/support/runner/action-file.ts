@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -32,28 +32,9 @@ const actionFile = z.looseObject({
   }),
 });
 
-/** The positions of expressions in the file, as paths such as `inputs.token.description`. */
-function expressionsIn(value: unknown, path: string): readonly string[] {
-  if (typeof value === 'string') return value.search(expression) < 0 ? [] : [path];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    expressionsIn(member, path === '' ? name : `${path}.${name}`),
-  );
-}
-
-/**
- * Reads an `action.yml` of a Node action.
- *
- * The runner evaluates expressions everywhere, but a description has no context for them: it then rejects the whole
- * file (actions/runner, `ActionManifestManager.cs`). No linter detects this, so it is an error here.
- */
+/** Reads an `action.yml` of a Node action. */
 export async function readActionFile(file: string = ourActionFile): Promise<ActionFile> {
-  const content: unknown = parse(await readFile(file, 'utf8'));
-  const [misplaced] = expressionsIn(content, '').filter((path) => !/^inputs\.[^.]+\.default$/.test(path));
-  if (misplaced !== undefined) {
-    throw new Error(`${file}: the runner refuses an action.yml with an expression in ${misplaced}.`);
-  }
-  const { inputs, runs } = actionFile.parse(content);
+  const { inputs, runs } = actionFile.parse(parse(await readFile(file, 'utf8')));
   return {
     inputs: new Map(Object.entries(inputs).map(([name, { default: text }]) => [name, text?.toString()])),
     nodeMajor: Number(runs.using.slice('node'.length)),
@@ -116,8 +97,6 @@ interface StepEnvironment {
   readonly step: Readonly<Record<string, string>>;
   readonly state: ReadonlyMap<string, string>;
   readonly inputs: ReadonlyMap<string, string>;
-  /** The paths that earlier steps wrote to `GITHUB_PATH`, the latest last. */
-  readonly prependedPaths: readonly string[];
   /** `GITHUB_*` and `RUNNER_*`, with the paths of the command files. */
   readonly context: Readonly<Record<string, string>>;
 }
@@ -127,15 +106,14 @@ interface StepEnvironment {
  * `NodeScriptActionHandler.cs` and `ProcessInvoker.cs`.
  */
 export function environmentOf(from: StepEnvironment): Readonly<Record<string, string>> {
-  const { runner, exported, step, state, inputs, prependedPaths, context } = from;
-  const workflow: Readonly<Record<string, string>> = { ...runner, ...Object.fromEntries(exported), ...step };
-  const path = [...prependedPaths.toReversed(), workflow['PATH'] ?? ''].filter((part) => part !== '');
+  const { runner, exported, step, state, inputs, context } = from;
   return {
     CI: 'true',
-    ...workflow,
+    ...runner,
+    ...Object.fromEntries(exported),
+    ...step,
     ...Object.fromEntries([...state].map(([name, value]) => [`STATE_${name}`, value])),
     ...Object.fromEntries([...inputs].map(([name, value]) => [inputVariable(name), value])),
-    ...(path.length > 0 && { PATH: path.join(delimiter) }),
     ...context,
     GITHUB_ACTIONS: 'true',
   };

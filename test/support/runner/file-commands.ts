@@ -32,11 +32,10 @@ export async function createCommandFiles(runnerTemp: string) {
     variables: Object.fromEntries(fileCommands.map((kind) => [`GITHUB_${kind.toUpperCase()}`, pathOf(kind)])),
     /** The content of one file; empty if the step has deleted it. */
     async read(kind: FileCommand): Promise<string> {
-      const text = await readFile(pathOf(kind), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      return readFile(pathOf(kind), 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return '';
         throw error;
       });
-      return text.replace(/^\uFEFF/, '');
     },
   };
 }
@@ -84,13 +83,8 @@ export function* keyValuePairs(text: string): Generator<readonly [name: string, 
   }
 }
 
-export const pathLines = (text: string): readonly string[] => text.split(/\r\n|\r|\n/).filter((line) => line !== '');
-
 /** actions/runner, `FileCommandManager.cs`: a larger summary is rejected. */
 const largestSummary = 1024 * 1024;
-
-/** A variable of the block list in `FileCommandManager.cs`. */
-const blocked = (name: string): boolean => name.toUpperCase() === 'NODE_OPTIONS';
 
 /** The runner ignores case in the names of outputs and saved state; the first spelling stays. */
 function put(into: Map<string, string>, name: string, value: string): void {
@@ -127,7 +121,6 @@ export async function readWhatIsLeft(step: {
   const { files, masks, state, log } = step;
   const outputs = new Map<string, string>();
   const env = new Map<string, string>();
-  const paths = new Set<string>();
   let failed = false;
 
   const readPairs = async (kind: 'env' | 'output' | 'state', take: (name: string, value: string) => void) => {
@@ -140,17 +133,12 @@ export async function readWhatIsLeft(step: {
       log.say('error', error instanceof Error ? error.message : String(error));
     }
   };
-  for (const line of pathLines(await files.read('path'))) {
-    paths.delete(line);
-    paths.add(line);
-  }
   await readPairs('env', (name, value) => {
-    if (blocked(name)) log.say('error', `Can't store ${name} output parameter using '$GITHUB_ENV' command.`);
-    else env.set(name, value);
+    env.set(name, value);
   });
   const rawSummary = await files.read('step_summary');
   const summary = summaryOf(rawSummary, log, masks);
   await readPairs('state', (name, value) => put(state, name, value));
   await readPairs('output', (name, value) => put(outputs, name, value));
-  return { outputs, env, paths: [...paths], rawSummary, summary, failed };
+  return { outputs, env, rawSummary, summary, failed };
 }

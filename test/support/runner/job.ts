@@ -71,31 +71,7 @@ interface CommandStep {
 }
 
 /** One step after the other, but for those in the background, then the post-steps in reverse order. */
-export interface Job {
-  readonly folders: JobFolders;
-  /** The variables that the steps have written to `GITHUB_ENV` so far. */
-  readonly exported: ReadonlyMap<string, string>;
-  /** The results of all finished steps, main and post. */
-  readonly results: readonly StepResult[];
-  /** Starts a step. Its post is registered before its main starts, so it runs however the main ends. */
-  step(options?: StepOptions): Promise<RunningStep>;
-  /** Runs a step to its end. */
-  run(options?: StepOptions): Promise<StepResult>;
-  /** Starts a step that is not an action. */
-  command(step: CommandStep): Promise<RunningStep>;
-  /** `GITHUB_*` and `RUNNER_*` for a step with this `GITHUB_ACTION`, without its command files. */
-  variables(action: string): Variables;
-  /** The text as the log would display it now. */
-  mask(text: string): string;
-  /** Starts the post of the last step that still has one; undefined if there is none. */
-  nextPost(): Promise<RunningStep | undefined>;
-  /** The running processes that its steps have started; empty if the system does not report them. */
-  leftProcesses(): readonly number[];
-  /** Runs all posts, starting with that of the last step. */
-  post(): Promise<readonly StepResult[]>;
-  /** Ends all processes and removes the folders without running any post, as if the machine were gone. */
-  end(): Promise<void>;
-}
+export type Job = Awaited<ReturnType<typeof openJob>>;
 
 interface Stage {
   readonly stage: 'main' | 'post';
@@ -149,7 +125,7 @@ function checkNode({ nodeMajor }: ActionFile): void {
 }
 
 /** A job that the caller must end. */
-export async function openJob(options: JobOptions = {}): Promise<Job> {
+export async function openJob(options: JobOptions = {}) {
   const { event = pushEvent(), debug = false, secrets = [] } = options;
   const file = await readActionFile(options.actionFile);
   checkNode(file);
@@ -161,7 +137,6 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
   const trackingId = `github_${crypto.randomUUID()}`;
   const exported = new Map<string, string>();
-  const prependedPaths: string[] = [];
   const posts: Stage[] = [];
   const results: StepResult[] = [];
   let started = 0;
@@ -195,7 +170,6 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
         step: stepEnv,
         state,
         inputs: inputs.values,
-        prependedPaths,
         context: { ...variables(action), ...files.variables },
       }),
       workspace: folders.workspace,
@@ -212,24 +186,22 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
         running.delete(started);
         results.push(result);
         for (const [name, value] of Object.entries(result.env)) exported.set(name, value);
-        for (const path of result.paths) {
-          const known = prependedPaths.indexOf(path);
-          if (known >= 0) prependedPaths.splice(known, 1);
-          prependedPaths.push(path);
-        }
       },
     });
     running.add(started);
     return started;
   };
 
-  const job: Job = {
+  const job = {
     folders,
+    /** The variables that the steps have written to `GITHUB_ENV` so far. */
     exported,
-    results,
+    /** `GITHUB_*` and `RUNNER_*` for a step with this `GITHUB_ACTION`, without its command files. */
     variables,
-    mask: (text) => masks.apply(text),
-    async step(step = {}) {
+    /** The text as the log would display it now. */
+    mask: (text: string): string => masks.apply(text),
+    /** Starts a step. Its post is registered before its main starts, so it runs however the main ends. */
+    async step(step: StepOptions = {}): Promise<RunningStep> {
       refuseWhileBusy();
       started += 1;
       const action =
@@ -259,7 +231,8 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       if (postEntry !== undefined) posts.push(stage('post', postEntry));
       return start(stage('main', main ?? used.main));
     },
-    async command({ command, workingFolder = folders.workspace, env: stepEnv = {}, id }) {
+    /** Starts a step that is not an action. */
+    async command({ command, workingFolder = folders.workspace, env: stepEnv = {}, id }: CommandStep) {
       refuseWhileBusy();
       const state = new Map<string, string>();
       return start({
@@ -267,23 +240,28 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
         ...{ inputs: noInputs, env: stepEnv, action: id, state, background: false },
       });
     },
-    async run(step) {
+    /** Runs a step to its end. */
+    async run(step?: StepOptions): Promise<StepResult> {
       return (await job.step(step)).finished;
     },
-    async nextPost() {
+    /** Starts the post of the last step that still has one; undefined if there is none. */
+    async nextPost(): Promise<RunningStep | undefined> {
       refuseWhileBusy();
       const post = posts.pop();
       return post && start(post);
     },
+    /** The running processes that its steps have started; empty if the system does not report them. */
     leftProcesses: () => leftProcesses(trackingId),
-    async post() {
+    /** Runs all posts, starting with that of the last step. */
+    async post(): Promise<readonly StepResult[]> {
       const finished: StepResult[] = [];
       for (let next = await job.nextPost(); next !== undefined; next = await job.nextPost()) {
         finished.push(await next.finished);
       }
       return finished;
     },
-    async end() {
+    /** Ends all processes and removes the folders without running any post, as if the machine were gone. */
+    async end(): Promise<void> {
       for (const step of running) await step.kill();
       // The search is slow, and few kinds of steps leave processes behind.
       const mayLeave = renews || leavesMain || results.some(({ state }) => 'renewer' in state);

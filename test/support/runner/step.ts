@@ -21,9 +21,8 @@ export interface StepResult {
   readonly outputs: Readonly<Record<string, string>>;
   /** The state that main, and then post, have saved. */
   readonly state: Readonly<Record<string, string>>;
-  /** The variables that this step wrote to `GITHUB_ENV`; `paths` has those for `GITHUB_PATH`. */
+  /** The variables that this step wrote to `GITHUB_ENV`. */
   readonly env: Readonly<Record<string, string>>;
-  readonly paths: readonly string[];
   /** The job summary as displayed: masked, and empty if it was too large for the runner. */
   readonly summary: string;
   /** The job summary as the step wrote it. */
@@ -105,7 +104,7 @@ export function startStage(options: StageOptions) {
       return { code: -1 };
     });
     if (cancelled) log.say('error', 'The operation was canceled.');
-    const { outputs, env, paths, rawSummary, summary, failed } = await readWhatIsLeft({
+    const { outputs, env, rawSummary, summary, failed } = await readWhatIsLeft({
       files: options.files,
       masks,
       state,
@@ -120,7 +119,6 @@ export function startStage(options: StageOptions) {
       outputs: Object.fromEntries(outputs),
       state: Object.fromEntries(state),
       env: Object.fromEntries(env),
-      paths,
       summary,
       rawSummary,
       annotations: log.annotations,

@@ -60,15 +60,6 @@ export interface WorkflowJobResult {
   step(name: string): WorkflowStepResult;
 }
 
-interface RunningWorkflowJob {
-  readonly job: Job;
-  readonly finished: Promise<WorkflowJobResult>;
-  /** The process of the step with this id or name, when it has started. */
-  begun(name: string): Promise<RunningStep>;
-  /** Cancels the run. Posts, and steps with a matching `if:`, still run. */
-  cancel(): Promise<WorkflowJobResult>;
-}
-
 const nameOf = (step: WorkflowStep, scope: Scope): string => {
   const [line = ''] = (step.uses ?? step.run ?? '').split('\n');
   return step.name === undefined ? `Run ${line}` : textOf(step.name, scope);
@@ -97,7 +88,7 @@ const nothingRan = { outputs: {}, log: '', annotations: [], summary: '' };
  * steps write, our action as its bundle, and finally the posts. It does not support containers, services, composite
  * actions and `hashFiles`, and ignores time limits, permissions and concurrency.
  */
-export async function startWorkflowJob(options: WorkflowJobOptions): Promise<RunningWorkflowJob> {
+export async function startWorkflowJob(options: WorkflowJobOptions) {
   const workflow = typeof options.workflow === 'string' ? await readWorkflow(options.workflow) : options.workflow;
   const [jobId, definition] = chooseJob(workflow, options.job);
   const used = new Map<WorkflowStep, Used>();
@@ -238,12 +229,14 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
   return {
     job,
     finished,
-    begun: (name) =>
+    /** The process of the step with this id or name, when it has started. */
+    begun: (name: string): Promise<RunningStep> =>
       Promise.race([
         beginning(name).promise,
         finished.then(({ log }) => Promise.reject(new Error(`The step ${name} did not run:\n${log}`))),
       ]),
-    async cancel() {
+    /** Cancels the run. Posts, and steps with a matching `if:`, still run. */
+    async cancel(): Promise<WorkflowJobResult> {
       status = 'cancelled';
       if (current !== undefined && !current.goesOn()) await current.running.cancel();
       return finished;

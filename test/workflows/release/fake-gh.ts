@@ -2,17 +2,6 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The result of `gh release view`, and the names of the files. */
-export interface Release {
-  readonly draft: boolean;
-  readonly prerelease: boolean;
-  readonly immutable: boolean;
-  readonly notes: string;
-  readonly assets: readonly string[];
-}
-
-export type FakeGh = ReturnType<typeof fakeGh>;
-
 export function fakeGh(folder: string) {
   const bin = join(folder, 'bin');
   const state = join(folder, 'state');
@@ -23,7 +12,8 @@ export function fakeGh(folder: string) {
 
   const read = (name: string): string => readFileSync(join(state, name), 'utf8').trimEnd();
   const releases = join(state, 'releases');
-  const release = (tag: string): Release => ({
+  /** The result of `gh release view`, and the names of the files. */
+  const release = (tag: string) => ({
     draft: read(`releases/${tag}/draft`) === 'true',
     prerelease: read(`releases/${tag}/prerelease`) === 'true',
     immutable: read(`releases/${tag}/immutable`) === 'true',
@@ -48,6 +38,5 @@ export function fakeGh(folder: string) {
       writeFileSync(join(releases, tag, 'assets', name), content),
     /** Lets the next command with these words fail, as if GitHub were unreachable. */
     failOnce: (words: string) => write('fails-once', words),
-    turnOffImmutableReleases: () => write('immutable-releases', 'false'),
   };
 }

@@ -180,30 +180,6 @@ describe('the release workflow', () => {
   });
 });
 
-describe('the publish job', () => {
-  test('fails if immutable releases are turned off', async () => {
-    const scene = await releaseScene();
-    scene.gh.turnOffImmutableReleases();
-    scene.prepare({ version: '1.0.0' });
-    scene.tag('v1.0.0');
-    const { result, log } = await scene.publish('v1.0.0');
-    expect(result).toBe('failure');
-    expect(log).toMatch(/not immutable\. Turn on immutable releases/);
-  });
-
-  test('fails if the version is already published with other content, but not if only the compression differs', async () => {
-    const scene = await releaseScene();
-    await release(scene, '1.0.0');
-    const content = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
-    scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync(content, { level: 1 }));
-    expect((await scene.publish('v1.0.0')).result).toBe('success');
-    scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync('something else'));
-    const { result, log } = await scene.publish('v1.0.0');
-    expect(result).toBe('failure');
-    expect(log).toContain(`published with a different ${archive('1.0.0')}`);
-  });
-});
-
 test('every script of release.yml runs here, except those that install something', async () => {
   const { jobs } = await readWorkflow('release.yml');
   expect(Object.entries(jobs).map(([name, { needs, if: condition }]) => [name, needs, condition])).toEqual([

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runWorkflowJob, type WorkflowJobResult } from '../../support/workflow/job-runner.ts';
 import type { UsesHandler } from '../../support/workflow/used-action.ts';
 import { readWorkflow } from '../../support/workflow/workflow-file.ts';
-import { type FakeGh, fakeGh } from './fake-gh.ts';
+import { fakeGh } from './fake-gh.ts';
 
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('release.yml');
@@ -20,7 +20,7 @@ export const leftOut = ['npm ci', 'sudo apt-get update && sudo apt-get install -
 /** Builds a bundle from one file, always with the same result. */
 const build = `node --eval "fs.mkdirSync('dist/post', { recursive: true }); for (const entry of ['', 'post/']) fs.writeFileSync('dist/' + entry + 'index.js', '// ' + entry + fs.readFileSync('source.txt', 'utf8'))"`;
 
-export interface Change {
+interface Change {
   readonly version: string;
   /** The text of the section in CHANGELOG.md; null for no section. */
   readonly notes?: string | null;
@@ -29,26 +29,10 @@ export interface Change {
   readonly bundle?: string;
 }
 
-export interface ReleaseScene {
-  readonly gh: FakeGh;
-  /** Commits and pushes the files of a release to a branch. A new branch starts at `from`. */
-  prepare(change: Change, branch?: string, from?: string): void;
-  /** Tags the last commit, and pushes the tag. */
-  tag(name: string, options?: { readonly annotated?: boolean }): void;
-  git(...args: readonly string[]): string;
-  /** Runs a callback during a release: after the checkout, before anything is published. */
-  meanwhile(happens: () => void): void;
-  attested(): readonly string[];
-  /** Runs the job `compare`. */
-  compare(tag: string): Promise<WorkflowJobResult>;
-  /** The content of the registry: how each digest was built, and the digest of each tag. */
-  images(): { readonly built: Readonly<Record<string, string>>; readonly tags: Readonly<Record<string, string>> };
-  /** Runs the jobs `image` and `publish`. */
-  publish(tag: string, vars?: Readonly<Record<string, string>>): Promise<WorkflowJobResult>;
-}
+export type ReleaseScene = Awaited<ReturnType<typeof releaseScene>>;
 
 /** A remote with the scripts of this repository, a clone to work in, and a `gh` without releases. */
-export async function releaseScene(): Promise<ReleaseScene> {
+export async function releaseScene() {
   const folder = temporaryFolder();
   const remote = join(folder, 'remote.git');
   const clone = join(folder, 'clone');
@@ -115,10 +99,16 @@ export async function releaseScene(): Promise<ReleaseScene> {
     gh,
     git,
     attested: () => attested,
-    meanwhile: (happens) => {
+    /** Runs a callback during a release: after the checkout, before anything is published. */
+    meanwhile: (happens: () => void): void => {
       meanwhile = happens;
     },
-    prepare({ version, notes = `- What ${version} brings.`, packageVersion = version, bundle }, branch = 'main', from) {
+    /** Commits and pushes the files of a release to a branch. A new branch starts at `from`. */
+    prepare(
+      { version, notes = `- What ${version} brings.`, packageVersion = version, bundle }: Change,
+      branch = 'main',
+      from?: string,
+    ): void {
       if (branch !== current) git('checkout', '--quiet', ...(from === undefined ? [branch] : ['-b', branch, from]));
       current = branch;
       const write = (name: string, text: string): void => writeFileSync(join(clone, name), text);
@@ -136,11 +126,13 @@ export async function releaseScene(): Promise<ReleaseScene> {
       git('commit', '--quiet', '--message', version);
       git('push', '--quiet', 'origin', `HEAD:${branch}`);
     },
-    tag(name, { annotated = false } = {}) {
+    /** Tags the last commit, and pushes the tag. */
+    tag(name: string, { annotated = false } = {}): void {
       git('tag', ...(annotated ? ['--annotate', '--message', name] : []), name);
       git('push', '--quiet', 'origin', `refs/tags/${name}`);
     },
-    compare: (tag) => run('compare', tag),
+    compare: (tag: string) => run('compare', tag),
+    /** The content of the registry: how each digest was built, and the digest of each tag. */
     images() {
       const filesIn = (name: string): Record<string, string> => {
         const names = readdirSync(join(registry, name));
@@ -148,7 +140,8 @@ export async function releaseScene(): Promise<ReleaseScene> {
       };
       return { built: filesIn('digests'), tags: filesIn('tags') };
     },
-    async publish(tag, vars) {
+    /** Runs the jobs `image` and `publish`. */
+    async publish(tag: string, vars?: Readonly<Record<string, string>>): Promise<WorkflowJobResult> {
       const image = await run('image', tag);
       return image.result === 'success' ? run('publish', tag, image.outputs, vars) : image;
     },

@@ -55,7 +55,7 @@ export function addLockPathPages(site: Site): void {
     const match = (held: string) => held === form.get('lock');
     const { kind } = await locks.extend({ workspace, path, ttl: ttl.value, bearer, match });
     if (kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
-    if (kind === 'not-longer') return refuse('The lock already lasts longer. Choose more.', 422);
+    if (kind === 'not-longer') return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
     if (kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
     return refuse('The lock you were shown has ended.', 412);
   });

@@ -2,14 +2,7 @@ import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/line.ts';
-import {
-  countLocks,
-  type LockOrder,
-  type LockPosition,
-  listLockPage,
-  lockOrders,
-  maxSearched,
-} from '../../locks/list.ts';
+import { countLocks, type LockOrder, type LockPosition, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
@@ -60,7 +53,7 @@ async function readList({ storage }: Site, workspace: string, { search, sort, af
   // PostgreSQL refuses texts with this character.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
   const [{ locks, next }, counts] = await Promise.all([
-    listLockPage(storage, {
+    listLocks(storage, {
       workspace,
       words: words.slice(0, maxWords),
       by,
@@ -130,7 +123,10 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
 function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: List): Markup {
   const workspace = call.workspace.id;
   if (next !== undefined) {
-    return empty('No lock matches the search yet.', `A page searches ${maxSearched} locks. The next page searches on.`);
+    return empty(
+      'No lock matches the search yet.',
+      `Each page searches ${maxSearched} locks: continue on the next one.`,
+    );
   }
   if (search !== '') return empty('No lock matches the search.', link(listUrl(workspace), 'Show all locks'));
   if (after !== '') return empty('There are no more locks.', '');

@@ -88,7 +88,7 @@ async function doubtAbout(
   if (found === 'file') return undefined;
   if (found === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
   if (/[*?[]/.test(path)) return 'Patterns are not expanded. A lock on a pattern covers no files: name the file.';
-  return found && 'This file is in no synced branch. Case counts.';
+  return found && 'No synced branch has this file. Paths are case-sensitive.';
 }
 
 /** The form to lock a file. */
@@ -106,7 +106,7 @@ function lockView(
         attributes: html` required autofocus`,
       }),
       durationField('For how long'),
-      noteField('For those who find the file locked.'),
+      noteField('For anyone who finds the file locked.'),
     ],
     errors,
     button: 'Lock',

@@ -57,7 +57,7 @@ export function addNewTokenPages(site: Site): void {
         site,
         call,
         id,
-        'This form was already sent, and created this token. If its secret is lost, rotate it.',
+        'This form was already sent, and created this token. If its secret is lost, rotate the token.',
       );
     }
     if ('unknown' in outcome) {

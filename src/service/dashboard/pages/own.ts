@@ -32,7 +32,7 @@ const maxWaits = 20;
 export function addOwnLocksPage(site: Site): void {
   addPage(site, '/my-locks', 'locks:read', async (call) => ({
     title: 'My locks',
-    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with whichever token.</p>
+    main: html`<p>What ${userText(call.bearer.owner)} holds and waits for, with any of their tokens.</p>
       ${liveState(call.now, notifyButton)}
       ${await waitSections(site, call)}
       <section data-part="own">${await ownLocksSection(site, call)}</section>`,

@@ -95,7 +95,7 @@ function nothingToRelease(ids: readonly string[], held: readonly LockRow[]): rea
     ];
   }
   if (ids.length === 0) return [422, 'No lock is selected.', 'Check the boxes of those that you want to release.'];
-  return [404, 'Nothing was released.', 'A lock ends when it is released or expires: what you selected has ended.'];
+  return [404, 'Nothing was released.', 'The selected locks were already released, or have expired.'];
 }
 
 function warningOf(forced: number, rows: readonly LockRow[]): string {

@@ -14,8 +14,8 @@ const page = (status: number, title: string): GatewayAnswer => ({
 });
 
 /**
- * Responses of gateways. None of them comes from the service, whatever the status. Empty ones and JSON do so only once
- * the service has shown its marks: test/e2e/recorded-gateways.test.ts has these.
+ * Responses of gateways. None of them comes from the service, whatever the status. Empty ones and JSON are recognized
+ * only once the service has shown its marks.
  */
 const gatewayAnswers: readonly GatewayAnswer[] = [
   page(404, '404 Not Found'),

@@ -1,15 +1,107 @@
+import { createServer } from 'node:net';
 import fc from 'fast-check';
-import { test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
+import { listenHere } from '../support/listen.ts';
+import { fasterTime } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
-import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
-import * as hostile from './hostile.ts';
+import { anyBytes, anything, asBytes, resource, response, text, token, value } from './hostile.ts';
+import { type OneProcess, startOneProcess } from './one-process.ts';
 
-const steps = openAnsweredSteps();
+/** A server that sends the next bytes for each request, and repeats the last ones after that. */
+async function startAnsweringServer() {
+  let answers: readonly string[] = [];
+  let turn = 0;
+  const server = createServer((socket) => {
+    // A request is short, so its first chunk is enough: each connection serves one request.
+    socket.once('data', () => {
+      socket.end(answers[Math.min(turn, answers.length - 1)] ?? '', 'latin1');
+      turn += 1;
+    });
+    socket.on('data', () => undefined);
+  });
+  const { port, close } = await listenHere(server);
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    close,
+    /** Sets the responses; each character stands for a byte. */
+    answerWith(given: readonly string[]) {
+      answers = given;
+      turn = 0;
+    },
+  };
+}
+
+let server: Awaited<ReturnType<typeof startAnsweringServer>>;
+let steps: OneProcess;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  // Post-steps retry for 45 s, and steps retry transient errors many times.
+  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
+});
+
+afterAll(async () => {
+  await steps.end();
+  await server.close();
+});
+
+const environment = () => ({
+  WORKSPACE_BASE_URL: server.baseUrl,
+  WORKSPACE_TOKEN: token,
+  WORKSPACE_ID: 'game',
+  INPUT_RETRIES: '0',
+});
+
+const settings = (what: string, few: number, many: number) => ({
+  numRuns: runs(few, many),
+  seed: printedSeed(what),
+  endOnFailure: process.env['SOAK'] === '1',
+});
+
+const answers = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: response(fc.constantFrom(200, 201, 202, 204, 404, 409, 412, 422, 423), resource) },
+    { weight: 1, arbitrary: fc.constantFrom('HTTP/1.1 204 x\r\n\r\n', 'HTTP/1.1 404 x\r\nconnection: close\r\n\r\n') },
+    { weight: 1, arbitrary: anything },
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+
+const check = { operation: 'check', locks: '[{"path":"a","etag":"\\"1\\""},{"path":"b/c"},{"path":"b/d"}]' };
+
+const operations: readonly Readonly<Record<string, string>>[] = [
+  { operation: 'list-workspaces' },
+  { operation: 'list-branches', retries: '1' },
+  { operation: 'list-locks' },
+  { operation: 'list-locks', 'fail-if-locked': 'true', path: 'a\nb' },
+  check,
+  { ...check, operation: 'unlock' },
+  { operation: 'unlock', path: 'a\nb/c' },
+  { operation: 'lock', path: 'a' },
+  { operation: 'lock', path: 'a\nb', wait: '20s', retries: '1' },
+  { operation: 'sync', branch: 'main', wait: '30s' },
+  { operation: 'sync', branch: 'main' },
+  { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' },
+];
+
+const inputsOf = (given: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(given).map(([name, each]) => [`INPUT_${name.toUpperCase()}`, each]));
+
+test('a step ends with a reason and a harmless log for any response', { timeout: 3_600_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...operations), answers, async (given, sent) => {
+      server.answerWith(sent);
+      const env = { ...environment(), ...inputsOf(given) };
+      expectHarmless(await steps.run({ stage: 'main', env }), 'main', [token]);
+      expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [token]);
+    }),
+    settings('arbitrary responses', 100, 10_000),
+  );
+});
 
 const step = '00000000-0000-4000-8000-000000000000';
-const { value, text } = hostile;
 
 /** The right value, or rarely any other one, so that most of an entry stays valid. */
 const orElse = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
@@ -61,8 +153,8 @@ const ledger = (service: string): fc.Arbitrary<string> =>
   fc
     .array(
       fc.oneof(
-        { weight: 8, arbitrary: entry(service).map((each) => hostile.asBytes(JSON.stringify(each))) },
-        { weight: 1, arbitrary: hostile.anyBytes(100) },
+        { weight: 8, arbitrary: entry(service).map((each) => asBytes(JSON.stringify(each))) },
+        { weight: 1, arbitrary: anyBytes(100) },
         { weight: 1, arbitrary: fc.constantFrom('['.repeat(100_000), '{"kind":"granted"') },
       ),
       { maxLength: 5 },
@@ -78,21 +170,6 @@ const kept = (service: string): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: text },
   );
 
-const answers = fc.array(
-  fc.oneof(
-    fc.constantFrom('HTTP/1.1 204 x\r\n\r\n', 'HTTP/1.1 404 x\r\nconnection: close\r\n\r\n'),
-    hostile.response(fc.constantFrom(200, 201, 204, 403, 404, 409, 412, 422), fc.oneof(hostile.lock, hostile.problem)),
-  ),
-  { minLength: 1, maxLength: 3 },
-);
-
-const environment = () => ({
-  WORKSPACE_BASE_URL: steps.baseUrl(),
-  WORKSPACE_TOKEN: hostile.token,
-  WORKSPACE_ID: 'game',
-  INPUT_RETRIES: '0',
-});
-
 // Environment variables cannot contain NUL.
 const inEnvironment = (given: string): string => given.replaceAll('\0', '').slice(0, 100_000);
 
@@ -106,12 +183,12 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
   timeout: 3_600_000,
 }, async () => {
   const record = fc.record({
-    ledger: ledger(steps.baseUrl()),
-    kept: kept(steps.baseUrl()),
+    ledger: ledger(server.baseUrl),
+    kept: kept(server.baseUrl),
     locksFile: fc.oneof(
-      list.map((each) => hostile.asBytes(JSON.stringify(each))),
-      text.map(hostile.asBytes),
-      hostile.anyBytes(100),
+      list.map((each) => asBytes(JSON.stringify(each))),
+      text.map(asBytes),
+      anyBytes(100),
     ),
     sent: answers,
     operation: fc.oneof(
@@ -127,7 +204,7 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
   });
   await fc.assert(
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
-      steps.answerWith(sent);
+      server.answerWith(sent);
       const files = {
         'workspace-automation/ledger.jsonl': Buffer.from(lines, 'latin1'),
         [`workspace-automation/locks-${step}.json`]: Buffer.from(locksFile, 'latin1'),
@@ -140,10 +217,6 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
       const goesOn = operation !== undefined;
       expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
     }),
-    {
-      numRuns: runs(25, 5_000),
-      seed: printedSeed('arbitrary ledgers and states'),
-      endOnFailure: process.env['SOAK'] === '1',
-    },
+    settings('arbitrary ledgers and states', 25, 5_000),
   );
 });
