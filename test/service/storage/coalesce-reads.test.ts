@@ -37,14 +37,6 @@ test('a read that arrives while a query is running does not get the result of th
   expect(await Promise.all([first, second])).toEqual(['old', 'new']);
 });
 
-test('reads of different databases are not combined', async () => {
-  const other = await sqlite.open();
-  onTestFinished(other.remove);
-  const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
-  const [first, second] = await Promise.all([which(storage, ''), which(other.storage, '')]);
-  expect([first === storage.read, second === other.storage.read]).toEqual([true, true]);
-});
-
 test('a failed query rejects all reads that share it, and later reads query again', async () => {
   let fails = true;
   const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
