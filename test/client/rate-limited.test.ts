@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
+import { inTurn, json, nothing } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, lockPath, ofKind, start, ttl } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });

@@ -24,7 +24,6 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const askingWith = (commit = storageCommit, read = storage.read) =>
     createAsking({
       storage: { read, now: storage.now, commit },
-      pathProblem: () => undefined,
       lineOf: ({ workspace: id, path }) => ({ workspace: id, path }),
       onChange: () => undefined,
       onError: (error) => errors.push(error),
