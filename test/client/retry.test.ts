@@ -45,22 +45,14 @@ describe('a 409 for a request that is still running', () => {
   const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
   const soon = { 'retry-after': '1' };
 
+  const ours = { type: `${problemTypePrefix}request-in-progress` };
+
   test.each([
-    [
-      'is recognized by the problem type of this service',
-      { type: `${problemTypePrefix}request-in-progress` },
-      {},
-      false,
-    ],
-    ['is recognized by the words of another service', words, {}, false],
-    [
-      'is recognized by an error object',
-      { error: { code: 'x', message: 'Idempotent request in progress' } },
-      {},
-      false,
-    ],
-    ['is recognized by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
-  ])('%s', (_, body, headers, sent) => {
+    ['by the problem type of this service', ours, {}, false],
+    ['by the words of another service', words, {}, false],
+    ['by an error object', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
+    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
+  ])('is recognized %s', (_, body, headers, sent) => {
     expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
   });
 

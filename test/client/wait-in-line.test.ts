@@ -39,11 +39,7 @@ test.each<[string, Answer, object]>([
   ['confirms the wait', problem(409, locked, applied), { ...waited, queue: { position: 3, length: 5 } }],
   ['does not wait', problem(409, locked), { ...none, queue: { position: 3, length: 5 } }],
   ['confirms another preference', problem(409, locked, { 'preference-applied': 'no-wait' }), { hasWaited: false }],
-  [
-    'confirms several preferences',
-    problem(409, locked, { 'preference-applied': 'any, WAIT = "30"' }),
-    { hasWaited: true },
-  ],
+  ['confirms several', problem(409, locked, { 'preference-applied': 'any, WAIT = "30"' }), { hasWaited: true }],
   ['reports no place', problem(423, { ...locked, queue: undefined }, applied), waited],
   ['reports a place as text', place({ position: '2', length: '4' }), { queue: { position: 2, length: 4 } }],
   ['reports no length', place({ position: 2 }), { queue: { position: 2, length: 2 } }],

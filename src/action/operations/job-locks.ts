@@ -13,7 +13,7 @@ export const jobLocksIn = (
   workspace: WorkspaceId,
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
-export const maxLookupMs = 10_000;
+const maxLookupMs = 10_000;
 
 /**
  * The locks that other steps of this job hold on the paths. The ledger lists them, and the service confirms that they

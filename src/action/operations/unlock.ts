@@ -1,6 +1,7 @@
 import {
   inParallel,
   type KnownLock,
+  type LookupResult,
   listOnPaths,
   lookupIn,
   type ServiceError,
@@ -11,16 +12,15 @@ import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
-import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
+import { ownLockOf } from '../../locks/ownership.ts';
 import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
-import type { HandoffLock } from '../inputs/parse.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from './job-locks.ts';
 
 /** What an unlock did to one path. */
 interface UnlockResult extends PathResult {
@@ -72,12 +72,15 @@ export function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 
 }
 
 /** One warning about all named paths that someone else holds. */
-export function cautionText(results: readonly UnlockResult[]): string | undefined {
+function cautionText(results: readonly UnlockResult[]): string | undefined {
   const named = results.filter(({ caution }) => caution !== undefined);
-  const paths = named.map(({ path }) => path);
-  const several = `This job has no lock on ${formatNumber(named.length)} of the paths, and left their current locks alone: ${joinFirst(paths)}.`;
-  const text = named.length > 1 ? several : named[0]?.caution;
-  const them = named.length > 1 ? 'them' : 'it';
+  const [them, text] =
+    named.length > 1
+      ? [
+          'them',
+          `This job has no lock on ${formatNumber(named.length)} of the paths, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`,
+        ]
+      : ['it', named[0]?.caution];
   return (
     text &&
     `${text} To release ${them} anyway, pass the output \`locks\` of the step that locked ${them}, or set \`force: true\`.`
@@ -89,58 +92,40 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly UnlockResult[]> {
-  const { client, clock, log, connection, runner } = context;
+  const { client, connection, runner } = context;
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
+  const own = ofKind(targets, 'own');
+  const others = targets.filter((target) => target.kind !== 'own');
 
-  async function release(path: LockPath, target: ReleaseTarget, via: ResolvedPath['kind']): Promise<void> {
+  async function release(path: LockPath, target: ReleaseTarget, isNamed: boolean): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
     const result = await releaseTarget(context, request, within);
-    if (result.kind === 'ambiguous') {
-      log.warn(
-        `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`,
-      );
-    }
-    results.push(unlockResult(result, path, target, { force, via, now: client.serverNow() }));
+    results.push(unlockResult(result, path, target, { force, isNamed, now: client.serverNow() }));
   }
 
-  async function releaseFound(): Promise<void> {
-    const paths = ofKind(targets, 'path').map(({ path }) => path);
-    const lookUp = (some: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, some, within));
-    const lookup = await lookUp(paths);
-    await inParallel(paths, async (path) => {
-      const together = lookup(path);
-      // The list of many paths may be incomplete. The lock may then be of another run.
-      const isLeftOut = together.kind === 'unknown' && paths.length > 1;
-      const found = isLeftOut ? (await lookUp([path]))(path) : together;
-      const now = client.serverNow();
-      if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
-        results.push(heldResult(path, found.lock, 'named', now));
-      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
-      else await release(path, { kind: 'found', found }, 'named');
-    });
-  }
+  const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
 
-  /** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
-  async function lookUpOthers(): Promise<void> {
-    const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
-    const paths = others.map(({ path }) => path);
-    const lookup = await lookupIn(
-      listOnPaths(client, workspace, paths, { ...within, deadline: clock() + maxLookupMs }),
-    );
-    for (const { path, kind } of others) {
-      const found = lookup(path);
-      const via = kind === 'matched' ? 'matched' : 'named';
-      if (found.kind === 'locked') results.push(heldResult(path, found.lock, via, client.serverNow()));
-      else if (via === 'named') results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
-    }
+  async function releaseFound({ path, kind, isNamed }: UnlockTarget, together: LookupResult): Promise<void> {
+    // The list of many paths may be incomplete. The lock may then be of another run.
+    const isLeftOut = kind === 'found' && together.kind === 'unknown' && others.length > 1;
+    const found = isLeftOut ? (await lookUp([path]))(path) : together;
+    const now = client.serverNow();
+    const isTheirs = found.kind === 'locked' && !force && isOfAnotherRun(found.lock, runner.origin);
+    if (found.kind === 'locked' && (kind === 'foreign' || isTheirs)) {
+      results.push(heldResult(path, found.lock, isNamed, now));
+    } else if (kind === 'foreign') {
+      if (isNamed) results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
+    } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
+    else await release(path, { kind: 'found', found }, isNamed);
   }
 
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
-    release(path, { kind: 'own', lock, mayBeReleased }, via),
-  );
-  await Promise.all([releaseFound(), lookUpOthers()]);
+  await inParallel(own, ({ path, isNamed, ...target }) => release(path, target, isNamed));
+  if (others.length > 0) {
+    const lookup = await lookUp(others.map(({ path }) => path));
+    await inParallel(others, (target) => releaseFound(target, lookup(target.path)));
+  }
   return results.sort(byPath);
 }
 
@@ -150,21 +135,13 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
-/** The lock that an unlock means by a path. */
-type UnlockTarget = { readonly path: LockPath } & (
-  | {
-      readonly kind: 'lock';
-      readonly lock: OwnLock;
-      /** This job may already have released the lock. */
-      readonly mayBeReleased: boolean;
-      readonly via: ResolvedPath['kind'];
-    }
-  /** The path is named, and the job never planned to lock it or sets `force`: any lock found on it. */
-  | { readonly kind: 'path' }
-  /** The job planned to lock the path, and holds no lock on it: the current lock is another job's. */
-  | { readonly kind: 'not-ours' }
-  /** A pattern matches the path, and the job has no lock on it: patterns release only locks of the job. */
-  | { readonly kind: 'matched' }
+/** The lock that an unlock means by a path, which is named, or matched by a pattern. */
+type UnlockTarget = { readonly path: LockPath; readonly isNamed: boolean } & (
+  | Extract<ReleaseTarget, { readonly kind: 'own' }>
+  /** The job never planned to lock the path, or sets `force`: any lock found on it. */
+  | { readonly kind: 'found' }
+  /** The job has no lock on it: the current lock is another job's. Patterns release only locks of the job. */
+  | { readonly kind: 'foreign' }
 );
 
 interface UnlockTargets {
@@ -177,7 +154,13 @@ interface UnlockTargets {
 async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks): Promise<UnlockTargets> {
   const { runner, log } = context;
   const { selection, workspace, force } = task;
-  if (selection.kind === 'locks') return { targets: selection.locks.map(fromHandoff) };
+  if (selection.kind === 'locks') {
+    return {
+      targets: selection.locks.map(({ path, ...lock }) => {
+        return { kind: 'own', path, lock, mayBeReleased: false, isNamed: true };
+      }),
+    };
+  }
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
   const { held } = jobLocks;
   const isLocked = (path: LockPath): boolean => held.has(path);
@@ -186,17 +169,11 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
   if (warning !== undefined) log.warn(warning);
   // With `force`, the holder does not matter.
   return {
-    targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
+    targets: paths.map((each) =>
+      force ? { kind: 'found', path: each.path, isNamed: true } : resolveFromLedger(each, jobLocks),
+    ),
   };
 }
-
-export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
-  kind: 'lock',
-  path,
-  lock,
-  mayBeReleased: false,
-  via: 'named',
-});
 
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
 function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
@@ -213,22 +190,22 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
 
 /** The lock of this job on the path, according to the ledger. */
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
+  const isNamed = kind === 'named';
   const lock = held.get(path);
   if (lock !== undefined) {
     const { grant, releaseStarted } = lock;
-    return { kind: 'lock', path, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged, via: kind };
+    return { kind: 'own', path, isNamed, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged };
   }
-  if (kind === 'matched') return { kind: 'matched', path };
-  if (planned.has(path)) return { kind: 'not-ours', path };
+  if (!isNamed || planned.has(path)) return { kind: 'foreign', path, isNamed };
   // The missing part of the ledger may be about this path.
-  return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, via: 'named' } : { kind: 'path', path };
+  return damaged ? { kind: 'own', path, isNamed, lock: {}, mayBeReleased: true } : { kind: 'found', path, isNamed };
 }
 
 export function unlockResult(
   result: ReleaseResult,
   path: LockPath,
   target: ReleaseTarget,
-  { force, via, now }: { readonly force: boolean; readonly via: ResolvedPath['kind']; readonly now: number },
+  { force, isNamed, now }: { readonly force: boolean; readonly isNamed: boolean; readonly now: number },
 ): UnlockResult {
   switch (result.kind) {
     case 'released':
@@ -236,11 +213,11 @@ export function unlockResult(
     case 'absent':
       return { path, result: 'not locked' };
     case 'ambiguous':
-      return { path, result: 'left alone' };
+      return { path, result: 'left alone', caution: ambiguousText(path) };
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
-      if (target.kind !== 'own' || target.mayBeReleased) return heldResult(path, holder, via, now);
+      if (target.kind !== 'own' || target.mayBeReleased) return heldResult(path, holder, isNamed, now);
       const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
       return { path, result: 'lost', ...heldBy(holder), failure };
     }
@@ -255,15 +232,13 @@ export function unlockResult(
   }
 }
 
-const heldResult = (
-  path: LockPath,
-  holder: KnownLock | undefined,
-  via: ResolvedPath['kind'],
-  now: number,
-): UnlockResult => {
+const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): UnlockResult => {
   const caution = `${heldText(path, holder, now)}, and not by this job: it was left alone.`;
-  return { path, result: 'left alone', ...heldBy(holder), ...(via === 'named' && { caution }) };
+  return { path, result: 'left alone', ...heldBy(holder), ...(isNamed && { caution }) };
 };
+
+const ambiguousText = (path: LockPath): string =>
+  `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`;
 
 const notOurs = (path: LockPath): UnlockResult => ({
   ...{ path, result: 'left alone' },

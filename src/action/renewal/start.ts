@@ -82,12 +82,18 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       }
       record(...losses);
       for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+      const isRenewing = losses.length < grants.length;
+      if (!isRenewing && cancels === undefined) return renewed;
       const hasLost = losses.length > 0;
       const failure = await handOver({ step, grants: renewed, hasLost, ageMs: ageMs + clock() - startedAt });
-      // Otherwise the process only cancels the run.
-      if (losses.length === grants.length) return renewed;
-      if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
-      else log.warn(`Could not start the process that renews the locks (${failure}). ${until}`);
+      if (failure === undefined && isRenewing) log.line('The locks are renewed until the job ends: `renew` is true.');
+      if (failure === undefined) return renewed;
+      if (isRenewing) log.warn(`Could not start the process that renews the locks (${failure}). ${until}`);
+      if (hasLost && cancels !== undefined) {
+        log.warn(
+          `The run was not cancelled, although \`on-lost\` is \`cancel\`: its process did not start (${failure}).`,
+        );
+      }
       return renewed;
     },
     /** Stops the prepared process if it was not needed. */

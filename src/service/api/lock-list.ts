@@ -3,12 +3,19 @@ import type { Context } from 'hono';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { authenticateRequest } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { heldPathField, parsedBy, plainText } from '../contract/request-fields.ts';
+import {
+  heldPathField,
+  maxCursorLength,
+  parsedBy,
+  plainText,
+  readCursor,
+  writeCursor,
+} from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { toLock } from '../locks/find.ts';
-import { type LockQuery, maxCursorLength, readCursor, writeCursor } from '../locks/list.ts';
+import type { LockQuery } from '../locks/list.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxPreferLength, preferredWait } from './lock-headers.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
@@ -62,7 +69,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     query: querySchema,
     headers: preferHeader,
     responses: {
-      200: jsonResponse('A page of locks.', pageSchema, 'Link', 'Vary', 'Preference-Applied'),
+      200: jsonResponse('A page of locks.', pageSchema),
     },
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
@@ -86,7 +93,7 @@ function pageResponse(
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);
   const link = cursor !== null && { link: linkToNext(query, cursor) };
-  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, ...link });
+  return jsonApiResponse(200, { locks: locks.map(toLock), next_cursor: cursor }, { ...headers, ...link });
 }
 
 /** Link header (RFC 8288): the same request with another cursor. */

@@ -8,7 +8,7 @@ import {
   parseHeldPath,
   parseLockPath,
 } from '../../interface/lock-path.ts';
-import type { Parsed } from '../../interface/parsed.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { lockTypes } from '../../interface/resources.ts';
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
@@ -93,3 +93,19 @@ export const plainText = z
   .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
   .transform((text) => text.normalize('NFC'))
   .openapi({ type: 'string', maxLength: maxLockPathBytes, pattern: withoutControls.source });
+
+/** The position in a list of locks. Opaque to clients, so that its content can change. */
+export const writeCursor = ([, lastPath]: readonly [by: unknown, path: string]): string =>
+  Buffer.from(lastPath).toString('base64url');
+
+/** RFC 4648: three bytes become four characters. */
+export const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
+
+const notACursor = refused('It is not a cursor of this list. Start again without a cursor.');
+
+export function readCursor(cursor: string): Parsed<readonly [by: string, path: string]> {
+  if (cursor.length > maxCursorLength) return notACursor;
+  const path = Buffer.from(cursor, 'base64url').toString();
+  const position = [path, path] as const;
+  return writeCursor(position) === cursor && parseHeldPath(path).ok ? accepted(position) : notACursor;
+}

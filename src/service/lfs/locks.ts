@@ -4,13 +4,14 @@ import { type AccessControl, makeFree, requireFreeDisk } from '../access/access.
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, parseRequestPart, Refusal } from '../contract/problem.ts';
+import { writeCursor } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
 import { findCommittedLockById, type StoredLock, toLock } from '../locks/find.ts';
-import { type ActiveLock, listActiveLocks, writeCursor } from '../locks/list.ts';
+import type { ActiveLock, LockPosition } from '../locks/list.ts';
 import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
@@ -21,7 +22,7 @@ import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSche
 import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
 export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'lockedPath' | 'renewLfs' | 'release'>;
+  readonly locks: Pick<Locks, 'acquire' | 'list' | 'renewLfs' | 'release'>;
   readonly compare: Compare;
 }
 
@@ -81,9 +82,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await listActiveLocks(storage, {
-        ...{ workspace, path: await routes.locks.lockedPath(workspace, path), limit, after },
-      });
+      const { locks, next } = await routes.locks.list({ workspace, path, limit, after });
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },
   });
@@ -95,7 +94,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     hasBody: true,
     async handle(c, workspace) {
       const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
-      const { locks, next } = await listActiveLocks(storage, { workspace: workspace.id, limit, after });
+      const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
       );
@@ -108,7 +107,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
 /** Converts stored rows to locks in the format of Git LFS. */
 const lfsLocks = (locks: readonly ActiveLock[]) => locks.map((row) => lfsLock(toLock(row)));
 
-const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+const nextCursor = (next: LockPosition | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
 function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   const { storage, locks } = routes;

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { heldPathField, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
+import { heldPathField, lockRequestSchema, parsedBy, readCursor } from '../contract/request-fields.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-import { readCursor } from '../locks/list.ts';
 import { parseOid } from './pointer.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */

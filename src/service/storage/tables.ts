@@ -1,291 +1,188 @@
 import type { Generated } from 'kysely';
 import type { HookFormat } from '../../interface/resources.ts';
 
-/** Times are milliseconds since 1970 by the clock of the database, lists and objects are JSON, booleans are 1 and 0. */
-export interface Tables {
-  readonly tokens: {
-    id: string;
-    name: string;
-    /** Owner of its locks. */
-    owner: string;
-    /** Id of the token that replaced this one in a rotation. */
-    replaced_by: string | null;
-    hash: string;
-    scopes: string;
-    /** Null: all workspaces. */
-    workspaces: string | null;
-    created_at: number;
-    expires_at: number | null;
-    revoked_at: number | null;
-    /** Approximate time of last use: written periodically, not on each request. */
-    last_used_at: number | null;
-    /** Run of an exchanged token: the same for all tokens of the run. Null for other tokens. */
-    run_id: string | null;
-    /** URL of the run, verified by its identity token. */
-    run_origin: string | null;
-    trust_rules: string | null;
-    /** Hash that identifies the JWT, which can be exchanged only once. */
-    identity: string | null;
-    /** Time when the token and the JWT have both expired. */
-    forget_at: number | null;
-  };
-  readonly trust_rules: {
-    id: string;
-    issuer: string;
-    owner: string;
-    claims: string;
-    scopes: string;
-    /** Null: all workspaces. */
-    workspaces: string | null;
-    created_at: number;
-  };
-  /** Dashboard sessions: each has the permissions of its token. */
-  readonly sessions: {
-    hash: string;
-    token_id: string;
-    created_at: number;
-    expires_at: number;
-  };
-  /** One-time sign-in links, such as the one that the first start prints for the operator. */
-  readonly sign_in_links: {
-    hash: string;
-    created_at: number;
-    expires_at: number;
-    used_at: number | null;
-  };
-  readonly workspaces: {
-    id: string;
-    /** Address as the operator entered it, with credentials: no client ever receives it. */
-    remote: string;
-    /** The default branch of the remote at the last request; null before. */
-    default_branch: string | null;
-    created_at: number;
-    /** Ttl of locks taken with Git LFS, as the operator wrote it; null for the default. */
-    desk_ttl: string | null;
-    /** URL of its LFS store; null to derive it from the remote. */
-    lfs_url: string | null;
-    lfs_mode: string | null;
-    latest: string | null;
-    /** JSON array of patterns; null for the default branch of the remote. */
-    latest_branches: string | null;
-    push_locks: string | null;
-    push_secret: string | null;
-    /** How long a path stays closed after its lock has expired; null for the setting of the service. */
-    lock_delay_ms: number | null;
-  };
-  readonly synced_branches: {
-    workspace_id: string;
-    name: string;
-    head: string;
-    synced_at: number;
-    /** Number of objects in the last sync that received any: the estimate if the remote does not respond in time. */
-    received_objects: number;
-  };
-  readonly syncs: {
-    id: string;
-    workspace_id: string;
-    branch: string;
-    status: string;
-    estimated_objects: number;
-    received_objects: number;
-    head: string | null;
-    error: string | null;
-    attempts: number;
-    created_at: number;
-    started_at: number | null;
-    finished_at: number | null;
-    lease_owner: string | null;
-    lease_until: number | null;
-    /** Name of the token that requested it, or what else did. */
-    requested_by: string;
-    received_bytes: Generated<number>;
-    /** Null until the missing objects are known. */
-    total_bytes: number | null;
-    /** Number of LFS objects that could not be fetched. `missing` lists some of them. */
-    missing_objects: Generated<number>;
-    missing: string | null;
-  };
-  readonly pool_items: {
-    workspace_id: string;
-    pool: string;
-    position: number;
-    path: string;
-    properties: string;
-    /** JSON array of the names of secret properties. */
-    secrets: string;
-  };
-  readonly hooks: {
-    id: string;
-    workspace_id: string;
-    url: string;
-    events: string;
-    branches: string | null;
-    format: HookFormat;
-    secret: string;
-    headers: string;
-    /** 0 after its receiver answered 410. */
-    active: number;
-    /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */
-    failing_since: number | null;
-    /** The error of the last attempt that failed. */
-    last_error: string | null;
-    created_at: number;
-    updated_at: number;
-  };
-  /** Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event. */
-  readonly hook_backlogs: {
-    hook_id: string;
-    waiting: number;
-    /** Events dropped for the hook, because too many were waiting. */
-    dropped: number;
-  };
-  readonly quotas: {
-    name: string;
-    value: number;
-  };
-  readonly signing_keys: {
-    name: string;
-    secret: string;
-  };
-  /** Waiting deliveries: those that have ended are removed. */
-  readonly deliveries: {
-    /** Increases in the order in which events were committed. */
-    sequence: Generated<number>;
-    /** The same for every attempt, so that receivers can detect duplicates. */
-    id: string;
-    hook_id: string;
-    /** Deliveries of one hook with the same key are made one after the other. */
-    ordering_key: string;
-    event: string;
-    attempts: number;
-    /** Null while it waits for another delivery. */
-    next_attempt_at: number | null;
-    created_at: number;
-    lease_owner: string | null;
-    lease_until: number | null;
-  };
-  readonly remembered_answers: {
-    token_id: string;
-    /** Empty for a request without a workspace. */
-    workspace_id: string;
-    key: string;
-    fingerprint: string;
-    /** JSON of what the request led to. */
-    result: string;
-    created_at: number;
-  };
-  readonly audit: {
-    sequence: Generated<number>;
-    at: number;
-    actor: string;
-    /** Null for actions on the command line. */
-    token_id: string | null;
-    address: string | null;
-    action: string;
-    detail: string;
-  };
-  readonly locks: {
-    workspace_id: string;
-    path: string;
-    id: string;
-    type: string;
-    token_id: string;
-    owner: string;
-    origin: string | null;
-    note: string | null;
-    acquired_at: number;
-    expires_at: number;
-    /** If it expires, its path stays closed for this long. */
-    delay_ms: Generated<number>;
-    fence: number;
-    /** The path in folded case; null for a lock taken without --windows-paths. */
-    folded_path: string | null;
-    /** Whether it was taken with Git LFS. */
-    from_lfs: Generated<number>;
-    /** The branch that the request named. */
-    branch: string | null;
-    /** The lease that the lock belongs to. */
-    lease_id: string | null;
-  };
-  /** Sets of locks: see locks/leases.ts. A row stays for some days after its lease has ended. */
-  readonly leases: {
-    workspace_id: string;
-    /** Chosen by the client. */
-    id: string;
-    owner: string;
-    /** Hash of the request. Null if it was ended before it was requested. */
-    fingerprint: string | null;
-    /** The pool that its paths are from. */
-    pool: string | null;
-    state: 'held' | 'ended';
-    /** The end of its locks, as far as known, or the time when it was ended. */
-    expires_at: number;
-  };
-  /** Locks that have ended. Rows must not depend on others: each is removed when it is old. */
-  readonly lock_history: {
-    workspace_id: string;
-    /** For an expired lock, the end of its ttl. */
-    ended_at: number;
-    /** Within a millisecond, the later lock has the higher one. */
-    fence: number;
-    /** How it ended. */
-    kind: string;
-    path: string;
-    lock_id: string;
-    owner: string;
-    origin: string | null;
-    note: string | null;
-    acquired_at: number;
-    lease_id: string | null;
-    /** Owner or operator who released it, or the branch of a merge; null if it expired. */
-    ended_by: string | null;
-  };
-  /** Leases that wait: see locks/waits.ts. */
-  readonly waits: {
-    id: string;
-    workspace_id: string;
-    kind: string;
-    token_id: string;
-    owner: string;
-    origin: string | null;
-    note: string | null;
-    /** RFC 9218: from 1, first, to 5. */
-    urgency: number;
-    since: number;
-    /** The order of the line, ascending: `since`, earlier or later by the urgency. */
-    rank: number;
-    asked_at: number;
-    /** After this, the client no longer counts as waiting. Renewed for as long as an instance waits on its behalf. */
-    present_until: number;
-    /** The number of its paths, and of those that it needs. */
-    size: number;
-    wanted: number;
-    request_id: string;
-    /** When the person who asked was notified that the path is free. */
-    told_at: number | null;
-    fingerprint: string | null;
-  };
-  readonly wait_paths: {
-    workspace_id: string;
-    /** With --windows-paths in folded case. */
-    path: string;
-    wait_id: string;
-    asked_path: string;
-    position: number;
-    rank: number;
-    is_set: number;
-  };
-  /** When the holder of a path was last told that an owner waits for it. */
-  readonly lock_requests: {
-    workspace_id: string;
-    path: string;
-    owner: string;
-    at: number;
-  };
-  /** The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. */
-  readonly fences: {
-    /** Empty for the start value of workspaces that have no row yet: a restore raises it, too. */
-    workspace_id: string;
-    value: number;
-  };
-}
+/**
+ * The columns of each table, which follows those that it references. Times are milliseconds since 1970 by the clock of
+ * the database, lists and objects are JSON, booleans are 1 and 0. Of the types, `bytes` is text that both databases
+ * compare byte by byte, and `serial` a primary key that increases with each row.
+ */
+export const tables = {
+  // Settings as the operator wrote them; null for their defaults. `remote` and `lfs_url` may have credentials: no client
+  // ever receives them. `default_branch` is that of the remote at the last request; null before.
+  workspaces: `
+    id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
+    lfs_url text, lfs_mode text, latest text, latest_branches text, push_locks text, push_secret text,
+    lock_delay_ms bigint`,
+  // The owner is that of its locks. `replaced_by` is the token that replaced it in a rotation. `last_used_at` is written
+  // periodically. Tokens of a job have its run, with a verified address, the hash of the JWT that they were exchanged for,
+  // which can be exchanged only once, and the time when both have expired.
+  tokens: `
+    id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
+    workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint,
+    last_used_at bigint, run_id text, run_origin text, trust_rules text, identity text, forget_at bigint`,
+  trust_rules: `
+    id text primary key, issuer text not null, owner text not null, claims text not null, scopes text not null,
+    workspaces text, created_at bigint not null`,
+  // Of the dashboard: each has the permissions of its token.
+  sessions: `
+    hash text primary key, token_id text not null references tokens (id) on delete cascade,
+    created_at bigint not null, expires_at bigint not null`,
+  sign_in_links: `
+    hash text primary key, created_at bigint not null, expires_at bigint not null, used_at bigint`,
+  // The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. The empty id
+  // has the start value of workspaces without a row: a restore raises it, too.
+  fences: `
+    workspace_id bytes primary key, value bigint not null`,
+  quotas: `
+    name text primary key, value bigint not null`,
+  signing_keys: `
+    name text primary key, secret text not null`,
+  // If a lock expires, its path stays closed for `delay_ms`. `folded_path` is null without --windows-paths, and `branch`
+  // the one that the request named.
+  locks: `
+    workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id text not null,
+    type text not null, token_id text not null, owner text not null, origin text, note text,
+    from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
+    expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
+    primary key (workspace_id, path)`,
+  // A row stays for some days after its lease has ended: then `expires_at` is the time of that, before it is the end of
+  // its locks, as far as known. `fingerprint` is a hash of the request; null if it was ended before it was requested.
+  leases: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,
+    fingerprint text, pool text, state text not null, expires_at bigint not null,
+    primary key (workspace_id, id)`,
+  // Locks that have ended; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
+  // `ended_by` is who released it. Rows must not depend on others: each is removed when it is old.
+  lock_history: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, ended_at bigint not null,
+    fence bigint not null, kind text not null, path bytes not null, lock_id text not null, owner text not null,
+    origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
+    primary key (workspace_id, ended_at, fence)`,
+  // Leases that wait: see locks/waits.ts. The rank is the order of the line: `since`, earlier or later by the urgency.
+  // After `present_until`, the client no longer counts as waiting. `size` is the number of its paths, and `wanted` of those
+  // that it needs. A person who has asked was told at `told_at` that the path is free.
+  waits: `
+    id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
+    kind text not null, token_id text not null, owner text not null, origin text, note text,
+    urgency integer not null, since bigint not null, rank bigint not null, asked_at bigint not null,
+    present_until bigint not null, size integer not null, wanted integer not null, request_id text not null,
+    told_at bigint, fingerprint text`,
+  // With --windows-paths, `path` is in folded case.
+  wait_paths: `
+    workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
+    asked_path bytes not null, position integer not null, rank bigint not null, is_set integer not null,
+    primary key (wait_id, path)`,
+  // When the holder of a path was last told that an owner waits for it.
+  lock_requests: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, path bytes not null,
+    owner text not null, at bigint not null,
+    primary key (workspace_id, path, owner)`,
+  // `secrets` are the names of secret properties.
+  pool_items: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, pool bytes not null,
+    position integer not null, path bytes not null, properties text not null, secrets text not null,
+    primary key (workspace_id, pool, path)`,
+  // `received_objects` are those of the last sync that received any: the estimate if the remote does not respond in time.
+  synced_branches: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, name text not null, head text not null,
+    synced_at bigint not null, received_objects bigint not null,
+    primary key (workspace_id, name)`,
+  // `requested_by` is the name of a token, or what else did. `total_bytes` is null until the missing objects are known;
+  // `missing` lists some of the LFS objects that could not be fetched.
+  syncs: `
+    id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
+    branch text not null, requested_by text not null, status text not null, estimated_objects bigint not null,
+    received_objects bigint not null, received_bytes bigint not null default 0, total_bytes bigint,
+    missing_objects bigint not null default 0, missing text, head text, error text, attempts integer not null,
+    created_at bigint not null, started_at bigint, finished_at bigint, lease_owner text, lease_until bigint`,
+  // `active` is 0 after the receiver answered 410, and `failing_since` the first of all consecutive failed attempts.
+  hooks: `
+    id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
+    url text not null, events text not null, branches text, format text not null, secret text not null,
+    headers text not null, active integer not null, failing_since bigint, last_error text,
+    created_at bigint not null, updated_at bigint not null`,
+  // Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event.
+  hook_backlogs: `
+    hook_id text primary key references hooks (id) on delete cascade, waiting bigint not null, dropped bigint not null`,
+  // Those that have ended are removed. The id is the same for every attempt, so that receivers can detect duplicates.
+  // Deliveries of a hook with the same key are made one after the other: one that waits for another has no next attempt.
+  deliveries: `
+    sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
+    ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
+    created_at bigint not null, lease_owner text, lease_until bigint`,
+  // The workspace is empty for a request without one, and the result JSON of what the request led to.
+  remembered_answers: `
+    token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
+    result text not null, created_at bigint not null,
+    primary key (token_id, workspace_id, key)`,
+  // The token is null for actions on the command line.
+  audit: `
+    sequence serial, at bigint not null, actor text not null, token_id text, address text, action text not null,
+    detail text not null`,
+} as const;
+
+export const indexes: readonly string[] = [
+  'create unique index tokens_by_identity on tokens (identity)',
+  'create index tokens_to_forget on tokens (forget_at)',
+  'create index sessions_by_end on sessions (expires_at)',
+  'create index sessions_of_token on sessions (token_id, created_at)',
+  // Not first the workspace: the databases would prefer it to the indexes by path and owner.
+  'create index expiring_locks on locks (expires_at, workspace_id)',
+  'create index locks_by_id on locks (workspace_id, id)',
+  'create index locks_by_owner on locks (owner, workspace_id, path)',
+  // Not unique: without --windows-paths, locks may have paths that differ only in case.
+  'create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null',
+  'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
+  'create index leases_by_end on leases (expires_at)',
+  'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
+  'create index lock_history_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
+  'create index waits_of_token on waits (token_id)',
+  'create index waits_of_workspace on waits (workspace_id)',
+  `create index untold_asks on waits (id) where kind = 'ask' and told_at is null`,
+  'create index waits_in_order on wait_paths (workspace_id, path, is_set, rank, wait_id)',
+  `create unique index one_queued_sync_per_branch on syncs (workspace_id, branch) where status = 'queued'`,
+  `create unique index one_running_sync_per_branch on syncs (workspace_id, branch) where status = 'running'`,
+  'create index unfinished_syncs on syncs (created_at) where finished_at is null',
+  'create index finished_syncs on syncs (finished_at)',
+  'create index syncs_of_workspace on syncs (workspace_id, created_at)',
+  'create unique index hooks_by_url on hooks (workspace_id, url)',
+  'create index next_deliveries on deliveries (hook_id, next_attempt_at, sequence) where next_attempt_at is not null',
+  'create index deliveries_in_order on deliveries (hook_id, ordering_key, sequence)',
+  'create index remembered_answers_by_age on remembered_answers (created_at)',
+  // For removing the stored results of a workspace in batches.
+  'create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)',
+  // Finds the runs that already have an entry.
+  `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
+];
+
+/** The types of the rows, read from the columns. */
+export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
+  // Only registerHook() and storeLease() write these columns.
+  readonly hooks: { format: HookFormat };
+  readonly leases: { state: 'held' | 'ended' };
+};
+
+type Row<Columns extends string> = { [Column in Definition<Columns> as NameOf<Column>]: ValueOf<Column> };
+
+/** The parts between commas, as a union; those without a space belong to a key. */
+type Definition<Columns extends string, Found = never> = Columns extends `${infer Column},${infer Others}`
+  ? Definition<Others, Found | Trimmed<Column>>
+  : Found | Trimmed<Columns>;
+
+type Trimmed<Text extends string> = Text extends `${' ' | '\n'}${infer Rest}` ? Trimmed<Rest> : Text;
+
+type NameOf<Column> = Column extends `primary key${string}`
+  ? never
+  : Column extends `${infer Name} ${string}`
+    ? Name
+    : never;
+
+type ValueOf<Column> = Column extends `${string} ${'text' | 'bytes'}${string}`
+  ? OptionalOf<Column, string>
+  : OptionalOf<Column, number>;
+
+type OptionalOf<Column, Value> = Column extends `${string} serial` | `${string} default ${string}`
+  ? Generated<Value>
+  : Column extends `${string} ${'not null' | 'primary key'}${string}`
+    ? Value
+    : Value | null;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { fromHandoff, resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
+import { resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { PathResult } from '../../../src/action/report/results.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { at, end, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
+import { at, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -30,7 +30,12 @@ describe('the target of an unlocked path', () => {
   test.each([named, matched])(
     'is the identified lock of the job if the path is $kind and the job holds it',
     (resolved) => {
-      const own = { kind: 'lock', path, lock: { ...grant.lock, key: grant.key, grantedAt: at }, via: resolved.kind };
+      const own = {
+        kind: 'own',
+        path,
+        isNamed: resolved.kind === 'named',
+        lock: { ...grant.lock, key: grant.key, grantedAt: at },
+      };
       expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
       expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
       expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({
@@ -40,45 +45,26 @@ describe('the target of an unlocked path', () => {
     },
   );
 
-  const unknown = { kind: 'lock', lock: {}, mayBeReleased: true, via: 'named' };
+  const unknown = { kind: 'own', lock: {}, mayBeReleased: true };
 
   test.each([
-    ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'matched' }],
+    ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'foreign' }],
     [
       'is nothing to release if only a pattern matches the path and the ledger is damaged',
       matched,
       { ...empty, damaged: true },
-      { kind: 'matched' },
+      { kind: 'foreign' },
     ],
     [
       'is the lock of someone else if the job asked for the path but does not hold it',
       named,
       { ...empty, lost: [], planned: new Set([path]) },
-      { kind: 'not-ours' },
+      { kind: 'foreign' },
     ],
-    ['is the current lock on the path if the job never asked for it', named, empty, { kind: 'path' }],
+    ['is the current lock on the path if the job never asked for it', named, empty, { kind: 'found' }],
     ['may be released if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
   ])('%s', (_, resolved, jobLocks, target) => {
-    expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, ...target });
-  });
-
-  test('is the lock that was handed over, with all its details', () => {
-    const lock = {
-      type: 'exclusive',
-      id: 'l1',
-      etag: '"l1"',
-      owner: 'ada',
-      acquired_at: at,
-      fence: 7,
-      expires_at: end,
-    };
-    expect(fromHandoff({ path, ...lock })).toEqual({
-      kind: 'lock',
-      path,
-      lock,
-      mayBeReleased: false,
-      via: 'named',
-    });
+    expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, isNamed: resolved.kind === 'named', ...target });
   });
 });
 
@@ -95,7 +81,7 @@ test.each<[string, readonly PathResult['result'][], string]>([
 
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
-    unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, via: 'named', now: start });
+    unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, isNamed: true, now: start });
   const failed = (status: number) => resultOf({ kind: 'failed', error: errorOf(refused(status)), mayBeDone: false });
 
   test('is a loss only if the job cannot have released the lock itself', () => {

@@ -1,7 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import { initialSchema } from '../../../src/service/storage/schema.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
-import type { Tables } from '../../../src/service/storage/tables.ts';
+import { tables as columnsOf, type Tables } from '../../../src/service/storage/tables.ts';
 
 type Rows = { readonly [T in keyof Tables]: readonly Selectable<Tables[T]>[] };
 
@@ -34,11 +33,11 @@ const references = { workspace_id: 'game', token_id: 'tok_1', wait_id: 'wait_1',
 /** A value for every column in the first row of a table, and null for each nullable one in the others. */
 function rowsOfTable(table: string, columns: string): readonly object[] {
   const rows: readonly object[] = Object.entries(given).find(([name]) => name === table)?.[1] ?? [{}, {}];
-  const made = [...columns.matchAll(/(\w+) (text|bigint|integer)([^,]*)/g)];
+  const made = [...columns.matchAll(/(\w+) (text|bytes|bigint|integer|serial)\b([^,]*)/g)];
   return rows.map((row, index) => {
     const values = made.map(([, name = '', type, rest = '']) => {
-      if (index > 0 && !/not null|primary key/.test(rest)) return [name, null];
-      return [name, type === 'text' ? `${name} ${index} ${awkward}` : index + 1];
+      if (index > 0 && type !== 'serial' && !/not null|primary key/.test(rest)) return [name, null];
+      return [name, type === 'text' || type === 'bytes' ? `${name} ${index} ${awkward}` : index + 1];
     });
     const present = Object.entries(references).filter(([name]) => made.some(([, column]) => column === name));
     const nulls = values.filter(([, value]) => value === null);
@@ -46,10 +45,7 @@ function rowsOfTable(table: string, columns: string): readonly object[] {
   });
 }
 
-const created = initialSchema('sqlite').flatMap((statement) => {
-  const [, table, columns] = /^create table (\w+) \((.*)\)$/s.exec(statement) ?? [];
-  return table === undefined || columns === undefined ? [] : [[table, rowsOfTable(table, columns)] as const];
-});
+const created = Object.entries(columnsOf).map(([table, columns]) => [table, rowsOfTable(table, columns)] as const);
 
 /** Rows of every table. The types of the tables describe the schema that they are made from. */
 export const everyTable = Object.fromEntries(created) as unknown as Rows;

@@ -18,6 +18,7 @@ test('a form of another site, without a session or above the rate limit is refus
   const cookie = `Cookie: ${visitor.cookie()}`;
   const statusOf = async (path: string, ...headers: string[]) => (await sendHeadAlone(service, path, headers)).status;
   expect(await statusOf('/sign-in', other)).toBe(403);
+  expect(await statusOf('/sign-in')).toBe(403);
   expect(await statusOf('/sign-in/link', 'Origin: null')).toBe(403);
   expect(await statusOf('/sign-out', other, cookie)).toBe(403);
   expect(await statusOf('/sign-out', own, 'Accept: text/html')).toBe(303);

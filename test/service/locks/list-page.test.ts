@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   countLocks,
-  type LockPageQuery,
-  listLockPage,
+  type LockQuery,
+  listLocks,
   listOwnLocks,
   lockOrders,
   maxCounted,
@@ -17,7 +17,7 @@ import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts'
 
 const later = Date.now() + 3_600_000;
 const many = 12_000;
-const first: Omit<LockPageQuery, 'workspace'> = {
+const first: Omit<LockQuery, 'workspace'> = {
   words: [],
   by: 'path',
   descending: false,
@@ -58,10 +58,10 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
   afterAll(() => database.remove());
 
   /** The paths of all pages. */
-  async function pathsOf(query: Partial<LockPageQuery>): Promise<readonly (readonly string[])[]> {
+  async function pathsOf(query: Partial<LockQuery>): Promise<readonly (readonly string[])[]> {
     const pages: string[][] = [];
-    for (let after: LockPageQuery['after']; ; ) {
-      const { locks, next } = await listLockPage(storage, { ...first, workspace: 'small', ...query, after });
+    for (let after: LockQuery['after']; ; ) {
+      const { locks, next } = await listLocks(storage, { ...first, workspace: 'small', ...query, after });
       pages.push(locks.map(({ path }) => path));
       if (next === undefined) return pages;
       after = next;
@@ -99,8 +99,8 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     // PostgreSQL would sort these 12,000 locks for a search, as it costs it less than the index.
     const search = storage.dialect === 'sqlite' ? [{ words: ['nothing'] }] : [];
     for (const more of [...orders, ...search]) {
-      const { next } = await listLockPage(recorded, { ...first, workspace: 'game', ...more });
-      await listLockPage(recorded, { ...first, workspace: 'game', ...more, after: next });
+      const { next } = await listLocks(recorded, { ...first, workspace: 'game', ...more });
+      await listLocks(recorded, { ...first, workspace: 'game', ...more, after: next });
     }
     await listOwnLocks(recorded, { id: 't', name: 't', owner: 'bot 1', scopes: [], workspaces: null }, 9);
     await countLocks(recorded);

@@ -2,14 +2,7 @@ import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/line.ts';
-import {
-  countLocks,
-  type LockOrder,
-  type LockPosition,
-  listLockPage,
-  lockOrders,
-  maxSearched,
-} from '../../locks/list.ts';
+import { countLocks, type LockOrder, type LockPosition, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
@@ -60,7 +53,7 @@ async function readList({ storage }: Site, workspace: string, { search, sort, af
   // PostgreSQL refuses texts with this character.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
   const [{ locks, next }, counts] = await Promise.all([
-    listLockPage(storage, {
+    listLocks(storage, {
       workspace,
       words: words.slice(0, maxWords),
       by,
