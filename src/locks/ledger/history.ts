@@ -146,11 +146,10 @@ export function openHistory() {
     lock.renewals = Math.max(lock.renewals, skipped);
   }
 
-  const jobLockOf = (lock: RecordedLock): JobLock => ({
-    grant: { ...lock.grant, lock: { ...lock.grant.lock, expires_at: expiryOf(lock) } },
-    releaseStarted: lock.releaseStarted,
-    loss: lock.loss,
-  });
+  function jobLockOf(lock: RecordedLock): JobLock {
+    const { grant, releaseStarted, loss } = lock;
+    return { grant: { ...grant, lock: { ...grant.lock, expires_at: expiryOf(lock) } }, releaseStarted, loss };
+  }
 
   function* allLocks(): Generator<JobLock> {
     for (const [path, locks] of held) {
@@ -295,10 +294,6 @@ export function openHistory() {
   };
 }
 
-interface Location {
-  readonly service: string;
-  readonly workspace: string;
-  readonly path: string;
-}
+type Location = WorkspaceRef & { readonly path: string };
 
 const locationKey = ({ service, workspace, path }: Location): string => JSON.stringify([service, workspace, path]);
