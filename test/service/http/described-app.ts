@@ -35,7 +35,6 @@ export const noLocks: Locks = {
   renewLfs: notHere,
   release: notHere,
   leases: { put: notHere, find: notHere, renew: notHere, end: notHere },
-  commitReleases: notHere,
   find: notHere,
   list: notHere,
   findAll: notHere,
