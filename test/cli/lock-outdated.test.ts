@@ -119,29 +119,19 @@ test('lock run warns of paths that are not meant as written, and locks them', as
   const { clone, environment } = await setUp({});
   mkdirSync(join(clone, 'Content/Maps'), { recursive: true });
   writeFileSync(join(clone, 'Content/Hero.uasset'), '');
-  const lockIn = (cwd: string, ...paths: readonly string[]) =>
-    runCommand(['lock', 'run', ...paths, '--', 'true'], { environment, cwd });
-  const atRoot = await lockIn(clone, 'Content', '*.umap', 'a.umap', 'Content/New [1].uasset', 'Content/Hero.uasset/x');
-  expect(atRoot.code).toBe(0);
-  expect(
-    atRoot.stderr
-      .split('\n')
-      .filter((line) => !line.startsWith('Locked '))
-      .toSorted(),
-  ).toEqual([
-    '',
+  async function warningsIn(cwd: string, ...paths: readonly string[]): Promise<readonly string[]> {
+    const { code, stderr } = await runCommand(['lock', 'run', ...paths, '--', 'true'], { environment, cwd });
+    expect(code).toBe(0);
+    const lines = stderr.trimEnd().split('\n');
+    return lines.filter((line) => !line.startsWith('Locked ')).toSorted();
+  }
+  const atRoot = ['Content', '*.umap', 'a.umap', 'Content/New [1].uasset', 'Content/Hero.uasset/x'];
+  expect(await warningsIn(clone, ...atRoot)).toEqual([
     '*.umap is not expanded. A lock on a pattern covers no files: name the files.',
     'Content is a folder. A lock on it covers none of its files: name the files.',
   ]);
-  const below = await lockIn(join(clone, 'Content'), 'Hero.uasset', 'b.umap', 'Maps', 'Content/New.uasset');
-  expect(below.code).toBe(0);
-  expect(
-    below.stderr
-      .split('\n')
-      .filter((line) => !line.startsWith('Locked '))
-      .toSorted(),
-  ).toEqual([
-    '',
+  const below = ['Hero.uasset', 'b.umap', 'Maps', 'Content/New.uasset'];
+  expect(await warningsIn(join(clone, 'Content'), ...below)).toEqual([
     'Hero.uasset is not in this checkout. Did you mean Content/Hero.uasset?',
     'Maps is not in this checkout. Did you mean Content/Maps?',
   ]);

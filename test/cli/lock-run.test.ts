@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { runMain } from '../command/run-main.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { listenHere } from '../support/listen.ts';
 import { problem } from '../support/other-servers/responses.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -113,17 +111,6 @@ describe('a command under a lock', () => {
       code: 126,
       stderr: expect.stringMatching(/: this user may not run it\.\n$/),
     });
-    expect(await run([path], join(file, 'x'))).toMatchObject({
-      code: 126,
-      stderr: expect.stringMatching(/: a part of its path is a file, not a folder\.\n$/),
-    });
-    const withoutFolder = { ...environment(), TMPDIR: join(file, 'x') };
-    expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: withoutFolder })).toMatchObject({
-      code: 75,
-      stderr: expect.stringMatching(
-        /Could not create a folder in .*: a part of its path is a file.* The command did not run\.\n$/,
-      ),
-    });
     expect(await locks()).toEqual([]);
   });
 
@@ -137,26 +124,6 @@ describe('a command under a lock', () => {
       expect(stdout).toBe('');
     }
     expect(await locks()).toHaveLength(1);
-  });
-
-  test('says once that it retries while the service does not answer', async () => {
-    let connections = 0;
-    const broken = createServer((socket) => {
-      connections += 1;
-      socket.destroy();
-    });
-    const { port, close } = await listenHere(broken);
-    onTestFinished(close);
-    const command = startCommand(['lock', 'run', path, '--', 'true'], {
-      environment: { ...environment(), WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` },
-    });
-    expect(await command.logLine((line) => line.includes('Trying again'))).toMatch(
-      /^The connection to the server failed: .* \(POST \S+\/locks\)\. Trying again\.$/,
-    );
-    await expect.poll(() => connections).toBeGreaterThan(2);
-    command.signal('SIGTERM');
-    expect(await command.ended()).toBe(143);
-    expect(command.stderr().match(/Trying again/g)).toHaveLength(1);
   });
 
   test('locks any of the paths', async () => {

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { locksOf, type SharedService, sharedService } from '../service/http/shared-service.ts';
 import { createGitServer, type GitServer, type GitServerOptions, hookScript } from '../support/git-server.ts';
 import { freePort, listenHere } from '../support/listen.ts';
-import { runCommand } from '../support/service-process.ts';
 
 const service = sharedService();
 const onWindows = sharedService(undefined, { windowsPaths: true });
@@ -84,25 +83,6 @@ describe('lock check --receive', () => {
     expect(server.repository.head('main')).not.toBe(server.git('rev-parse', 'main'));
     const { seen } = await server.pushOverHttp('ada', 'main');
     expect(seen).toMatch(/^To http:.*\n {3}\S+ {2}main -> main\n$/);
-  });
-
-  test('accepts the push of a job with its lock, and refuses that of a job without', async () => {
-    server.change({ [hero]: 'built' });
-    const environment = {
-      WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
-      WORKSPACE_TOKEN: await tokenOf('release bot'),
-      WORKSPACE_ID: workspace,
-      GIT_SSH_COMMAND: await server.sshAs({ GITEA_PUSHER_NAME: 'release bot' }),
-    };
-    const script = join(server.folder, 'job.sh');
-    writeFileSync(script, `touch "$1"; while test -e "$1"; do sleep 0.05; done; git push ${server.address} main\n`);
-    const flag = join(server.folder, 'locked');
-    const job = runCommand(['lock', 'run', hero, '--', 'sh', script, flag], { environment, cwd: server.clone });
-    await expect.poll(() => existsSync(flag)).toBe(true);
-    const other = await server.push({ GITEA_PUSHER_NAME: 'other bot' }, 'main');
-    expect(other).toEqual(refused('The push of other bot is refused', `${hero} is held by release bot`));
-    rmSync(flag);
-    expect(await job).toMatchObject({ code: 0, stderr: expect.stringContaining('main -> main') });
   });
 
   test('takes the person from the variable of each forge, and nobody for the owner of its own token', async () => {

@@ -192,6 +192,18 @@ describe('lock, over HTTP', () => {
     expect(await held()).toHaveLength(3);
   });
 
+  test('escapes paths, so that they cannot control the terminal', async () => {
+    const path = 'Content/\u00adgnp.exe';
+    expect((await lockHere('ada', 'take', path)).stdout).not.toContain('\u00ad');
+    const { stdout } = await lockHere('ada', 'list');
+    expect(stdout).not.toContain('\u00ad');
+    expect(stdout).toContain('Content/\\u{ad}gnp.exe');
+    const json = (await lockHere('ada', 'list', '--json')).stdout;
+    expect(json).not.toContain('\u00ad');
+    expect(JSON.parse(json).locks[0].path).toBe(path);
+    expect((await lockHere('ada', 'release', 'Content/\u00adother.exe')).stderr).not.toContain('\u00ad');
+  });
+
   test('does not force a release because of a variable', async () => {
     await lockHere('bob', 'take', 'a');
     const environment = { ...environmentOf('admin'), WORKSPACE_SERVICE_FORCE: 'true' };
@@ -446,7 +458,7 @@ describe('lock check --staged', () => {
     git('add', '--all');
     expect((await commit('ada')).committed).toBe(false);
     await lockHere('ada', 'take', 'Content/Ä "Gate".uasset');
-    expect((await commit('bob')).told).toContain('You do not hold 1 of 1 path.');
+    expect((await commit('bob')).told).toContain('You do not hold the lock on 1 of 1 path.');
     expect(await commit('ada')).toEqual({ committed: true, told: '' });
   });
 
@@ -464,7 +476,7 @@ describe('lock check --staged', () => {
     expect(told).toContain('Content/Ä "Gate".uasset is free.');
     expect(told).not.toContain('Content/Moved.uasset');
     expect(told).toMatch(
-      /You do not hold 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
+      /You do not hold the lock on 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
     );
   });
 

@@ -110,29 +110,16 @@ test.each<readonly [string, Answer]>([
 describe('the client', () => {
   const insufficient = 'Bearer realm="x", error="insufficient_scope", scope="locks:read"';
 
+  const refused = (detail: string, scope: string) => problem(403, { detail }, { 'www-authenticate': scope });
+  const invalid = (message: string) => json(401, { message });
+
   test.each([
-    [
-      'names the missing scope of the token in the error',
-      problem(403, { detail: 'This is not allowed.' }, { 'www-authenticate': insufficient }),
-      `This is not allowed. Use a token or a trust rule that has the scope locks:read (${request}: 403 Forbidden).`,
-    ],
-    [
-      'does not suggest scopes if the token is rejected for another reason',
-      nothing(403, { 'www-authenticate': 'Bearer scope="locks:read"' }),
-      `The service refused the request. Check the URL, and any gateway in front of the service: it may have answered in its place (${request}: 403 Forbidden).`,
-    ],
-    [
-      'says what to do about an invalid token',
-      json(401, { message: 'Bad token' }),
-      `Bad token. The token may have expired or been revoked: create a new one, and update the secret (${request}: 401 Unauthorized).`,
-    ],
-    [
-      'does not guess why a token is invalid if the service says it',
-      json(401, { message: 'It has been revoked.' }),
-      `It has been revoked. Create a new token, and update the secret (${request}: 401 Unauthorized).`,
-    ],
-  ])('%s', async (_, answer, message) => {
-    expect((await refusal(answer)).message).toBe(message);
+    ['names the missing scope of the token', refused('No.', insufficient), 'that has the scope locks:read ('],
+    ['suggests no scopes for another reason', refused('No.', 'Bearer scope="locks:read"'), 'No ('],
+    ['says what to do about an invalid token', invalid('Bad'), 'Bad. The token may have expired or been revoked: '],
+    ['does not guess why a token is invalid', invalid('It was revoked.'), 'It was revoked. Create a new token, '],
+  ])('%s', async (_, answer, told) => {
+    expect((await refusal(answer)).message).toContain(told);
   });
 
   const spread = `${token.slice(0, 9)}\u200b${token.slice(9)}`;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, sleep } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
-import { openIssuer } from '../../src/client/identity-token.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
@@ -84,25 +83,12 @@ test('hides an issued token that the service repeats, in errors and in values', 
   expect(JSON.stringify(await client.ask())).not.toContain('geheim');
 });
 
-test.each<[string, object, readonly (readonly [minutes: number, token: string])[]]>([
-  [
-    'until two minutes before its end',
-    { expires_in: 900 },
-    [
-      [12, 'wsa_1'],
-      [0.9, 'wsa_1'],
-      [0.2, 'wsa_2'],
-    ],
-  ],
-  [
-    'for half of its lifetime if that is short',
-    { expires_in: 60 },
-    [
-      [0.4, 'wsa_1'],
-      [0.2, 'wsa_2'],
-    ],
-  ],
-  ['until it is rejected if its lifetime is unknown', {}, [[10_000, 'wsa_1']]],
+const steps = (...all: readonly (readonly [minutes: number, token: string])[]) => all;
+
+test.each([
+  ['until two minutes before its end', { expires_in: 900 }, steps([12, 'wsa_1'], [0.9, 'wsa_1'], [0.2, 'wsa_2'])],
+  ['for half of its lifetime if that is short', { expires_in: 60 }, steps([0.4, 'wsa_1'], [0.2, 'wsa_2'])],
+  ['until it is rejected if its lifetime is unknown', {}, steps([10_000, 'wsa_1'])],
 ])('uses a token %s', async (_, says, steps) => {
   let given = 0;
   let now = start;
@@ -212,63 +198,39 @@ describe('an exchange', () => {
 
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
-  const withoutToken =
-    'The service did not issue a token to this job. The response cannot be used: it contains no token. Check that this URL belongs to the service, and that no gateway in front of it answered instead (POST /v1/token: 200 OK, 5 attempts).';
+  const noToken = 'The response cannot be used: it contains no token';
+  const elsewhere = nothing(308, { location: 'https://elsewhere.example/token?a=b' });
 
   test.each<[string, Answer, string, number]>([
     [
       'rejected',
       refusal,
-      'The service did not issue a token to this job. invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
+      'invalid_request: No trust rule for ***. Ask for a rule (POST /v1/token: 400 Bad Request).',
       1,
     ],
-    [
-      'not supported',
-      problem(404, { title: 'Not Found' }),
-      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 404 Not Found).',
-      1,
-    ],
+    ['not supported', problem(404, { title: 'Not Found' }), 'does not support OIDC token exchange. Give a token (', 1],
+    ['rejected for lack of a token', unauthorized, 'does not support OIDC token exchange. Give a token (', 1],
     [
       'answered by a gateway',
       json(404, { message: 'no Route' }),
-      'The service did not issue a token to this job. no Route. Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place. If the service does not support OIDC token exchange: Give a token (POST /v1/token: 404 Not Found, 5 attempts).',
+      'If the service does not support OIDC token exchange: ',
       5,
-    ],
-    [
-      'answered with 405',
-      problem(405, { title: 'Method Not Allowed' }),
-      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 405 Method Not Allowed).',
-      1,
-    ],
-    [
-      'rejected for lack of a token',
-      unauthorized,
-      'The service does not support OIDC token exchange. Give a token (POST /v1/token: 401 Unauthorized).',
-      1,
     ],
     [
       'redirected',
-      nothing(308, { location: 'https://elsewhere.example/token?a=b' }),
-      'The service did not issue a token to this job. The service redirects to https://elsewhere.example/token. Redirects are not followed, because they would expose the token. Set the base URL to the actual URL of the service (POST /v1/token: 308 Permanent Redirect).',
+      elsewhere,
+      'The service redirects to https://elsewhere.example/token. Redirects are not followed',
       1,
     ],
-    ['answered with something else', raw(200, jwt), withoutToken, 5],
-    [
-      'answered with a token that is not valid in a header',
-      json(200, { access_token: `${jwt}\r\nx: y` }),
-      withoutToken,
-      5,
-    ],
-    [
-      'never possible',
-      problem(503, { detail: 'Could not fetch the keys of the issuer.' }),
-      'The service did not issue a token to this job. Could not fetch the keys of the issuer (POST /v1/token: 503 Service Unavailable, 5 attempts).',
-      5,
-    ],
+    ['answered with something else', raw(200, jwt), noToken, 5],
+    ['answered with a token that is not valid in a header', json(200, { access_token: `${jwt}\r\nx: y` }), noToken, 5],
+    ['never possible', problem(503, { detail: 'Could not fetch the keys.' }), 'Could not fetch the keys (', 5],
   ])('ends with an error if it is %s, and a permanent failure is not retried', async (_, answer, reason, asked) => {
     const { client, exchanges, tokens } = await exchangingClient(answer, list, { issueIdentityToken: async () => jwt });
     const error = await errorOf(client.ask());
-    expect(error).toMatchObject({ message: reason, status: undefined, attempts: 0 });
+    expect(error).toMatchObject({ status: undefined, attempts: 0 });
+    expect(error.message).toContain(reason);
+    expect(error.message).not.toContain(jwt);
     // Callers that keep trying, such as a post-step, do so only if another exchange may succeed.
     expect(isTransient(error)).toBe(asked > 1);
     expect(exchanges()).toHaveLength(asked);
@@ -309,20 +271,4 @@ describe('an exchange', () => {
     cancelled.abort();
     for (const error of await Promise.all(errors)) expect(error.failure.kind).toBe('aborted');
   });
-});
-
-test('headers of the issuer are not taken for those of the service', async () => {
-  const issuer = await startOtherServer(json(200, { value: 'a.b.c' }, { deprecation: 'true' }));
-  const open = async (context: ExchangeContext) => {
-    const identity = { server: 'GitHub', requestUrl: issuer.baseUrl, requestToken: 'of-the-runner', audience: 'x' };
-    const issueIdentityToken = openIssuer(identity, context, () => undefined);
-    return createTokenSource({ ...context, messages, issueIdentityToken, onToken: () => undefined });
-  };
-  const service = await startOtherServer((response, request) =>
-    (request.url === '/v1/token' ? json(200, { access_token: 'wsa_1', expires_in: 900 }) : list)(response, request),
-  );
-  const client = testClient(service.baseUrl, { credentials: { kind: 'exchanged', open } });
-  await client.ask();
-  expect(issuer.requests).toHaveLength(1);
-  expect(client.warnings).toEqual([]);
 });

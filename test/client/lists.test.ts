@@ -27,10 +27,7 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['an object with data', json(200, { data: entries })],
     ['an object with results', json(200, { results: entries, next: null })],
     ['an object in data', json(200, { data: { [name]: entries } })],
-    [
-      'a compressed response, which was not requested',
-      raw(200, gzipSync(JSON.stringify(entries)), { 'content-encoding': 'gzip' }),
-    ],
+    ['a compressed response', raw(200, gzipSync(JSON.stringify(entries)), { 'content-encoding': 'gzip' })],
     ['a response with a wrong content type', raw(200, JSON.stringify(entries), { 'content-type': 'text/html' })],
   ])('is read from %s, with all unknown fields', async (_, answer) => {
     const { server, client } = await clientOf(answer);
@@ -208,16 +205,12 @@ describe('an entry of a list of locks', () => {
   };
   const times = { created_at: '2026-03-01 12:00:00+01:00', expiry: 'Sun, 01 Mar 2026 13:00:00 GMT' };
 
+  const [eleven, ended] = ['2026-03-01T11:00:00Z', '2026-03-01T13:00:00'];
+
   test.each([
-    [
-      'the names of this service',
-      { path: 'a', owner: 'ada', acquired_at: '2026-03-01T11:00:00Z', expires_at: '2026-03-01T13:00:00Z' },
-    ],
-    ['other names', { file: 'a', locked_by: 'ada', locked_at: '2026-03-01T11:00:00Z', expires: 1772370000 }],
-    [
-      'owners with a name',
-      { file: 'a', owner: { name: 'ada' }, since: 1772362800000, expires_at: '2026-03-01T13:00:00' },
-    ],
+    ['the names of this service', { path: 'a', owner: 'ada', acquired_at: eleven, expires_at: `${ended}Z` }],
+    ['other names', { file: 'a', locked_by: 'ada', locked_at: eleven, expires: 1772370000 }],
+    ['owners with a name', { file: 'a', owner: { name: 'ada' }, since: 1772362800000, expires_at: ended }],
     ['a wrapper', { lock: { path: 'a', user: 'ada', ...times } }],
   ])('is read with %s', async (_, entry) => {
     const known = { acquired_at: '2026-03-01T11:00:00.000Z', expires_at: '2026-03-01T13:00:00.000Z' };

@@ -1,10 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import type { OtherServerOptions } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy resolves: it leads every tunnel to this machine. */
@@ -81,9 +81,10 @@ describe('a proxy', () => {
     vi.stubEnv('https_proxy', proxy.address.replace('//', '//ada:secret@'));
     const error = await errorOf(testClient(`https://${name}/v1`, { retries: 1 }).ask());
     expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
-    expect(error.message).toBe(
-      'The connection to the server failed: tunneling socket could not be established, statusCode=407 (ECONNRESET). Check the URL, and that this machine can reach the server (GET /v1/workspaces, 2 attempts).',
+    expect(error.message).toContain(
+      'tunneling socket could not be established, statusCode=407 (ECONNRESET). Check the URL',
     );
+    expect(error.message).not.toContain('secret');
   });
 
   test('is limited by the timeout of an attempt if it never responds, and disconnected with the client', async () => {
@@ -101,8 +102,6 @@ test('reports an untrusted certificate at once', async () => {
   const { server, client } = await behindProxy(fine, '', { tls: selfSigned(name) });
   const error = await errorOf(client.ask());
   expect(error).toMatchObject({ attempts: 1, failure: { kind: 'connection', untrusted: true, mayHaveArrived: false } });
-  expect(error.message).toBe(
-    'The certificate of the server is not trusted, so nothing was sent: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA (GET /v1/workspaces).',
-  );
+  expect(error.message).toContain('set NODE_EXTRA_CA_CERTS to the file of that CA');
   expect(server.requests).toEqual([]);
 });

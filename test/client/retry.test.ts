@@ -45,22 +45,14 @@ describe('a 409 for a request that is still running', () => {
   const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
   const soon = { 'retry-after': '1' };
 
+  const ours = { type: `${problemTypePrefix}request-in-progress` };
+
   test.each([
-    [
-      'is recognized by the problem type of this service',
-      { type: `${problemTypePrefix}request-in-progress` },
-      {},
-      false,
-    ],
-    ['is recognized by the words of another service', words, {}, false],
-    [
-      'is recognized by an error object',
-      { error: { code: 'x', message: 'Idempotent request in progress' } },
-      {},
-      false,
-    ],
-    ['is recognized by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
-  ])('%s', (_, body, headers, sent) => {
+    ['by the problem type of this service', ours, {}, false],
+    ['by the words of another service', words, {}, false],
+    ['by an error object', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
+    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
+  ])('is recognized %s', (_, body, headers, sent) => {
     expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
   });
 
@@ -116,13 +108,5 @@ describe('the step after a failed attempt', () => {
     const asked = { ...timeout, retryAfterMs: 90_000 };
     const next = nextStep(asked, first, { ...limits, isLastChance: true });
     expect(next).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-  });
-
-  test('waits for the rate limit as long as all refused requests do', () => {
-    const limited = { ...timeout, retry: 'limited' } as const;
-    expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
-      kind: 'retry',
-      retry: { kind: 'limited', delayMs: 7_000 },
-    });
   });
 });

@@ -41,9 +41,8 @@ describe('a sync that is started', () => {
   test('fails with the message of the service if the branch is missing', async () => {
     const errors = [{ pointer: '#/branch', detail: 'There is no branch main.' }];
     const { client } = await clientOf(problem(422, { errors }));
-    expect((await errorOf(client.startSync(main, client.within()))).message).toBe(
-      'The service refused the request. branch: There is no branch main (POST /v1/workspaces/game/sync: 422 Unprocessable Entity).',
-    );
+    const { message } = await errorOf(client.startSync(main, client.within()));
+    expect(message).toContain('branch: There is no branch main (POST /v1/workspaces/game/sync: 422 ');
   });
 });
 
@@ -70,11 +69,7 @@ describe('the status URL of a sync', () => {
     ['an absolute path', { location: here }, {}],
     ['a relative path', { location: 'syncs/s1?x=1' }, {}],
     ['a status_url in the body', {}, { status_url: here }],
-    [
-      'a status_url on the same server if Location is elsewhere',
-      { location: 'https://a.test/s1' },
-      { status_url: 'syncs/s1?x=1' },
-    ],
+    ['a status_url here if Location is elsewhere', { location: 'https://a.test/s1' }, { status_url: 'syncs/s1?x=1' }],
   ])('is read from %s', async (_, headers, more) => {
     const running = json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' });
     const { client, server, sync } = await begin(inTurn(json(202, { ...queued, ...more }, headers), running));

@@ -8,8 +8,8 @@ import { measured } from '../support/measured.ts';
 import { runs } from '../support/runs.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
-import { memoryDisk, type SmallDisk } from './small-disk.ts';
+import { callsTo, incompressible, mebibyte, startService } from './service-calls.ts';
+import { diskFor, type SmallDisk } from './small-disk.ts';
 
 const refusals = 'writes rejected by a full disk';
 const enough = runs(8, 100);
@@ -28,7 +28,7 @@ const logOnDisk = (disk: SmallDisk): readonly string[] => [
 ];
 
 test('refuses writes without partial results on a full disk, still serves reads, and recovers', async (context) => {
-  const disk = await diskFor(context, memoryDisk(16));
+  const disk = await diskFor(context, 16);
 
   const remote = createRepository(temporaryFolder());
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
@@ -123,7 +123,7 @@ test('refuses writes without partial results on a full disk, still serves reads,
 });
 
 test('refuses new work with too little free disk space, but renews and releases locks', async (context) => {
-  const disk = await diskFor(context, memoryDisk(32));
+  const disk = await diskFor(context, 32);
   const args = ['--min-free-disk', '16MB'];
   const service = await startService({ folder: join(disk.folder, 'data'), through: disk.through, args });
   const { lock, release, held, triggerSync, metric } = callsTo(service);

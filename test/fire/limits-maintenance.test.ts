@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { createRepository } from '../support/git-repository.ts';
 import { runCommand } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
-import { memoryDisk } from './small-disk.ts';
+import { callsTo, incompressible, mebibyte, startService } from './service-calls.ts';
+import { diskFor } from './small-disk.ts';
 
 test('maintenance that does not fit on the disk does not fill it, and syncs and locks succeed', async (context) => {
-  const disk = await diskFor(context, memoryDisk(12));
+  const disk = await diskFor(context, 12);
   const remote = createRepository(temporaryFolder());
   const folder = join(disk.folder, 'data');
   const service = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });

@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
-import { expect, onTestFinished, type TestContext } from 'vitest';
-import { leaveOut } from '../support/left-out.ts';
+import { expect, onTestFinished } from 'vitest';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../support/service-process.ts';
-import type { Mounted, SmallDisk } from './small-disk.ts';
-
-export interface EndedSync {
-  readonly status: 'succeeded' | 'failed';
-  readonly error: string | null;
-  readonly head: string | null;
-}
 
 export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'command'>) {
   const url = `/workspaces/${workspace}`;
@@ -30,19 +22,18 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
       return body.locks.map(({ path }: { path: string }) => path).sort();
     },
     /** Requests a sync of main, and returns its result. */
-    async sync(): Promise<EndedSync> {
+    async sync() {
       const { status, headers } = await triggerSync();
       expect(status).toBe(202);
       const read = async () => (await get(headers.get('location') ?? '')).body;
       await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/^(succeeded|failed)$/);
       return read();
     },
-    /** The sum of the series of a metric that have these labels. */
-    async metric(name: string, labels = ''): Promise<number> {
+    /** The sum of the series of a metric. */
+    async metric(name: string): Promise<number> {
       const { text } = await get('/metrics');
       const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-      const values = lines.filter((line) => line.includes(labels)).map((line) => Number(line.split(' ').at(-1)));
-      return values.reduce((sum, value) => sum + value, 0);
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
     },
   };
 }
@@ -52,14 +43,6 @@ export async function startService(options: ServiceProcessOptions = {}): Promise
   const service = await startServiceProcess(options);
   onTestFinished(async () => void (await service.stop()));
   return service;
-}
-
-/** A disk that is removed at the end of the test. The test is skipped if no disk can be mounted. */
-export async function diskFor(context: TestContext, mounting: Promise<Mounted>): Promise<SmallDisk> {
-  const mounted = await mounting;
-  if (!mounted.ok) return leaveOut(context, 'This machine lets no test have a file system of its own.', mounted.reason);
-  onTestFinished(mounted.disk.remove);
-  return mounted.disk;
 }
 
 export const mebibyte = 1_024 * 1_024;

@@ -1,34 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
-
-/** A separate file system, visible only to selected processes. It is removed with the test process. */
-export interface SmallDisk {
-  /** The mount point, for processes that run `through` it. */
-  readonly folder: string;
-  /** A command prefix that lets a program see the disk. */
-  readonly through: readonly string[];
-  /** The path of a file on the disk, for this process. */
-  path(...parts: readonly string[]): string;
-  /** Leaves room for at most this number of bytes, or for none. */
-  fill(room?: number): void;
-  makeRoom(): void;
-  /** Runs a program that can see the disk. */
-  run(program: string, ...args: readonly string[]): Promise<string>;
-  remove(): Promise<void>;
-}
-
-export type Mounted =
-  | { readonly ok: true; readonly disk: SmallDisk }
-  /** The reason is a sentence. */
-  | { readonly ok: false; readonly reason: string };
+import { onTestFinished, type TestContext } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
 
 const rootHere = process.getuid?.() === 0;
 
@@ -36,52 +14,54 @@ const rootHere = process.getuid?.() === 0;
 const fresh = rootHere ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 const entered = rootHere ? ['--mount'] : ['--user', '--preserve-credentials', '--mount'];
 
-/** Runs mount commands: they get the folder in $1, and may create a file next to it. */
-export async function mountSmallDisk(script: string): Promise<Mounted> {
-  if (process.platform !== 'linux')
-    return { ok: false, reason: 'Only Linux lets a test have a file system of its own.' };
+const missing = 'This machine lets no test have a file system of its own.';
+
+export type SmallDisk = Awaited<ReturnType<typeof diskFor>>;
+
+/**
+ * A separate file system in memory, visible only to selected processes, and removed at the end of the test. The test is
+ * skipped if none can be mounted.
+ */
+export async function diskFor(context: TestContext, megabytes: number) {
+  if (process.platform !== 'linux') return leaveOut(context, missing);
   const parent = await mkdtemp(join(tmpdir(), 'workspace-small-disk-'));
   const folder = join(parent, 'disk');
   await mkdir(folder);
   // It holds the namespace until its input ends, at the latest with this process.
-  const keeper = spawn('unshare', [...fresh, 'sh', '-ec', `${script}\necho mounted; cat`, 'sh', folder], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const remove = async (): Promise<void> => {
-    if (keeper.exitCode === null) {
+  const script = `mount -t tmpfs -o size=${megabytes}m,mode=700 tmpfs "$1"; echo mounted; cat`;
+  const keeper = spawn('unshare', [...fresh, 'sh', '-ec', script, 'sh', folder]);
+  onTestFinished(async () => {
+    if (keeper.pid !== undefined && keeper.exitCode === null) {
       keeper.stdin.end();
       await once(keeper, 'exit');
     }
     await rm(parent, { recursive: true, force: true });
-  };
+  });
   const said = text(keeper.stderr);
-  const failed = once(keeper, 'close').then(async () => ({ ok: false as const, reason: await said }));
-  const missing = once(keeper, 'error').then(([error]) => ({ ok: false as const, reason: String(error) }));
-  const mounted = once(keeper.stdout, 'data').then(() => ({ ok: true as const }));
-  const outcome = await Promise.race([mounted, failed, missing]);
-  if (!outcome.ok) {
-    await rm(parent, { recursive: true, force: true });
-    return { ok: false, reason: `No file system can be mounted here: ${outcome.reason.trim()}` };
-  }
+  const reason = await Promise.race([
+    once(keeper.stdout, 'data').then(() => undefined),
+    once(keeper, 'close').then(() => said),
+    once(keeper, 'error').then(String),
+  ]);
+  if (reason !== undefined) return leaveOut(context, missing, reason);
 
   const through = ['nsenter', '--target', String(keeper.pid), ...entered, '--'];
   const path = (...parts: readonly string[]): string => join(`/proc/${keeper.pid}/root`, folder, ...parts);
   const ballast = path('ballast');
   return {
-    ok: true,
-    disk: {
-      folder,
-      through,
-      path,
-      makeRoom: () => rmSync(ballast, { force: true }),
-      fill(room = 0) {
-        const reserve = path('reserve');
-        if (room > 0) writeAll(reserve, room);
-        writeAll(ballast);
-        rmSync(reserve, { force: true });
-      },
-      run: async (program, ...args) => (await run('nsenter', [...through.slice(1), program, ...args])).stdout,
-      remove,
+    /** The mount point, for processes that run `through` it. */
+    folder,
+    /** A command prefix that lets a program see the disk. */
+    through,
+    /** The path of a file on the disk, for this process. */
+    path,
+    makeRoom: () => rmSync(ballast, { force: true }),
+    /** Leaves room for at most this number of bytes, or for none. */
+    fill(room = 0): void {
+      const reserve = path('reserve');
+      if (room > 0) writeAll(reserve, room);
+      writeAll(ballast);
+      rmSync(reserve, { force: true });
     },
   };
 }
@@ -104,6 +84,3 @@ function writeAll(file: string, size = Number.POSITIVE_INFINITY): void {
     closeSync(fd);
   }
 }
-
-export const memoryDisk = (megabytes: number): Promise<Mounted> =>
-  mountSmallDisk(`mount -t tmpfs -o size=${megabytes}m,mode=700 tmpfs "$1"`);

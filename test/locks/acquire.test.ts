@@ -222,15 +222,6 @@ describe('a wait', () => {
       );
     }
   });
-
-  test('holds none of the paths while it pauses: it rolls back first', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
-    expect(result.round.kind).toBe('acquired');
-  });
 });
 
 describe('an unanswered request', () => {
@@ -242,16 +233,6 @@ describe('an unanswered request', () => {
       settle: (path, number) => (number < 2 ? lost() : taken(path)),
     });
     expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a']);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
-  });
-
-  test('about one of several paths is settled before the step waits', async () => {
-    const { events, result } = await waiting({
-      paths: ['a', 'b'],
-      response: (path, number) => (number === 1 ? lost() : taken(path)),
-      settle: (path) => taken(path),
-    });
-    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'settle b', 'roll back b', 'sleep', 'ask a', 'ask b']);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
@@ -289,26 +270,6 @@ test('a cancelled step asks about an unanswered request once, and leaves the res
   });
   expect(events).toEqual(['ask a', 'settle a']);
   expect(result).toMatchObject({ round: { kind: 'cancelled' }, unanswered: [{ path: 'a' }] });
-});
-
-test('a lock that was released while another could not be is not released again', async () => {
-  const error = errorOf(refused(503));
-  const failures = new Map([
-    ['a', 1],
-    ['b', 3],
-  ]);
-  const { events, result } = await waiting({
-    paths: ['a', 'b', 'c'],
-    response: (path, number) => (path === 'c' && number < 3 ? held(path) : taken(path)),
-    release(path) {
-      const left = failures.get(path) ?? 0;
-      failures.set(path, left - 1);
-      return left > 0 ? { kind: 'failed', error, mayBeDone: false } : { kind: 'released' };
-    },
-  });
-  expect(events.filter((event) => event === 'roll back a')).toHaveLength(2);
-  expect(events.filter((event) => event === 'roll back b')).toHaveLength(4);
-  expect(result.round.kind).toBe('acquired');
 });
 
 test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {

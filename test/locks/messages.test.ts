@@ -45,14 +45,8 @@ test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
   ['that nobody holds the path now', 'nobody', ' Nobody holds a now.'],
   ['the holder at that time if the current one is unknown', undefined, ' It was then held by linus.'],
 ])('reports when a lock was lost, and %s', (_, found, rest) => {
-  const loss = {
-    kind: 'lost',
-    ...addressOf('a'),
-    step: 's',
-    key: 'a',
-    at: iso(0),
-    holder: { owner: 'linus' },
-  } as const;
+  const address = { ...addressOf('a'), step: 's', key: 'a' };
+  const loss = { kind: 'lost', ...address, at: iso(0), holder: { owner: 'linus' } } as const;
   const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
   expect(lostRenewalText(loss, found, start + 600_000)).toBe(text + rest);
   expect(lostRenewalText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);

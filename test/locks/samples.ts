@@ -127,6 +127,6 @@ export const conflictOf = (path: string, minutes: number): Conflict => ({
   path: lockPath(path),
   holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * 60_000) }),
   retryAfterMs: undefined,
-  ...{ hasWaited: false, queue: undefined, turn: [] },
+  ...{ hasWaited: false, queue: undefined },
   error: errorOf(refused(409)),
 });

@@ -1,40 +1,33 @@
 import { expect, test } from 'vitest';
-import type { Client, Clock } from '../../src/client/client.ts';
+import type { Client, Clock, KnownLock } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { end, errorOf, grantOf, iso, knownLock, lockOf, refused, start, terms } from './samples.ts';
 
-const noPauses = { sleep: async () => undefined, random: () => 0.5 };
-
-const openSession = (client: Pick<Client, 'serverNow' | 'acquireLock'>, clock: Clock) =>
+const openSession = (
+  client: Partial<Client>,
+  clock: Clock,
+  origin?: string,
+  record: (entry: Entry) => void = () => undefined,
+) =>
   createLockSession({
-    ...noPauses,
-    // These requests use no other methods.
-    client: client as Client,
-    clock,
-    origin: undefined,
-    record: () => undefined,
+    ...{ sleep: async () => undefined, random: () => 0.5 },
+    // The tests send no other requests.
+    ...{ client: client as Client, clock, origin, record },
   });
 
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
-  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+  const client: Partial<Client> = {
     serverNow: Date.now,
     async acquireLock({ path }) {
       found[`asked ${path}`] = [...ledger];
       throw new Error('The step was killed here.');
     },
   };
-  const session = createLockSession({
-    ...noPauses,
-    // These requests use no other methods.
-    client: client as Client,
-    clock: Date.now,
-    origin: undefined,
-    record: (entry) => ledger.push(entry),
-  });
+  const session = openSession(client, Date.now, undefined, (entry) => ledger.push(entry));
   for (const path of ['a', 'b']) {
     const asked = session.acquire(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
@@ -51,7 +44,7 @@ test('does not repeat a release that may have been done, if the lock cannot be d
   const events: string[] = [];
   let areListed = true;
   const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
-  const client: Pick<Client, 'serverNow' | 'listLocks' | 'releaseLock'> = {
+  const client: Partial<Client> = {
     serverNow: () => Date.parse(end) - 60_000,
     async listLocks() {
       events.push('look');
@@ -64,14 +57,7 @@ test('does not repeat a release that may have been done, if the lock cannot be d
       return { kind: 'failed', error, mayBeDone: true };
     },
   };
-  const session = createLockSession({
-    ...noPauses,
-    // Releases use no other methods.
-    client: client as Client,
-    clock: () => 0,
-    origin: undefined,
-    record: () => undefined,
-  });
+  const session = openSession(client, () => 0);
   const grant = grantOf('a', { lock: { path: lockPath('a'), type: 'exclusive', expires_at: end } });
   const release = () => session.release(grant, { deadline: 1 });
   await expect(release()).resolves.toMatchObject({ kind: 'unanswered' });
@@ -83,7 +69,7 @@ test('does not repeat a release that may have been done, if the lock cannot be d
 test('counts the age of a lock from its first request, which may have been granted before a repeated one', async () => {
   let now = 0;
   const lock = { ...knownLock('a'), ...grantOf('a').lock };
-  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+  const client: Partial<Client> = {
     serverNow: () => now,
     async acquireLock() {
       now += 90_000;
@@ -102,7 +88,7 @@ test.each([
   let now = start;
   const lock = { ...knownLock('a'), ...lockOf('a', more) };
   const error = errorOf(refused(502));
-  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+  const client: Partial<Client> = {
     serverNow: () => now,
     async acquireLock() {
       if (now > start) return { kind: 'acquired', lock };
@@ -116,4 +102,48 @@ test.each([
   now += 600_000;
   const acquired = await request();
   expect(acquired.kind === 'acquired' && now - acquired.grantedAt).toBe(0);
+});
+
+const run = 'https://ci.example.com/runs/1';
+const minute = 60_000;
+
+/** The first request stays without a response; the repetition a minute later finds the path held by this lock. */
+async function repeated(origin: string | undefined, holder: Partial<KnownLock>) {
+  let now = 0;
+  const conflict = { ...{ retryAfterMs: undefined, hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
+  const held = (lock: Partial<KnownLock>) =>
+    ({ kind: 'held', mayBeOurs: true, path: lockPath('a'), holder: knownLock('a', lock), ...conflict }) as const;
+  const answers: Awaited<ReturnType<Client['acquireLock']>>[] = [
+    { kind: 'unanswered', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) },
+    held(holder),
+  ];
+  const client: Partial<Client> = {
+    serverNow: () => start + now,
+    acquireLock: async () => answers.shift() ?? Promise.reject(new Error('One request too many.')),
+  };
+  const session = openSession(client, () => now, origin);
+  const within = { deadline: Number.POSITIVE_INFINITY };
+  const intent = session.intend(lockPath('a'), terms);
+  await session.acquire(intent, within);
+  now += minute;
+  return (await session.acquire(intent, within)).kind;
+}
+
+const since = iso(1_000);
+
+test.each<[string, string | undefined, Partial<KnownLock>]>([
+  ['of the same run, acquired since the first request', run, { origin: run, acquired_at: since }],
+  ['of unknown origin, on a service that keeps none', run, { acquired_at: since }],
+  ['of a run, if this one has no address', undefined, { origin: run, acquired_at: since }],
+  ['of unknown time', run, { origin: run }],
+  ['acquired just before, by a clock that may be off', run, { origin: run, acquired_at: iso(-100) }],
+])('a lock that blocks a repeated request may be its result: %s', async (_, origin, holder) => {
+  expect(await repeated(origin, { id: 'lock', ...holder })).toBe('unanswered');
+});
+
+test.each<[string, Partial<KnownLock>]>([
+  ['of another run', { origin: 'https://ci.example.com/runs/2', acquired_at: since }],
+  ['of the same run, acquired before the first request', { origin: run, acquired_at: iso(-minute) }],
+])('a lock that blocks a repeated request is not its result: %s', async (_, holder) => {
+  expect(await repeated(run, { id: 'lock', ...holder })).toBe('held');
 });

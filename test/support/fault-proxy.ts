@@ -1,7 +1,5 @@
 import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises';
 import { problemMediaType, problemTypePrefix } from '../../src/interface/problem.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { listenHere } from './listen.ts';
@@ -45,12 +43,7 @@ export type Fault =
   | { readonly kind: 'done-then-cut' }
   | { readonly kind: 'done-then-silence' }
   | ({ readonly kind: 'done-then-answer' } & GivenAnswer)
-  /** The connection is cut in the middle of the response. */
-  | { readonly kind: 'done-then-truncated' }
-  /** The response arrives one byte at a time. */
-  | { readonly kind: 'done-then-drip'; readonly everyMs: number }
   /** The request reaches the service late, or the response reaches the client late. */
-  | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'held-back'; readonly until: Promise<unknown> }
   | { readonly kind: 'done-then-held-back'; readonly until: Promise<unknown> };
 
@@ -106,7 +99,7 @@ export const isRenewing = (passing: Passing): boolean =>
 export const isReleasing = ({ method, path }: Pick<Passing, 'method' | 'path'>): boolean =>
   method === 'DELETE' && path !== undefined;
 
-export const isGranted = (one: Passed): boolean => isLocking(one) && one.status === 201;
+const isGranted = (one: Passed): boolean => isLocking(one) && one.status === 201;
 
 /** The locks that a request acquired, with a lease or alone. */
 export function grantedBy(
@@ -217,22 +210,6 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
   };
 }
 
-/** A complete response, as sent over the wire. */
-function asBytes({ status, headers, body }: Answered): Buffer {
-  const fields = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' });
-  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} x\r\n${lines.join('')}\r\n`, 'latin1'), body]);
-}
-
-async function drip(bytes: Buffer, everyMs: number, socket: Socket | null): Promise<void> {
-  for (const byte of bytes) {
-    if (socket === null || socket.destroyed) return;
-    socket.write(Buffer.of(byte));
-    await (everyMs === 0 ? immediately() : sleep(everyMs));
-  }
-  socket?.end();
-}
-
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 /** Runs between the bundle and the service, and applies the faults of the test to requests. */
@@ -292,9 +269,6 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
         return;
       case 'answer':
         return give(fault);
-      case 'delay':
-        await sleep(fault.ms);
-        break;
       case 'held-back':
         await fault.until;
     }
@@ -312,13 +286,6 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
         await fault.until;
     }
     const told = asTold(answered, manner, isLocking(passing));
-    if (fault?.kind === 'done-then-truncated' || fault?.kind === 'done-then-drip') {
-      const bytes = asBytes(told);
-      const { socket } = response;
-      if (fault.kind === 'done-then-drip') return drip(bytes, fault.everyMs, socket);
-      socket?.write(bytes.subarray(0, bytes.length / 2), cut);
-      return;
-    }
     response.writeHead(told.status, told.headers).end(told.body);
   }
 

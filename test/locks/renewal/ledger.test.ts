@@ -35,25 +35,13 @@ describe('the expiry of a lock', () => {
   test.each<[string, readonly Entry[], readonly number[]]>([
     ['is that of its grant if nothing renews it', [grant('a')], [10]],
     ['is that of the last round', [grant('a'), renewed(3), renewed(6)], [16]],
-    [
-      'is that of the last round that did not leave it out',
-      [grant('a'), renewed(3), renewed(6, 'a'), renewed(7, 'a')],
-      [13],
-    ],
+    ['is that of the last round with it', [grant('a'), renewed(3), renewed(6, 'a'), renewed(7, 'a')], [13]],
     ['is that of its grant if all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
     ['is that of a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
     ['is that of its grant if the rounds are older', [renewed(3), grant('a', 5)], [15]],
     ['ignores the rounds of other steps', [grant('a'), { ...renewed(3), step: 't' }], [10]],
-    [
-      'is that of the last round after a grant with another ETag',
-      [grant('a'), renewed(3), grant('a', 6), renewed(6)],
-      [16],
-    ],
-    [
-      'is that of the round before it was lost',
-      [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)],
-      [13],
-    ],
+    ['is that of the last round after a new ETag', [grant('a'), renewed(3), grant('a', 6), renewed(6)], [16]],
+    ['is that of the round before its loss', [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)], [13]],
     ['is that of the round before its release started', [grant('a'), renewed(3), releasing('a', 5), renewed(6)], [13]],
   ])('%s', (_, entries, ends) => {
     expect(endsOf(entries)).toEqual(ends);

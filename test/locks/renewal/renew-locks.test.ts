@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CallOptions } from '../../../src/client/call.ts';
+import { createAcquireLock } from '../../../src/client/acquire-lock.ts';
+import { type CallOptions, createCall } from '../../../src/client/call.ts';
+import { type Client, createClient } from '../../../src/client/client.ts';
+import { createServerClock } from '../../../src/client/clock.ts';
+import { createEndpoints } from '../../../src/client/endpoints.ts';
+import { createLists } from '../../../src/client/lists.ts';
+import { createReleaseLock } from '../../../src/client/release-lock.ts';
+import { createRenewLock } from '../../../src/client/renew-lock.ts';
+import type { RawResponse } from '../../../src/client/response.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
@@ -14,7 +22,6 @@ import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
 import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
-import { createVirtualClient, rawResponse } from './virtual-client.ts';
 
 const second = 1_000;
 
@@ -70,6 +77,46 @@ const gatewayReplies = [
     body: { message: 'no Route matched with those values', request_id: '108134052a77553f758cf668b90e4c1d' },
   },
 ].map((reply): Reply => ({ ...reply, ofGateway: true }));
+
+type VirtualClientOptions = Pick<
+  CallOptions,
+  'baseUrl' | 'send' | 'clock' | 'sleep' | 'startTimer' | 'random' | 'timeoutMs' | 'retries'
+>;
+
+const never = new AbortController().signal;
+const silent = createClient({
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  credentials: { kind: 'static', token: 'wsa_virtual' },
+  userAgent: 'test',
+});
+
+/** A client with simulated time and service. Calls about syncs, hooks and tokens send no requests. */
+function createVirtualClient(options: VirtualClientOptions) {
+  const { baseUrl, clock } = options;
+  const serverClock = createServerClock(clock);
+  const call = createCall({
+    ...{ ...options, serverClock, headers: {}, secrets: [], closed: never },
+  });
+  const context = { call, endpoints: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const client: Client = {
+    ...silent,
+    ...createLists(context),
+    serverNow: serverClock.now,
+    acquireLock: createAcquireLock(context),
+    releaseLock: createReleaseLock(context),
+    renewLock: createRenewLock(context),
+  };
+  return client;
+}
+
+/** A response as sent over the wire: with a page if the body is text, and with JSON otherwise. */
+const rawResponse = (status: number, body?: unknown, headers: RawResponse['headers'] = {}): RawResponse => ({
+  status,
+  headers,
+  bytes: Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
+  tooLarge: false,
+  mayBeTruncated: false,
+});
 
 /** The real loop and client, a service in memory, and virtual time. */
 async function renewing({
@@ -148,7 +195,7 @@ async function renewing({
   };
   const baseUrl = new URL(place.service);
   const attempts = { timeoutMs: attemptMs(ttlSeconds * second), retries: 1_000 };
-  const { client } = createVirtualClient({ ...attempts, baseUrl, send, clock, sleep, startTimer, random });
+  const client = createVirtualClient({ ...attempts, baseUrl, send, clock, sleep, startTimer, random });
 
   for (const [ms, event] of [...events, [untilMs, stop] as const]) {
     startTimer(ms, () => {
