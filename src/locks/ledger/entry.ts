@@ -33,9 +33,6 @@ export function lifetimeMs({ at, lock }: Pick<Grant, 'at' | 'lock'>, { seconds }
   return Math.min(seconds * 1_000, ...lifetimes);
 }
 
-/** The location of a lock: a job may use several services and workspaces. */
-export type LockLocation = Pick<Intent, 'service' | 'workspace' | 'path'>;
-
 type Shapes = typeof shapes;
 
 /** A line of the ledger. Its times are by the clock of the service, once that is known. */
