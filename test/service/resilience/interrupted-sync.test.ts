@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
-import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
@@ -14,6 +14,8 @@ import { whyNoClient } from '../lfs/desk.ts';
 beforeEach((context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
 });
+
+type LfsStore = Awaited<ReturnType<typeof startLfsStore>>;
 
 /** Starts a sync of this number of LFS objects from a store that behaves as told. */
 async function startSync(count: number, behave: (store: LfsStore) => LfsStore['behaviour']['download']) {
