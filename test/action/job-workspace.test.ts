@@ -100,6 +100,8 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
     expect(await problemsOf(operation, [inGame], { 'base-url': elsewhere.service })).toEqual([
       `Input \`workspace\` is missing. ${reason}`,
     ]);
+    const [ofOther] = await problemsOf(operation, [inGame], { locks: handoff(grantOf('b')) });
+    expect(ofOther).toContain('This job did not take all locks that the step names');
   });
 
   test('are taken from a lock on a plain http service only with `allow-http`', async () => {

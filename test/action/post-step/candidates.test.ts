@@ -28,7 +28,8 @@ const acquired: Entry = { kind: 'acquired', ...place, step: 's', at };
 describe('the locks that a step must release', () => {
   const released: Entry = { kind: 'ended', ...addressOf('b'), id: 'lock_b', at };
   const begun: Entry = { kind: 'releasing', ...addressOf('a'), id: 'lock_a', at };
-  const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
+  const step = 'other';
+  const others = [intentOf('b', { step }), grantOf('b', { step }), intentOf('c', { step })];
 
   test.each<[string, readonly Entry[], held: readonly string[], unanswered: readonly string[]]>([
     ['include granted locks that are not released yet', [...a, intentOf('b'), grantOf('b'), released], ['a'], []],

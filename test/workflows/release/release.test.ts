@@ -6,6 +6,7 @@ import { type ReleaseScene, releaseScene } from './scene.ts';
 const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
 const oneFile = 'workspace-service.mjs';
 const executable = 'workspace-service-linux-x64';
+const assetsOf = (version: string) => [archive(version), executable, oneFile, `${oneFile}.gz`];
 
 /** Publishes a valid version. */
 async function release(scene: ReleaseScene, version: string, branch?: string, from?: string): Promise<void> {
@@ -33,7 +34,7 @@ test('compares, attests and publishes a first release', async () => {
     'v1.0.0': {
       ...{ draft: false, immutable: true, prerelease: false },
       notes: `- What 1.0.0 brings.\n\nThe image of the service: \`${image}\``,
-      assets: [archive('1.0.0'), executable, oneFile],
+      assets: assetsOf('1.0.0'),
     },
   });
   expect(scene.gh.latest()).toBe('v1.0.0');
@@ -44,6 +45,7 @@ test('compares, attests and publishes a first release', async () => {
     `release-assets/${archive('1.0.0')}`,
     `release-assets/${executable}`,
     `release-assets/${oneFile}`,
+    `release-assets/${oneFile}.gz`,
   ]);
   expect(String(scene.gh.asset('v1.0.0', oneFile))).toBe(`The command in ${digest}`);
   expect(String(scene.gh.asset('v1.0.0', executable))).toBe(`The executable of ${digest}`);
@@ -81,7 +83,7 @@ test('with RELEASE_BY_HAND, a person publishes the complete draft, and the repea
   expect(scene.gh.releases()['v1.0.0']).toMatchObject({
     draft: true,
     immutable: false,
-    assets: [archive('1.0.0'), executable, oneFile],
+    assets: assetsOf('1.0.0'),
   });
 
   scene.gh.publishByHand('v1.0.0');
@@ -104,7 +106,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     scene.gh.failOnce(place);
     expect((await scene.publish(`v${version}`)).result, place).toBe('failure');
     if (place === 'release edit') {
-      const draft = { draft: true, immutable: false, assets: [archive(version), executable, oneFile] };
+      const draft = { draft: true, immutable: false, assets: assetsOf(version) };
       expect(scene.gh.releases()[`v${version}`], 'all files are there before it is published').toMatchObject(draft);
     }
     const { result, log } = await scene.publish(`v${version}`);
@@ -112,7 +114,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
     expect(scene.gh.releases()[`v${version}`]).toMatchObject({
       draft: false,
       immutable: true,
-      assets: [archive(version), executable, oneFile],
+      assets: assetsOf(version),
     });
   }
 
