@@ -37,7 +37,6 @@ const slow = [
   'scenarios/any-of-several',
   'scenarios/cancelled',
   'scenarios/several-steps',
-  'scenarios/silent-at-deadline',
   'scenarios/wrong-clock',
 ];
 
@@ -83,7 +82,7 @@ const all = [
   'test/service/lfs/garbage.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
-  'test/service/webhooks/{deliver-limits,ordering}.test.ts',
+  'test/service/webhooks/ordering.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',
   'test/fire/*.test.ts',

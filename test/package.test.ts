@@ -28,6 +28,7 @@ const npm = (args: readonly string[], cwd: string) =>
 const folder = folderOfTests();
 let tarball: string;
 let files: string[];
+let packedBytes: number;
 let commit: string;
 
 /** Packs a copy, because packing rebuilds, and other tests use the build. */
@@ -45,8 +46,9 @@ beforeAll(async () => {
   gitAt(copy, 'commit', '--quiet', '--message', 'A commit');
   commit = gitAt(copy, 'rev-parse', '--short=12', 'HEAD').trim();
   const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], copy);
-  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
+  const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(stdout);
   tarball = join(folder, packed?.filename ?? '');
+  packedBytes = packed?.size ?? Number.NaN;
   files = packed?.files.map(({ path }) => path).toSorted() ?? [];
 });
 
@@ -56,6 +58,11 @@ test('the package holds the command, what it runs, the documentation, and nothin
     /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$|^(docs|deploy)\/.+/.test(path);
   expect(files.filter((path) => !documentation(path))).toEqual(named.toSorted());
   expect(files.filter((path) => documentation(path) && /\.(ts|js)$/.test(path))).toEqual([]);
+});
+
+test('the package is a small download, without pictures of the pages', () => {
+  expect(packedBytes).toBeLessThan(700_000);
+  expect(files.filter((path) => path.endsWith('.png'))).toEqual([]);
 });
 
 test('the promised Node is new enough for every package, so that npm has no warning about it', async () => {

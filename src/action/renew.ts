@@ -1,6 +1,6 @@
 import './node-version.ts';
 
-import { watch as watchFiles, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
@@ -67,7 +67,7 @@ async function renew({
     follow: followLedger(ledgerFile),
     isWorkerGone: () => worker !== undefined && isGone(worker),
     onStart: reportStart,
-    watch: (onChange: () => void) => watchLedger(ledgerFile, onChange),
+    watch: poll,
   };
   const job = { service: connection.baseUrl, workspace, step };
   if (task.hasLost && cancels !== undefined) cancelling = cancel(cancels);
@@ -102,30 +102,12 @@ function reportStart(): void {
   }
 }
 
-/** The exit of the worker sends no event, and some file systems report no changes. */
-const pollMs = 1_000;
+/** Neither the exit of the worker nor, on some file systems, a change of the ledger sends an event. */
+const pollMs = 100;
 
-/** Lines written within this time are read together. */
-const settleMs = 10;
-
-function watchLedger(file: string, onChange: () => void): () => void {
-  const timer = setInterval(onChange, pollMs);
-  let pending: NodeJS.Timeout | undefined;
-  const notifySoon = (): void => {
-    pending ??= setTimeout(() => {
-      pending = undefined;
-      onChange();
-    }, settleMs);
-  };
-  try {
-    watchFiles(file, { persistent: false }, notifySoon).on('error', () => undefined);
-  } catch {
-    // The timer still checks the ledger.
-  }
-  return () => {
-    clearInterval(timer);
-    clearTimeout(pending);
-  };
+function poll(look: () => void): () => void {
+  const timer = setInterval(look, pollMs);
+  return () => clearInterval(timer);
 }
 
 /** Undefined if the text was truncated because the step was killed while writing it. */

@@ -68,7 +68,7 @@ function documentOf(checked: readonly CheckedPath[]) {
   const advice = 'Lock free paths with "workspace-service lock take PATH", and wait for others with --wait 15m.';
   return {
     document: { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) },
-    failure: refused.length === 0 ? undefined : `You do not hold ${of}. ${advice}`,
+    failure: refused.length === 0 ? undefined : `You do not hold the lock on ${of}. ${advice}`,
   };
 }
 

@@ -11,13 +11,13 @@ import {
 import type { Clock, ServerClock } from './clock.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
 import { createSemaphore } from './in-parallel.ts';
-import { refusalOf, retryAfterHeader } from './refusal.ts';
+import { refusalOf } from './refusal.ts';
 import type { AnsweredCall, Call, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
 import { sentRequest, unsendableHeader } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
-import { createThrottle, nextStep, type Throttle } from './retry.ts';
+import { nextStep } from './retry.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
-import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
+import { type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
@@ -48,28 +48,20 @@ export interface CallOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/**
- * Every request goes through here: it waits while the rate limit is reached, and is sent and retried until there is a final
- * response.
- */
+/** Every request goes through here: it is sent and retried until there is a final response. */
 export function createCall(options: CallOptions): Call {
   const { clock, random } = options;
-  const throttle = createThrottle(random);
   // A request that pauses before its next attempt delays no other.
   const enterConnection = createSemaphore(options.maxConnections ?? maxConnections);
-  const attempt = createAttempt(options, throttle);
+  const attempt = createAttempt(options);
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
-  /** The last response that refused a request because of the rate limit. */
-  let limitedBy: Refused | undefined;
 
   return async function call(request: Request, within: CallLimits): Promise<CallResult> {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { secrets = [] } = request;
     const once = request.attempts === 'once';
-    // A release never waits for requests that acquire more.
-    const throttled = request.throttled ?? request.method !== 'DELETE';
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
       ...{ attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true },
@@ -89,11 +81,7 @@ export function createCall(options: CallOptions): Call {
         const issued = await source?.get(within, limit.signal);
         if (issued?.kind === 'failed') return giveUp(issued.failure);
         if (issued?.kind === 'token') useToken(issued.token);
-        const release = await admit();
-        if (release === 'too-late') {
-          const retryAfterMs = limitedBy?.retryAfterMs && throttle.refusedUntil() - clock();
-          return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
-        }
+        const release = await enterConnection(limit.signal);
         // Time may have run out while waiting for the connection.
         if (release === undefined || isInterrupted()) {
           release?.();
@@ -102,7 +90,7 @@ export function createCall(options: CallOptions): Call {
 
         state.firstSentAt ??= clock();
         state.attempts += 1;
-        const result = await attempt(state, { request, throttled, signal: limit.signal }).finally(release);
+        const result = await attempt(state, request, limit.signal).finally(release);
         if (result?.kind === 'answered') {
           const { response } = result;
           if (issued?.kind !== 'token' || response.status !== 401) return answered(options, state, response);
@@ -132,33 +120,16 @@ export function createCall(options: CallOptions): Call {
       state.sanitizer = sanitizerFor(secrets, token);
     }
 
-    /** Waits for a connection, which must then be released, and while the rate limit is reached. */
-    async function admit(): Promise<(() => void) | 'too-late' | undefined> {
-      for (;;) {
-        const release = await enterConnection(limit.signal);
-        const delayMs = throttled ? throttle.refusedUntil() - clock() : 0;
-        if (release === undefined || delayMs <= 0) return release;
-        // Requests that are not throttled may use the connection meanwhile.
-        release();
-        if (clock() + delayMs >= deadline) return 'too-late';
-        await options.sleep(delayMs, limit.signal);
-      }
-    }
-
     /** Waits before the next attempt. Returns the reason if another one would not help. */
     async function pauseAfter(failed: FailedAttempt): Promise<RequestFailure | undefined> {
       const { failure, retry } = failed;
       state.last = failure;
       state.failures += 1;
       if (retry === 'failed') state.counted += 1;
-      // Requests that were refused because of the rate limit wait for it together, before they are sent.
-      const waitsTogether = throttled && retry === 'limited';
-      if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
       const next = nextStep(failed, state, {
         retries: once ? 0 : options.retries,
         once,
         timeLeftMs: deadline - clock(),
-        limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
         maxBackoffMs: within.maxBackoffMs,
         isLastChance: within.isLastChance,
         random,
@@ -168,7 +139,7 @@ export function createCall(options: CallOptions): Call {
       const { reason, request: sentBefore } = errorOf(options, state, failure);
       const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
       options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
-      if (!waitsTogether) await options.sleep(next.retry.delayMs, limit.signal);
+      await options.sleep(next.retry.delayMs, limit.signal);
       return undefined;
     }
 
@@ -224,30 +195,23 @@ function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure
   return new ServiceError({ method: sent.method, path, attempts, server }, failure);
 }
 
-interface AttemptContext {
-  readonly request: Request;
-  readonly throttled: boolean;
-  /** Aborted when the complete call is interrupted. */
-  readonly signal: AbortSignal;
-}
-
 type Attempted = AttemptResult | undefined;
 
-function createAttempt(options: CallOptions, throttle: Throttle) {
-  const { baseUrl, server, send, timeoutMs, clock, serverClock, startTimer, onResponse } = options;
+function createAttempt(options: CallOptions) {
+  const { baseUrl, server, send, timeoutMs, serverClock, startTimer, onResponse } = options;
   const marks = server === undefined ? createMarks(options.marks) : noMarks;
 
   /**
    * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
    * request again with raw ones. Undefined if the complete call was interrupted first.
    */
-  return async function attempt(state: CallState, context: AttemptContext): Promise<Attempted> {
-    const { target, otherTarget } = context.request;
-    const encoded = await sendOnce(state, target, context);
+  return async function attempt(state: CallState, request: Request, signal: AbortSignal): Promise<Attempted> {
+    const { target, otherTarget } = request;
+    const encoded = await sendOnce(state, target, request, signal);
     if (otherTarget === undefined || encoded.response === undefined || !rejectsSlashes(encoded.response)) {
       return encoded.result;
     }
-    const raw = await sendOnce(state, otherTarget, context);
+    const raw = await sendOnce(state, otherTarget, request, signal);
     if (!isBetter(encoded.result, raw.result)) return raw.result;
     state.sent = { ...state.sent, target };
     return encoded.result;
@@ -256,16 +220,18 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
   async function sendOnce(
     state: CallState,
     target: string,
-    { request, throttled, signal }: AttemptContext,
+    request: Request,
+    signal: AbortSignal,
   ): Promise<{ readonly response?: ClientResponse; readonly result: Attempted }> {
     state.sent = { ...state.sent, target };
-    const sentAt = clock();
     const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
     const limit = startTimeLimit(limitMs, [signal], startTimer);
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       const response = parseResponse(received, state.sanitizer);
-      observe(response, sentAt, throttled);
+      serverClock.observe(response.headers);
+      onResponse?.(response);
+      marks.observe(response);
       const context = { baseUrl, serverNow: serverClock.now(), request, keyMayHaveArrived: state.mayBeDone, marks };
       return { response, result: classifyResponse(response, context) };
     } catch (error) {
@@ -280,16 +246,6 @@ function createAttempt(options: CallOptions, throttle: Throttle) {
     } finally {
       limit.stop();
     }
-  }
-
-  /** Updates the clock and the rate limit from a response before the next request gets the connection. */
-  function observe(response: ClientResponse, sentAt: number, throttled: boolean): void {
-    serverClock.observe(response.headers);
-    onResponse?.(response);
-    marks.observe(response);
-    if (!throttled) return;
-    if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
-    else throttle.onUnlimited();
   }
 }
 

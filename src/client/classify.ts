@@ -45,7 +45,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
-    const isFinal = !isDisputed(status) || isOwnProblem(response) || marks.isFromService(response);
+    const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
     if (isFinal) return { kind: 'answered', response };
     return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
@@ -111,10 +111,12 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
   [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
 
 /**
- * Status codes that gateways send in place of a service: they have no route to it, require a login, or show a
- * maintenance page. Some do so after the service has done the work, to replace a 502.
+ * Gateways send these in place of a service: they have no route to it, require a login, or show a maintenance page. Some
+ * do so after the service has done the work, to replace a 502. Other refusals in JSON are about the request, such as
+ * those of the token endpoint; a permanent redirect means a wrong base URL.
  */
-const isDisputed = (status: number): boolean => [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status);
+const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
+  [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) || (status >= 400 && body.kind !== 'json');
 
 const bearsMarks = (response: ClientResponse): boolean =>
   isOwnProblem(response) ||

@@ -29,8 +29,6 @@ export interface Request {
   readonly keySentBefore?: boolean;
   /** The request is not sent again after an attempt that may have taken effect. */
   readonly attempts?: 'once' | undefined;
-  /** False to send it at once, even if the rate limit is reached. By default, that is only done for a release. */
-  readonly throttled?: boolean | undefined;
   /** Additional time for the response, if the request asks the service to wait. */
   readonly responseDelayMs?: number;
   readonly secrets?: readonly string[];

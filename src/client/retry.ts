@@ -7,8 +7,6 @@ interface RetryLimits {
   /** No retry after an attempt that may have taken effect. */
   readonly once: boolean;
   readonly timeLeftMs: number;
-  /** The pause that all requests share because of the rate limit; undefined if this one waits on its own. */
-  readonly limitedForMs: number | undefined;
   readonly maxBackoffMs: number | undefined;
   readonly isLastChance?: boolean | undefined;
   readonly random: () => number;
@@ -20,11 +18,11 @@ type NextStep =
 
 export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
   const { failure, retry, retryAfterMs } = failed;
-  const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, isLastChance, random } = limits;
+  const { retries, once, timeLeftMs, maxBackoffMs, isLastChance, random } = limits;
   if (retry === undefined || progress.counted > retries || (once && progress.mayBeDone)) {
     return { kind: 'give-up', failure };
   }
-  const askedMs = limitedForMs ?? backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
+  const askedMs = backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
   const isTooLate = askedMs >= timeLeftMs && isLastChance === true;
   const delayMs = isTooLate ? backoff(progress.failures, undefined, random, maxBackoffMs) : askedMs;
   if (delayMs < timeLeftMs) return { kind: 'retry', retry: { kind: retry, delayMs } };
@@ -87,33 +85,3 @@ const maxLastAttemptMs = 5_000;
  */
 export const lastAttemptMs = (previousElapsedMs: number): number =>
   Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousElapsedMs));
-
-export type Throttle = ReturnType<typeof createThrottle>;
-
-/** Holds back all requests of a client after one was refused with 429: the limit applies to its token. */
-export function createThrottle(random: () => number) {
-  let refusedUntil = Number.NEGATIVE_INFINITY;
-  let refusedAt = Number.NEGATIVE_INFINITY;
-  /** Requests refused together count as one refusal and share one random delay. */
-  let sharedJitter = 0;
-  let refusals = 0;
-
-  return {
-    /** The end of the pause after a refusal; in the past if there is none. */
-    refusedUntil: (): number => refusedUntil,
-
-    onRefusal(sentAt: number, retryAfterMs: number | undefined, now: number): void {
-      if (sentAt >= refusedAt) {
-        refusedAt = now;
-        refusals += 1;
-        sharedJitter = random();
-      }
-      refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => sharedJitter));
-    },
-
-    /** Records any other response. */
-    onUnlimited(): void {
-      refusals = 0;
-    },
-  };
-}

@@ -255,13 +255,13 @@ function adviceOnRefusal({ status, isRecognized, isOwnProblem, message, missingS
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
+  if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
+    return ' This port expects https: begin the base URL with https://.';
+  }
   if (!isRecognized) {
     return status === 404
       ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'
       : ' Check the URL, and any gateway in front of the service: it may have answered in its place.';
-  }
-  if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
-    return ' This port expects https: begin the base URL with https://.';
   }
   if (status === 404 && (!isOwnProblem || message === undefined || noSuchRoute.test(message))) {
     return ' Check the base URL, whose path may be wrong, and the id of the workspace.';

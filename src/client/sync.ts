@@ -54,13 +54,8 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
-    /** The last status request before a deadline does not wait for the rate limit: `throttled` is false. */
-    async syncStatus(
-      target: SyncStatusTarget,
-      within: CallLimits,
-      { throttled = true }: { readonly throttled?: boolean } = {},
-    ): Promise<SyncReport> {
-      return reportOf(expectSuccess(await call({ method: 'GET', target, throttled, expect: expectSync }, within)));
+    async syncStatus(target: SyncStatusTarget, within: CallLimits): Promise<SyncReport> {
+      return reportOf(expectSuccess(await call({ method: 'GET', target, expect: expectSync }, within)));
     },
   };
 }

@@ -45,6 +45,10 @@ describe('action.yml', () => {
 
   test('is valid for the Marketplace, for the runner and for the language service', async () => {
     expect(action.description.length).toBeLessThanOrEqual(125);
+    // The runner refuses a file with an expression anywhere but in a default.
+    expect(content.match(/^.*\$\{\{.*$/gm)).toEqual([
+      expect.stringMatching(/^ {4}default: \$\{\{ github\.token \}\}$/),
+    ]);
     expect((await readActionFile()).inputs.size).toBe(Object.keys(inputTable).length);
     expect(await findingsIn('action.yml', content)).toEqual([]);
   });

@@ -86,17 +86,19 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
 
   test('are required as inputs if the job has locks in several places, and the error lists the places', async () => {
     expect(await problemsOf(operation, [inGame, grantOf('a', { ...elsewhere, key: 'elsewhere' })])).toEqual([
-      'Input `base-url` is missing. This job has locks on several services: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service.',
+      'Input `base-url` is missing. This job has locks in several places: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service and workspace.',
     ]);
   });
 
   test('are required as inputs if no step has locked anything', async () => {
+    const reason =
+      'No step of this job has locked anything there, so name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
     expect(await problemsOf(operation, [])).toEqual([
-      'Input `base-url` is missing. No step of this job has locked anything, so the step must name the service, such as https://workspaces.example.com/v1.',
-      'Input `workspace` is missing. No step of this job has locked anything, so the step must name the workspace. `operation: list-workspaces` lists the workspaces.',
+      `Input \`base-url\` is missing. ${reason}`,
+      `Input \`workspace\` is missing. ${reason}`,
     ]);
     expect(await problemsOf(operation, [inGame], { 'base-url': elsewhere.service })).toEqual([
-      expect.stringMatching(/^Input `workspace` is missing\. No step of this job has locked anything on this service,/),
+      `Input \`workspace\` is missing. ${reason}`,
     ]);
   });
 

@@ -52,21 +52,6 @@ test('the archive contains only the action, its license and its README', () => {
   ]);
 });
 
-test('the bundle consists of few files', () => {
-  expect(files.filter((file) => !isChunk(file))).toEqual([
-    'action.yml',
-    'index.js',
-    'licenses.txt',
-    'package.json',
-    'post/index.js',
-    'post/licenses.txt',
-    'renew/index.js',
-    'renew/licenses.txt',
-  ]);
-  // One chunk for each operation, for shared code, and for the identity, the ledger and the locks of the job.
-  expect(files.filter((file) => isChunk(file) && !file.includes('/')).length).toBeLessThanOrEqual(16);
-});
-
 test.each(['', 'post/', 'renew/'])('every chunk of dist/%s is loaded by a file next to it', async (folder) => {
   const beside = files.filter(
     (file) => file.endsWith('.js') && file.startsWith(folder) && !/\//.test(file.slice(folder.length)),

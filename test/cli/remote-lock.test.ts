@@ -440,7 +440,7 @@ describe('lock check --staged', () => {
     git('add', '--all');
     expect((await commit('ada')).committed).toBe(false);
     await lockHere('ada', 'take', 'Content/Ä "Gate".uasset');
-    expect((await commit('bob')).told).toContain('You do not hold 1 of 1 path.');
+    expect((await commit('bob')).told).toContain('You do not hold the lock on 1 of 1 path.');
     expect(await commit('ada')).toEqual({ committed: true, told: '' });
   });
 
@@ -458,7 +458,7 @@ describe('lock check --staged', () => {
     expect(told).toContain('Content/Ä "Gate".uasset is free.');
     expect(told).not.toContain('Content/Moved.uasset');
     expect(told).toMatch(
-      /You do not hold 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
+      /You do not hold the lock on 3 of 4 paths\. Lock free paths with "workspace-service lock take PATH", and wait for others with/,
     );
   });
 

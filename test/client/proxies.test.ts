@@ -1,10 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import type { OtherServerOptions } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy resolves: it leads every tunnel to this machine. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createThrottle } from '../../src/client/retry.ts';
-import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
+import { inTurn, json, nothing } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, lockPath, ofKind, start, ttl } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });
@@ -53,17 +52,6 @@ describe('a refusal by the rate limit', () => {
   });
 });
 
-test('a Retry-After beyond the deadline ends all calls at once, even unsent ones', async () => {
-  const { server, client } = await clientOf(inTurn(nothing(429, { 'retry-after': '600' }), silence));
-  for (const _ of [1, 2]) {
-    const error = await errorOf(client.ask());
-    expect(error.failure).toMatchObject({ kind: 'deadline', last: { status: 429 } });
-    expect(error.message).toMatch(/The service asked to wait (10|11) min, longer than the time left \(/);
-  }
-  expect(server.requests).toHaveLength(1);
-  expect(client.sleeps).toEqual([]);
-});
-
 test('a release does not wait for the rate limit of other requests', async () => {
   let now = start;
   const paused = Promise.withResolvers<void>();
@@ -85,26 +73,4 @@ test('a release does not wait for the rate limit of other requests', async () =>
   expect(await client.releaseLock(onPath('b'), client.within())).toEqual({ kind: 'released' });
   paused.resolve();
   ofKind(await waiting, 'acquired');
-});
-
-test('a refusal pauses the other requests of the client, for as long as the service asks', async () => {
-  const { server, client } = await clientOf(inTurn(nothing(429, { 'retry-after': '5' }), fine));
-  const [first] = await Promise.all([client.ask(), client.ask()]);
-  expect(first.items).toHaveLength(1);
-  await client.ask();
-  expect(server.requests.length).toBeLessThanOrEqual(4);
-  expect(client.sleeps[0]).toBeCloseTo(5_125, -2);
-});
-
-test('pauses longer after each consecutive refusal, and starts over after a success', () => {
-  const throttle = createThrottle(() => 0);
-  const pauseAfterRefusal = (now: number): number => {
-    throttle.onRefusal(now, undefined, now);
-    // Requests that were refused at the same time add nothing.
-    throttle.onRefusal(now - 1, undefined, now);
-    return throttle.refusedUntil() - now;
-  };
-  expect([0, 1, 2, 3].map((turn) => pauseAfterRefusal(turn * 60 * second))).toEqual([250, 500, 1_000, 2_000]);
-  throttle.onUnlimited();
-  expect(pauseAfterRefusal(600 * second)).toBe(250);
 });

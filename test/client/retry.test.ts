@@ -109,12 +109,4 @@ describe('the step after a failed attempt', () => {
     const next = nextStep(asked, first, { ...limits, isLastChance: true });
     expect(next).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
   });
-
-  test('waits for the rate limit as long as all refused requests do', () => {
-    const limited = { ...timeout, retry: 'limited' } as const;
-    expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
-      kind: 'retry',
-      retry: { kind: 'limited', delayMs: 7_000 },
-    });
-  });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isTransient } from '../../src/client/client.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
@@ -59,14 +60,17 @@ test.each<[string, Answer, object]>([
 test.each<[string, Answer]>([
   ['a 409 of a gateway', nothing(409)],
   ['a 404 of a gateway', page(404)],
+  ['a 400 of a gateway', page(400)],
+  ['a 413 of a gateway', nothing(413)],
   ['a 502', nothing(502)],
   ['a lost connection', hangUp],
   ['a page', page(200)],
-])('%s leaves a request that waits unanswered, after one attempt', async (_, answer) => {
+])('%s leaves a request that waits unanswered after one attempt, to be repeated', async (_, answer) => {
   const { server, client } = await clientOf((response, asked) =>
     (asked.method === 'GET' ? json(200, [locked.lock]) : answer)(response, asked),
   );
-  ofKind(await client.acquireLock(request, client.within()), 'unanswered');
+  const { error } = ofKind(await client.acquireLock(request, client.within()), 'unanswered');
+  expect(isTransient(error)).toBe(true);
   expect(server.requests).toHaveLength(1);
 });
 

@@ -180,19 +180,6 @@ test('a backup restores onto an empty machine, and the next sync fetches the mir
   expect((await syncSample()).received_objects).toBeGreaterThan(0);
 });
 
-test('a sync fetches a removed mirror again in full', async () => {
-  await start();
-  await syncSample();
-  expect(await service.stop()).toBe(0);
-  const mirrors = join(folder, 'mirrors');
-  expect(await readdir(mirrors)).toEqual(['sample.git']);
-  const replaced = { ...places(), 'game.git': 'sample.git' };
-  await runSnippet(snippetWith(selfHosting, '--recursive'), { replaced });
-  expect(await readdir(mirrors)).toEqual([]);
-  await start();
-  expect((await syncSample()).received_objects).toBeGreaterThan(0);
-});
-
 test.skipIf(postgresServer === undefined)(
   'the data of a service on SQLite moves to PostgreSQL and back (needs TEST_DATABASE_URL)',
   async () => {

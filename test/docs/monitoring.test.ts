@@ -10,7 +10,7 @@ import { commandEnvironment, runMain, startMain } from '../command/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { codeIn, deploy, section, selfHosting, shipped } from './pages.ts';
+import { deploy, shipped } from './pages.ts';
 
 const folder = folderOfTests();
 const alertsFile = fileURLToPath(new URL('alerts.yaml', deploy));
@@ -59,13 +59,6 @@ afterAll(() => service.stop());
 
 const types = () => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
 const linesOf = (name: string) => text.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line));
-
-test('the metrics about the database exist, and are no counters of an instance', () => {
-  const documented = codeIn(section(selfHosting, 'Metrics').text).filter((name) => /^workspace_/.test(name));
-  const gauges = types().filter(({ type }) => type === 'gauge');
-  expect(documented.length).toBeGreaterThan(3);
-  expect(gauges.map(({ name }) => name)).toEqual(expect.arrayContaining(documented));
-});
 
 /** Fails with the output of promtool if it complains. */
 function promtool(context: TestContext, args: readonly string[], input?: string): void {

@@ -3,15 +3,8 @@ import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { flagName } from '../../src/command/flags.ts';
-import { allCommands } from '../../src/main.ts';
 import { readOnly } from '../command/run-main.ts';
 import { codeIn, ourAction, type Page, pages, readme, readPage, snippets } from './pages.ts';
-
-const commands = (await allCommands()).map((command) => ({
-  name: command.name,
-  flags: Object.keys(command.flags).map(flagName),
-}));
 
 const rootUrl = new URL('../../', import.meta.url).href;
 
@@ -72,29 +65,6 @@ describe.each(pages)('$name', (page) => {
       const environment = { ...remote, ...address };
       const { code, stderr } = await readOnly(line.split(' ').slice(1), environment);
       expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' });
-    }
-  });
-});
-
-/** The other pages also name flags of npm scripts. */
-const aboutTheService = pages.filter(
-  ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
-);
-
-describe.each(aboutTheService)('$name', (page) => {
-  test('names only commands and flags that exist', () => {
-    const flags = new Set([...commands.flatMap(({ flags }) => flags), 'help']);
-    const groups = new Set(commands.map(({ name }) => name.split(' ')[0]));
-    for (const code of codeIn(page.text)) {
-      const [first, second, ...rest] = code.split(' ');
-      if (groups.has(first) && second !== undefined && /^[a-z]/.test(second)) {
-        expect(commands.map(({ name }) => name)).toContain(`${first} ${second}`);
-        const command = commands.find(({ name }) => name === `${first} ${second}`);
-        const known = command?.flags;
-        for (const word of rest) if (word.startsWith('--')) expect(known, code).toContain(word.slice(2));
-      }
-      const [, flag] = /^--([a-z-]+)/.exec(code) ?? [];
-      if (flag !== undefined) expect(flags, code).toContain(flag);
     }
   });
 });

@@ -10,11 +10,11 @@ import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/loc
 import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
 import { pathLike } from '../interface/texts.ts';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { runs } from '../support/runs.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
@@ -188,17 +188,6 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       expect({ status, type: headers['content-type'] }).toEqual({ status: 413, type: problemMediaType });
       expect(problem.detail).toContain('1048576');
     }
-  });
-
-  test('the service receives the headers of the client, and its IP address once', async () => {
-    const client = { 'idempotency-key': 'one', referer: 'https://ci.example.com/1' };
-    const headers = { ...client, 'x-forwarded-for': '198.51.100.1' };
-    await send('GET', '/v1/workspaces', { headers });
-    const [head = ''] = tap.heads();
-    expect(head.toLowerCase()).toContain('\r\nidempotency-key: one\r\n');
-    expect(head.toLowerCase()).toContain('\r\nreferer: https://ci.example.com/1\r\n');
-    expect(head.match(/^x-forwarded-for:.*/gim)).toEqual([expect.stringMatching(/^x-forwarded-for: 127\.0\.0\.1$/i)]);
-    expect(head).not.toMatch(/^(forwarded|via|x-real)/im);
   });
 
   test.each<readonly [string, Readonly<Record<string, string>>]>([

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { nothing, reset } from '../support/other-servers/responses.ts';
@@ -15,6 +14,7 @@ import {
   programOf,
   startReverseProxy,
 } from '../support/reverse-proxy.ts';
+import { selfSigned } from '../support/self-signed.ts';
 
 const { cert, key } = selfSigned('localhost');
 const methods = ['GET', 'POST', 'DELETE'] as const;
@@ -80,12 +80,6 @@ describe.each([
     const send = await startProxy(withSecond(instances[0].port), instances[1].port);
     expect(await send(method)).toBe(502);
     expect(instances.flatMap(({ received }) => received)).toEqual([method]);
-  });
-
-  test('repeats a GET whose response was lost', async () => {
-    const [bad, good] = [await startInstance({ breaks: true }), await startInstance()];
-    const send = await startProxy(withSecond(good.port), bad.port);
-    for (let times = 0; times < 4; times += 1) expect(await send('GET')).toBe(200);
   });
 });
 

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import {
   type GitHubApi,
@@ -16,6 +15,7 @@ import { startOtherServer } from '../support/other-servers/start-other-server.ts
 import { pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { openScene, type SceneJobOptions } from './scene.ts';
 
 const scene = openScene();

@@ -45,7 +45,7 @@ describe('check and unlock', () => {
     for (const result of [await check(job), await unlock(job)]) {
       expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
       expect(errorsOf(result)).toEqual([
-        'Input `workspace` is missing. This job has locks in several workspaces: <workspace> on http://127.0.0.1:<port>/v1, <workspace> on http://127.0.0.1:<port>/v1. Use one step for each, and name its workspace.',
+        'Input `workspace` is missing. This job has locks in several places: <workspace> on http://127.0.0.1:<port>/v1, <workspace> on http://127.0.0.1:<port>/v1. Use one step for each, and name its service and workspace.',
       ]);
       expect(result.annotations[0]?.message).toContain(one);
     }
@@ -66,7 +66,7 @@ describe('check and unlock', () => {
     for (const result of [await check(second, { locks }), await unlock(second, { locks })]) {
       expect(result.conclusion).toBe('failure');
       expect(errorsOf(result)).toEqual([
-        expect.stringMatching(/^Input `base-url` is missing\. Not all locks that the step names belong to/),
+        expect.stringMatching(/^Input `base-url` is missing\. This job did not take all locks that the step names/),
         expect.stringMatching(/^Input `workspace` is missing\./),
       ]);
     }

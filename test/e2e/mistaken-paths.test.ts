@@ -33,8 +33,6 @@ describe('lock', () => {
   });
 });
 
-describe('list-locks', () => {});
-
 describe('unlock', () => {
   test('warns about a path that is neither a file nor a lock of the job, but not about a lock without a file', async () => {
     const { workspace, job } = await jobWithCheckout();

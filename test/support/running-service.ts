@@ -31,8 +31,6 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string | Uint8Array<ArrayBuffer>;
-  /** Reads only the head of a response that may never end. */
-  readonly mayBeEndless?: boolean;
   /** Cancels the request. */
   readonly signal?: AbortSignal;
 }
@@ -75,9 +73,7 @@ export async function ask(base: string, method: string, path: string, given: Ask
   });
   asked.end(body);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  const isEndless = given.mayBeEndless === true && response.headers['content-type'] === 'text/event-stream';
-  if (isEndless) response.destroy();
-  const text = isEndless ? '' : await readText(response);
+  const text = await readText(response);
   const fields = new Headers();
   for (let index = 0; index < response.rawHeaders.length; index += 2) {
     fields.append(response.rawHeaders[index] ?? '', response.rawHeaders[index + 1] ?? '');

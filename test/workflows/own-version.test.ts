@@ -1,12 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
 import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { calledWorkflow, ownCommit } from './called.ts';
 import { actionWorkflows } from './our-workflows.ts';
-
-const root = dirname(ourActionFile);
 
 /** Runs a workflow with an invalid base URL: an error about it shows that the workflow found the action. */
 const run = (workflow: string, options: Partial<WorkflowJobOptions> = {}) => {
@@ -33,13 +28,4 @@ describe.each(actionWorkflows)('%s', (workflow) => {
       `octo-org/workspace-automation@${ownCommit}`,
     ]);
   });
-});
-
-test('the folder dist/ has a copy of action.yml that runs the same files', async () => {
-  const copy = join(root, 'dist/action.yml');
-  const [ours, inner] = await Promise.all([readActionFile(), readActionFile(copy)]);
-  expect(inner).toEqual(ours);
-  const lines = async (file: string) => (await readFile(file, 'utf8')).split('\n');
-  const differing = (await lines(copy)).slice(1).map((line) => line.replace(/^( {2}(?:main|post): )/, '$1dist/'));
-  expect(differing, 'run npm run build').toEqual(await lines(ourActionFile));
 });

@@ -38,16 +38,3 @@ test('the probe succeeds if the action keeps its locks and releases them when th
   const { result, log } = await runProbe();
   expect(result, log).toBe('success');
 });
-
-test('the probe fails if a lock remains after the job', async () => {
-  const { result, steps, log } = await runProbe((step) =>
-    step.with['operation'] === 'lock'
-      ? { ...step, with: { ...step.with, renew: false, ttl: '1h', 'auto-release': false } }
-      : step,
-  );
-  expect(steps.filter(({ conclusion }) => conclusion !== 'success').map(({ name }) => name)).toEqual([
-    'Print the log of the service',
-  ]);
-  expect(result).toBe('failure');
-  expect(log).toContain('The lock on Content/Maps/Arena.umap was not released when the job ended.');
-});

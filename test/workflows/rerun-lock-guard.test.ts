@@ -1,26 +1,14 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
-import { codeIn, recipes, section, workflow } from '../docs/pages.ts';
-import { openScene } from '../e2e/scene.ts';
+import { expect, test } from 'vitest';
+import { recipes, section, workflow } from '../docs/pages.ts';
 import { type GitHubApi, notFound, type PullRequest, startGitHubApi } from '../support/other-servers/github-api.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
-import { json, nothing } from '../support/other-servers/responses.ts';
-import { type JobEvent, pullRequestEvent } from '../support/runner/github-context.ts';
+import { json } from '../support/other-servers/responses.ts';
+import type { JobEvent } from '../support/runner/github-context.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { calledWorkflow } from './called.ts';
-
-const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
-
-beforeAll(async () => {
-  const { storage } = scene.service;
-  await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example/game' }),
-  );
-});
 
 const recipe = section(recipes, 'Turn the check green after a release');
 const caller = parseWorkflow(workflow(recipe.title));
@@ -39,14 +27,9 @@ interface Run {
   readonly ends?: 'failure' | 'success';
 }
 
-interface Dispatch extends JobEvent {
-  readonly payload: { readonly action: string };
-}
-
 interface GitHub extends GitHubApi {
   /** Runs whose failed jobs were rerun. */
   readonly rerun: readonly number[];
-  readonly dispatched: Promise<Dispatch>;
 }
 
 const headOf = (pull: number): string => String(pull).padStart(40, '0');
@@ -69,7 +52,6 @@ async function startGitHub({
   readonly refused?: readonly number[];
 }): Promise<GitHub> {
   const rerun: number[] = [];
-  const dispatched = Promise.withResolvers<Dispatch>();
   const below = '/repos/octo-games/dragon/';
   const shown = ({ id, of, conclusion, event = 'pull_request' }: Run) => ({
     id,
@@ -81,19 +63,13 @@ async function startGitHub({
     conclusion,
   });
 
-  function instead({ method, url, body }: SeenRequest): Answer | undefined {
+  function instead({ method, url }: SeenRequest): Answer | undefined {
     const { pathname, searchParams } = new URL(url, 'http://github');
     const page = <T>(items: readonly T[]): readonly T[] => {
       const size = Number(searchParams.get('per_page'));
       return items.slice((Number(searchParams.get('page')) - 1) * size).slice(0, size);
     };
     const path = pathname.slice(below.length);
-    if (method === 'POST' && path === 'dispatches') {
-      const { event_type: action, client_payload } = JSON.parse(body);
-      const payload = { action, branch: 'main', client_payload };
-      dispatched.resolve({ name: 'repository_dispatch', ref: 'refs/heads/main', payload });
-      return nothing(204);
-    }
     if (path === 'pulls' && searchParams.get('state') === 'open') {
       const head = (pull: number) => ({ sha: headOf(pull), ref: branchOf(pull), repo: fork });
       return json(200, page(Object.keys(open).map((pull) => ({ number: Number(pull), head: head(Number(pull)) }))));
@@ -118,27 +94,7 @@ async function startGitHub({
   }
 
   const api = await startGitHubApi({ pulls: open, instead });
-  return { ...api, rerun, dispatched: dispatched.promise };
-}
-
-async function inputsOfService() {
-  const { secret } = await scene.service.token({ name: 'release-bot', scopes: ['locks:write', 'hooks:write'] });
-  return {
-    vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
-    secrets: { WORKSPACE_TOKEN: secret, DISPATCH_TOKEN: 'github_pat_11AAAAAAA0' },
-  };
-}
-
-/** Registers the webhook of the other recipe with the events of this one, as its text says. */
-async function register({ apiUrl }: GitHub) {
-  const events = codeIn(recipe.text).find((code) => code.startsWith('hook-events:')) ?? '';
-  const text = workflow('Build when a sync ends, 1').replace(/hook-events: .*/, events);
-  const registered = await runWorkflowJob({
-    workflow: parseWorkflow(text),
-    run: { apiUrl },
-    ...(await inputsOfService()),
-  });
-  expect(registered).toMatchObject({ result: 'success', annotations: [] });
+  return { ...api, rerun };
 }
 
 /** Runs the workflow that the recipe calls, with a `sleep` that returns at once. */
@@ -154,41 +110,6 @@ async function rerunGuards({ apiUrl }: GitHub, event: JobEvent) {
     event,
   });
 }
-
-test('a released lock makes the failed check of a pull request pass', async () => {
-  const run: Run = { id: 71, of: 7, conclusion: null };
-  const github = await startGitHub({ open: { 7: changing(hero) }, runs: [run] });
-  await register(github);
-  const guard = async () => {
-    const { secrets, vars } = await inputsOfService();
-    const { result } = await runWorkflowJob({
-      workflow: 'lock-guard.yml',
-      event: pullRequestEvent({ number: 7, head: 'topic' }),
-      run: { apiUrl: github.apiUrl },
-      inputs: { workspace: 'game' },
-      secrets: { token: secrets.WORKSPACE_TOKEN },
-      vars,
-      ...calledWorkflow(),
-    });
-    return result;
-  };
-  await scene.lock('game', hero);
-  run.conclusion = (await guard()) === 'failure' ? 'failure' : 'success';
-  await scene.release('game', hero);
-
-  const event = await github.dispatched;
-  const types = expect.arrayContaining([event.payload.action]);
-  expect(caller.on).toMatchObject({ repository_dispatch: { types } });
-  const { result, log, annotations, job } = await rerunGuards(github, event);
-  expect({ result, annotations, log }).toEqual({
-    result: 'success',
-    annotations: [],
-    log: 'Pull request #7: re-running run 71.',
-  });
-  expect(github.rerun).toEqual([71]);
-  expect(await readdir(job.folders.workspace), 'what the path would do in a shell').toEqual([]);
-  expect(await guard()).toBe('success');
-});
 
 const released: JobEvent = {
   name: 'repository_dispatch',
@@ -227,7 +148,10 @@ test('reruns the failed guards of open pull requests that change the path, and n
     ],
     refused: [81],
   });
-  const { result, annotations } = await rerunGuards(github, released);
+  const types = expect.arrayContaining(['lock.released']);
+  expect(caller.on).toMatchObject({ repository_dispatch: { types } });
+  const { result, annotations, job } = await rerunGuards(github, released);
+  expect(await readdir(job.folders.workspace), 'what the path would do in a shell').toEqual([]);
   expect(github.rerun.toSorted((one, other) => one - other)).toEqual([11, 21, 61, 92]);
   expect(result).toBe('success');
   expect(annotations).toEqual([expect.objectContaining({ level: 'warning', message: expect.stringContaining('#8') })]);

@@ -3,8 +3,8 @@ import { type Parse, parseJsonObject, receiverOf } from './parse.ts';
 /** Service and workspace of the job's locks, for `check` and `unlock`. */
 export interface FromLedger {
   readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
-  /** The reason why one of them must be given. */
-  readonly missing: { readonly [Name in 'base-url' | 'workspace']?: string };
+  /** The reason why they must be given. */
+  readonly missing: string | undefined;
 }
 
 export const operations = [
@@ -156,10 +156,10 @@ export type Read<T> = T | undefined;
 export type Reader = ReturnType<typeof createReader>;
 
 /**
- * Reads inputs one by one and collects their problems, so that users see all of them at once. `missing` has reasons for
- * empty inputs. They replace the reasons of the parsers.
+ * Reads inputs one by one and collects their problems, so that users see all of them at once. `missing` is the reason
+ * why a step must name the place of its locks.
  */
-export function createReader(raw: RawInputs, missing: { readonly [Name in InputName]?: string } = {}) {
+export function createReader(raw: RawInputs, missing?: string) {
   const problems: string[] = [];
   const addProblem = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
@@ -175,7 +175,8 @@ export function createReader(raw: RawInputs, missing: { readonly [Name in InputN
     read<T>(name: InputName, parse: Parse<T>): Read<T> {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      addProblem(name, (raw[name] === '' ? missing[name] : undefined) ?? parsed.reason);
+      const isPlace = raw[name] === '' && (name === 'base-url' || name === 'workspace');
+      addProblem(name, (isPlace ? missing : undefined) ?? parsed.reason);
       return undefined;
     },
   };

@@ -44,7 +44,7 @@ export function loadInputs(
   raw: RawInputs,
   getInput: GetInput,
   environment: NodeJS.ProcessEnv,
-  { values, missing }: FromLedger = { values: {}, missing: {} },
+  { values, missing }: FromLedger = { values: {}, missing: undefined },
 ) {
   const fromLedger = {
     'base-url': raw['base-url'] || (values['base-url'] ?? ''),

@@ -38,13 +38,11 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
     const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock something before this step, or pass locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
   }
-  const find = await findLocks(context, workspace, locks);
-  const now = client.serverNow();
-  const results = locks.map((lock) => checkLock(lock, find(lock), now)).sort(byPath);
+  const results = (await checkLocks(context, workspace, locks)).toSorted(byPath);
   const kept = results.filter(({ result }) => result === 'kept').length;
   const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
   const about = { main: 'kept', begin, rest: locksPage(connection.baseUrl, workspace) } as const;
-  const { lines, ...report } = reportResults(results, about, now);
+  const { lines, ...report } = reportResults(results, about, client.serverNow());
   const sentence = gap === undefined ? report.sentence : `${report.sentence} ${gap}`;
   log.group(sentence, lines);
   return {
@@ -56,24 +54,23 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
 }
 
 /** Looks the locks up with one request for each lease, and with lists for the others. */
-async function findLocks(context: Context, workspace: WorkspaceId, locks: readonly LockToCheck[]) {
+async function checkLocks(
+  context: Context,
+  workspace: WorkspaceId,
+  locks: readonly LockToCheck[],
+): Promise<readonly CheckResult[]> {
   const { client } = context;
   const within = defaultLimits(context);
-  const lookups = new Map<string | undefined, (path: LockPath) => LookupResult>();
-  const byLease = Map.groupBy(locks, ({ lock }) => lock.lease);
-  await inParallel([...byLease], async ([lease, group]) => {
-    const onPaths = () =>
-      listOnPaths(
-        client,
-        workspace,
-        group.map(({ path }) => path),
-        within,
-      );
+  const results: CheckResult[] = [];
+  await inParallel([...Map.groupBy(locks, ({ lock }) => lock.lease)], async ([lease, group]) => {
+    const paths = group.map(({ path }) => path);
+    const onPaths = () => listOnPaths(client, workspace, paths, within);
     // The service forgets a lease some days after its end.
     const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
-    lookups.set(lease, await lookupIn(list));
+    const find = await lookupIn(list);
+    results.push(...group.map((lock) => checkLock(lock, find(lock.path), client.serverNow())));
   });
-  return ({ path, lock }: LockToCheck): LookupResult => lookups.get(lock.lease)?.(path) ?? { kind: 'absent' };
+  return results;
 }
 
 export interface LockToCheck {
@@ -93,9 +90,9 @@ export function checkLock(own: LockToCheck, found: LookupResult, now: number): C
   const listed = found.kind === 'locked' ? found.lock : undefined;
   switch (ownLockState(lock, found, { serverNow: now, mayBeReleased: loss !== undefined })) {
     case 'ours':
-      return keptResult(path, keptLock(lock, listed));
+      return keptResult(own, listed);
     case 'assumed':
-      return keptResult(path, keptLock(lock, { expires_at: listed?.expires_at }));
+      return keptResult(own, { expires_at: listed?.expires_at });
     case 'absent':
       return lostResult(own, undefined, now);
     case 'other':
@@ -110,12 +107,15 @@ export function checkLock(own: LockToCheck, found: LookupResult, now: number): C
   }
 }
 
-const keptResult = (path: LockPath, kept: OwnLock): CheckResult => ({
-  path,
-  result: 'kept',
-  until: kept.expires_at,
-  kept,
-});
+/** The details for the output `locks`: those in the list, or else those that the job knew. */
+function keptResult({ path, lock }: LockToCheck, listed: OwnLock = {}): CheckResult {
+  const { type, id, etag, owner, acquired_at, fence, expires_at, lease } = { ...lock, ...definedIn(listed) };
+  const kept = { type, id, etag, owner, acquired_at, fence, expires_at, lease };
+  return { path, result: 'kept', until: expires_at, kept };
+}
+
+const definedIn = (lock: OwnLock): OwnLock =>
+  Object.fromEntries(Object.entries(lock).filter(([, value]) => value !== undefined));
 
 /** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
 function lostResult({ path, lock, loss }: LockToCheck, holder: KnownLock | undefined, now: number): CheckResult {
@@ -126,13 +126,6 @@ function lostResult({ path, lock, loss }: LockToCheck, holder: KnownLock | undef
       ? `This job lost its lock on ${path}.${ended} ${current}.`
       : lostRenewalText(loss, holder ?? 'nobody', now);
   return { path, result: 'lost', holder: holder ?? 'nobody', until: holder?.expires_at, failure };
-}
-
-/** The details for the output `locks`: those in the list, or else those that the job knew. */
-function keptLock(lock: OwnLock, listed: OwnLock = {}): OwnLock {
-  const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner, lease = lock.lease } = listed;
-  const { acquired_at = lock.acquired_at, fence = lock.fence, expires_at = lock.expires_at } = listed;
-  return { type, id, etag, owner, acquired_at, fence, expires_at, lease };
 }
 
 /** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */

@@ -1,21 +1,12 @@
 import { type Duration, formatDuration } from '../../interface/duration.ts';
-import {
-  clockTime,
-  formatElapsed,
-  formatNumber,
-  formatTime,
-  joinFirst,
-  pluralize,
-  timeCell,
-} from '../../interface/format.ts';
+import { formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
-import type { ReleaseResult } from '../../locks/release.ts';
 import type { RollbackResult } from '../../locks/rollback.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
@@ -35,15 +26,8 @@ const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 export function alreadyHeldOutcome({ context, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
   const text = (now?: number): string => alreadyHeldText(own, paths.length - wanted, now);
-  const rows = own.map(({ path, stepName, expiresAt }) => [
-    path,
-    // Tables do not support code formatting.
-    stepText(stepName).replaceAll('`', ''),
-    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
-  ]);
   const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
-  const table = { head: ['Path', 'Locked by', 'Until'], rows };
-  return { ...failed(outputs, text(context.client.serverNow()), table), sentence: text() };
+  return { ...failed(outputs, text(context.client.serverNow())), sentence: text() };
 }
 
 const maxNamed = 3;
@@ -67,9 +51,9 @@ function stepText(name: string | undefined): string {
   return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 
-function adviceText({ conflicts }: Blocked, waited: Duration | undefined): string {
+function adviceText({ conflicts }: Blocked, waited: Duration): string {
   const object = conflicts.length === 1 ? 'it' : 'one of them';
-  return waited === undefined
+  return waited.seconds === 0
     ? `Set \`wait\` to wait for ${object}.`
     : `Waited ${formatDuration(waited)} for ${object}. Increase \`wait\` to wait longer.`;
 }
@@ -120,23 +104,23 @@ export function notAcquiredOutcome(
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
-  for (const text of rollBackTexts(round.rollback, paths.length, now)) log.line(text);
+  const text = rollBackText(round.rollback, paths.length);
+  if (text !== undefined) log.line(text);
   for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
-  function heldOutcome(blocked: Blocked, waited: Duration | undefined): Outcome {
-    const advice = adviceText(blocked, waited);
-    const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
-    const reason = `${blockedText(blocked, now)}. ${advice}`;
-    return { ...failed(known, reason, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
-  }
   switch (round.kind) {
-    case 'held':
-      return heldOutcome(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
+    case 'held': {
+      const { blocked } = round;
+      const advice = adviceText(blocked, task.wait);
+      const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
+      const reason = `${blockedText(blocked, now)}. ${advice}`;
+      return {
+        ...failed(known, reason, holderTable(blocked.conflicts)),
+        sentence: `${blockedText(blocked)}. ${advice}`,
+      };
+    }
     case 'cancelled': {
-      const remaining = round.rollback.releases.filter(({ result }) =>
-        ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
-      );
-      const all = remaining.length + unanswered.length === 0;
+      const all = remainingIn(round.rollback.releases) + unanswered.length === 0;
       if (ledgerFailure !== undefined) return failed(outputs, ledgerText(ledgerFailure, all));
       return failed(
         outputs,
@@ -175,30 +159,14 @@ const outdatedAnnotations = (
 const ledgerText = (reason: string, all: boolean): string =>
   `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${all ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
 
-/** Reports on the locks that were acquired before one could not be. */
-export function rollBackTexts({ releases }: RollbackResult, pathCount: number, now: number): readonly string[] {
-  if (releases.length === 0) return [];
-  const remaining = releases
-    .map(({ grant, result }) => releaseText(grant, result, now))
-    .filter((text) => text !== undefined);
-  const released = releases.length - remaining.length;
-  return [
-    `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
-    ...remaining,
-  ];
+/** Counts the locks that were acquired before one could not be. */
+export function rollBackText({ releases }: RollbackResult, pathCount: number): string | undefined {
+  if (releases.length === 0) return undefined;
+  const released = releases.filter(({ result }) => result.kind === 'released' || result.kind === 'absent').length;
+  const locked = `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked`;
+  const rest = remainingIn(releases) === 0 ? '' : '; the post-step tries to release the others';
+  return `${locked}; ${pluralize(released, 'was', 'were')} released again${rest}.`;
 }
 
-function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
-  switch (result.kind) {
-    case 'released':
-    case 'absent':
-      return undefined;
-    case 'other':
-      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
-    case 'ambiguous':
-      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
-    case 'unanswered':
-    case 'failed':
-      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the post-step releases it: ${result.error.message}`;
-  }
-}
+const remainingIn = (releases: RollbackResult['releases']): number =>
+  releases.filter(({ result }) => ['ambiguous', 'unanswered', 'failed'].includes(result.kind)).length;

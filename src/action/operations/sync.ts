@@ -155,9 +155,7 @@ async function follow(
     const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
 
     const pollStartedAt = clock();
-    const polled = await client
-      .syncStatus(target, { ...within, deadline }, { throttled: !isLastPoll })
-      .catch(transientError);
+    const polled = await client.syncStatus(target, { ...within, deadline }).catch(transientError);
     previousElapsedMs = clock() - pollStartedAt;
     lastError = polled instanceof ServiceError ? polled : undefined;
     last = polled instanceof ServiceError ? last : polled;

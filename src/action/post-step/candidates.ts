@@ -16,16 +16,14 @@ export type CandidateResult =
       readonly renewalError?: string | undefined;
       readonly grantedAgain?: boolean | undefined;
     }
-  /** Another job holds the path, and this job may have released its own lock before. */
-  | { readonly kind: 'taken-over'; readonly grant: Grant; readonly holder: KnownLock | undefined }
-  /** The current lock may be another job's. */
-  | { readonly kind: 'ambiguous'; readonly grant: Grant }
+  /** The current lock may be another job's: nothing identifies ours, or this job may have released it before. */
   | {
-      readonly kind: 'failed';
+      readonly kind: 'left-alone';
       readonly grant: Grant;
-      readonly reason: string;
-      readonly request?: string | undefined;
+      readonly holder?: KnownLock | undefined;
+      readonly why: 'no-proof' | 'ledger-damaged';
     }
+  | { readonly kind: 'failed'; readonly grant: Grant; readonly reason: string }
   /** The request may have been granted. */
   | { readonly kind: 'unanswered'; readonly intent: Intent | LeaseIntent; readonly reason: string };
 

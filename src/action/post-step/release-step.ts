@@ -107,8 +107,9 @@ async function releaseOnService(
   try {
     const time = { clock: steadyClock, sleep, random: Math.random };
     const session = createLockSession({ ...time, client, record, origin });
-    const context = { ...time, client, record, session, service: baseUrl, within: { ...within, isLastChance: true } };
-    return { results: await releaseAll(context, candidates), now: client.serverNow() };
+    const last = { ...within, isLastChance: true };
+    const context = { ...time, client, record, session, service: baseUrl, within: last, candidates };
+    return { results: await releaseAll(context), now: client.serverNow() };
   } finally {
     client.dispose();
   }

@@ -1,4 +1,4 @@
-import { responseClockMs, withRequest } from '../../client/client.ts';
+import { responseClockMs } from '../../client/client.ts';
 import { formatTime, pluralize } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
@@ -66,16 +66,12 @@ function pathResult(one: CandidateResult): PathResult {
     case 'already-ended':
       return { path, result: 'already gone' };
     case 'lost':
-    case 'taken-over':
-      return { path, result: one.kind === 'lost' ? 'lost' : 'left alone', holder: one.holder };
+      return { path, result: 'lost', holder: one.holder };
+    case 'left-alone':
+      return { path, result: 'left alone', holder: one.holder };
     // The expiry of a lock matters only if it may still exist.
-    case 'ambiguous':
     case 'failed':
-      return {
-        path,
-        result: one.kind === 'failed' ? 'not released' : 'left alone',
-        until: one.grant.lock.expires_at,
-      };
+      return { path, result: 'not released', until: one.grant.lock.expires_at };
     case 'unanswered':
       return { path, result: 'may still be locked' };
   }
@@ -109,8 +105,7 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
   const expired = ofKind(results, 'already-ended').filter((one) => hasExpired(one, now));
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
-    several(ofKind(results, 'taken-over'), (one) => replacedText(one, now)),
-    several(ofKind(results, 'ambiguous'), (one) => ambiguousText(one, now)),
+    several(ofKind(results, 'left-alone'), (one) => leftAloneText(one, now)),
     several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
     several(expired, (one) => expiredText(one, now)) + (expired.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
   ];
@@ -126,7 +121,7 @@ function failedText(failed: readonly ResultOf<'failed'>[], now: number): string 
   });
   const what = `${pluralize(failed.length, 'lock')} could not be released and will expire.`;
   const advice = `To release ${failed.length === 1 ? 'it' : 'them'} now:`;
-  return withRequest(`${what} ${first?.reason ?? ''} ${advice} ${each}`, first?.request);
+  return `${what} ${first?.reason ?? ''} ${advice} ${each}`;
 }
 
 /** A command that releases the lock without this action, with a placeholder for the token. */
@@ -146,11 +141,10 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
   return all.slice(0, maxNamed).map(text).join(' ') + rest;
 }
 
-const replacedText = ({ grant, holder }: ResultOf<'taken-over'>, now: number): string =>
-  `${heldText(grant.path, holder, now, true)}: that lock was left alone. The ledger is damaged or gone, so it is unknown whether this job had released its own lock.`;
-
-const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
-  `The service gave no id or ETag to identify the lock on ${ambiguous.grant.path} (${untilText(ambiguous, now)}): the current lock was left alone.`;
+const leftAloneText = (one: ResultOf<'left-alone'>, now: number): string =>
+  one.why === 'ledger-damaged'
+    ? `${heldText(one.grant.path, one.holder, now, true)}: that lock was left alone. The ledger is damaged or gone, so it is unknown whether this job had released its own lock.`
+    : `The service gave no id or ETag to identify the lock on ${one.grant.path} (${untilText(one, now)}): the current lock was left alone.`;
 
 const expiredText = (expired: ResultOf<'already-ended'>, now: number): string =>
   `The lock on ${expired.grant.path} expired at ${pastMoment(expiryOf(expired), now)}, before the job ended.`;

@@ -40,14 +40,10 @@ const maxRetriesInLog = 10;
 
 export function retryLog(log: Reporter['log']) {
   let logged = 0;
-  let isLimitLogged = false;
-  return ({ reason, delayMs, kind }: Retry): void => {
-    // All requests wait for a rate limit together.
-    const isVisible = kind === 'limited' ? !isLimitLogged : logged < maxRetriesInLog;
-    (isVisible ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
-    isLimitLogged ||= kind === 'limited';
-    if (kind === 'limited') return;
+  return ({ reason, delayMs }: Retry): void => {
     logged += 1;
+    const write = logged <= maxRetriesInLog ? log.line : log.debug;
+    write(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
     if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
   };
 }

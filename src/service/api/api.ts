@@ -10,7 +10,7 @@ import { addHookRoutes } from './hooks.ts';
 import { addLeaseRoutes } from './leases.ts';
 import { addLockListRoute } from './lock-list.ts';
 import { addLockRoutes } from './locks.ts';
-import { type Api, type ApiParts, addOperation, jsonResponse, responseHeaders } from './operation.ts';
+import { type Api, type ApiParts, addOperation, jsonResponse } from './operation.ts';
 import { addPushRoute } from './push.ts';
 import { addQueueRoutes } from './queue.ts';
 import { addSyncRoutes } from './syncs.ts';
@@ -25,8 +25,6 @@ export function createApi(parts: ApiParts): Api {
     scheme: 'bearer',
     description: 'An API token with the scope that the operation names.',
   });
-  for (const [name, header] of Object.entries(responseHeaders))
-    api.openAPIRegistry.registerComponent('headers', name, header);
   for (const addRoutes of allRoutes) addRoutes(api, parts);
   refuseOtherMethods(api);
   return api;

@@ -7,15 +7,7 @@ import type { HeldLease, LeaseDecision, WaitingLease } from '../locks/leases.ts'
 import { findPools } from '../pools/pools.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { endSchema, Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import {
-  keptText,
-  obstacleText,
-  outdatedRefusal,
-  quotaExceeded,
-  retryAfterSeconds,
-  supersededRefusal,
-  tooManyWaits,
-} from './lock-responses.ts';
+import { keptText, notTaken, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
@@ -49,21 +41,17 @@ export async function putLeaseResponse(
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
       throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
     }
-    case 'superseded':
-      throw supersededRefusal(`the lease ${id}`);
-    case 'too-many-waits':
-      throw tooManyWaits();
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
-    case 'exceeded':
-      throw quotaExceeded(decision);
     case 'too-few-paths': {
       const { paths } = decision;
       const detail = `It is ${count}, and there ${paths === 1 ? 'is 1 path' : `are ${paths} paths`}.`;
       throw invalid({ pointer: '#/count', detail });
     }
-    case 'invalid-path':
-      throw invalid({ pointer: `#/paths/${decision.index}`, detail: decision.reason });
+    case 'same-file': {
+      const detail = `On Windows, it is the same file as ${decision.path}, which the request already names.`;
+      throw invalid({ pointer: `#/paths/${decision.index}`, detail });
+    }
     case 'another-request':
       throw new Refusal(
         'lease-reused',
@@ -74,6 +62,8 @@ export async function putLeaseResponse(
     case 'ended':
     case 'absent':
       throw leaseEnded(id, decision.kind === 'ended' ? decision.end : null);
+    default:
+      throw notTaken(decision, `the lease ${id}`);
   }
 }
 

@@ -78,8 +78,8 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     maxBodyBytes,
     responses: {
       200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
-      201: jsonResponse('Acquired.', leaseSchema, 'Preference-Applied'),
-      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, 'Retry-After', 'Preference-Applied'),
+      201: jsonResponse('Acquired.', leaseSchema),
+      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema),
     },
     refusals: [409, 410],
     async handle({ c, workspace, body }) {

@@ -69,7 +69,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     query: querySchema,
     headers: preferHeader,
     responses: {
-      200: jsonResponse('A page of locks.', pageSchema, 'Link', 'Vary', 'Preference-Applied'),
+      200: jsonResponse('A page of locks.', pageSchema),
     },
     async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };

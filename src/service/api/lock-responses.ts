@@ -1,15 +1,16 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
-import { invalid, Refusal, unavailable } from '../contract/problem.ts';
+import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import type { Once } from '../idempotency/idempotency.ts';
 import type { Obstacle } from '../locks/find.ts';
 import type { Next } from '../locks/line.ts';
-import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import type { LockQuotas } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
 import { entityTag } from '../locks/release.ts';
 import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
+import type { TakeDecision } from '../locks/take.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { maxWaitsOfToken } from '../locks/waits.ts';
 
@@ -30,16 +31,10 @@ export function acquiredLock(
         headers: { 'retry-after': '1', ...headers },
       });
     }
-    case 'superseded':
-      throw supersededRefusal(path);
-    case 'too-many-waits':
-      throw tooManyWaits();
-    case 'exceeded':
-      throw quotaExceeded(decision);
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison);
-    case 'invalid-path':
-      throw invalid({ pointer: '#/path', detail: decision.reason });
+    default:
+      throw notTaken(decision, path);
   }
 }
 
@@ -58,10 +53,22 @@ export function acquireResponse(
 const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'preference-applied': `wait=${seconds}` };
 
-export const supersededRefusal = (subject: string): Refusal =>
-  new Refusal('request-in-progress', `This client has sent a newer request for ${subject}.`, {
-    headers: { 'retry-after': '1' },
-  });
+/** Why a request got no locks, whatever is on their paths. */
+export function notTaken(
+  decision: Exclude<TakeDecision, { readonly kind: 'granted' | 'blocked' }>,
+  subject: string,
+): Refusal {
+  switch (decision.kind) {
+    case 'superseded':
+      return new Refusal('request-in-progress', `This client has sent a newer request for ${subject}.`, {
+        headers: { 'retry-after': '1' },
+      });
+    case 'too-many-waits':
+      return tooManyWaits();
+    case 'exceeded':
+      return new Refusal('quota-exceeded', quotaTexts[decision.quota](decision.max));
+  }
+}
 
 export const tooManyWaits = (): Refusal =>
   new Refusal('quota-exceeded', `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`);
@@ -151,6 +158,3 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
   maxLocks: (max) => `The workspace has its maximum of ${max} locks. Release some.`,
   maxLocksPerOwner: (max) => `The owner of this token has the maximum of ${max} locks in this workspace. Release some.`,
 };
-
-export const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal =>
-  new Refusal('quota-exceeded', quotaTexts[quota](max));

@@ -64,8 +64,8 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
     headers: acquireHeaders,
     body: lockRequestSchema,
     responses: {
-      200: jsonResponse('Renewed.', lockSchema, 'ETag', 'Location'),
-      201: jsonResponse('Acquired.', acquiredLockSchema, 'ETag', 'Location', 'Preference-Applied'),
+      200: jsonResponse('Renewed.', lockSchema),
+      201: jsonResponse('Acquired.', acquiredLockSchema),
     },
     refusals: [409, 412],
     async handle({ c, workspace, body }) {

@@ -35,55 +35,10 @@ export interface ApiParts extends AccessControl {
   readonly publicUrl: () => string | undefined;
 }
 
-const text = (description: string, example?: string) => ({
-  description,
-  schema: { type: 'string' as const, ...(example !== undefined && { example }) },
-});
-
-/** Response headers for the OpenAPI document, without the general ones of HTTP. */
-export const responseHeaders = {
-  'X-Request-Id': text('Identifies the request in the log of the service; also the request_id of a problem.'),
-  'Cache-Control': text('Responses must not be stored.', 'no-store'),
-  'X-Content-Type-Options': text('Responses must not be interpreted as another type.', 'nosniff'),
-  'RateLimit-Policy': text(
-    'How many requests the token may send at once (q), and the seconds until the quota is full again (w). Absent if the operator has set no limit.',
-    '"token";q=60000;w=60',
-  ),
-  RateLimit: text(
-    'How many requests the token has left (r), and the seconds until there is one (t). Absent if the operator has set no limit.',
-    '"token";r=59999;t=0',
-  ),
-  'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', minimum: 1 } },
-  'WWW-Authenticate': text(
-    'What is wrong with the token, or which scope it lacks (RFC 6750).',
-    'Bearer realm="workspace-service"',
-  ),
-  'Accept-Encoding': text('The supported Content-Encoding, if that of the request was rejected.', 'identity'),
-  Allow: text('With 405: the supported methods.', 'DELETE'),
-  ETag: text('Identifies the lock, for If-Match.', '"lock_1"'),
-  Location: text('URL of the new resource, or of its status.', '/v1/workspaces/game/locks/Content%2FHero.uasset'),
-  'Idempotency-Replayed': text(
-    'The request was carried out before with the same Idempotency-Key. This is the original response.',
-    'true',
-  ),
-  Link: text(
-    'The next page, if there is one (RFC 8288).',
-    '</v1/workspaces/game/locks?limit=100&cursor=YQ>; rel="next"',
-  ),
-  'Preference-Applied': text('The request waited until the path was free, or for this many seconds.', 'wait=30'),
-  Vary: text('Set if Prefer affects the response.', 'Prefer'),
-} as const;
-
-type HeaderName = keyof typeof responseHeaders;
-
-const ofEveryResponse = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options'] as const;
-
 export type Api = OpenAPIHono<Environment>;
 
 interface DescribedResponse {
   readonly description: string;
-  /** In addition to those of every response. The description of a header says when it is absent. */
-  readonly headers?: readonly HeaderName[];
   readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
@@ -154,22 +109,14 @@ export function addWorkspaceOperation<Body, Query>(
   });
 }
 
-export const jsonResponse = (description: string, schema: z.ZodType, ...headers: HeaderName[]): DescribedResponse => ({
+export const jsonResponse = (description: string, schema: z.ZodType): DescribedResponse => ({
   description,
-  headers,
   content: { 'application/json': { schema } },
 });
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
   const content = body ? { 'application/json': { schema: body } } : operation.ownBody;
-  // In a 401 too: a token may be revoked while its request waits.
-  const rateLimit = access === 'anyone' ? [] : (['RateLimit', 'RateLimit-Policy'] as const);
-  const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
-    const replayed = isKeyed(operation) && status.startsWith('2') ? (['Idempotency-Replayed'] as const) : [];
-    const names = [...ofEveryResponse, ...rateLimit, ...replayed, ...(response.headers ?? [])];
-    return [status, { ...response, headers: Object.fromEntries(names.map((name) => [name, referTo(name)])) }];
-  });
   api.openAPIRegistry.registerPath({
     operationId,
     summary,
@@ -183,33 +130,29 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
       ...(headers && { headers }),
       ...(content && { body: { required: true, content } }),
     },
-    responses: Object.fromEntries(responses),
+    responses: { ...operation.responses, ...refusalsOf(operation) },
   });
 }
 
-const referTo = (header: HeaderName) => ({ $ref: `#/components/headers/${header}` });
-
-const problemResponse = (description: string, ...headers: HeaderName[]): DescribedResponse => ({
+const problemResponse = (description: string): DescribedResponse => ({
   description,
-  headers,
   content: { [problemMediaType]: { schema: problemSchema } },
 });
 
 const problemResponses: Readonly<Record<number, DescribedResponse>> = {
   400: problemResponse('Malformed request.'),
-  401: problemResponse('A valid API token is required.', 'WWW-Authenticate'),
-  403: problemResponse('The token is not allowed to do this.', 'WWW-Authenticate'),
+  401: problemResponse('A valid API token is required.'),
+  403: problemResponse('The token is not allowed to do this.'),
   404: problemResponse('Not found, or not visible to the token.'),
-  409: problemResponse('In conflict with the current state.', 'Retry-After', 'Preference-Applied'),
+  409: problemResponse('In conflict with the current state.'),
   410: problemResponse('It has ended.'),
-  412: problemResponse('The condition does not hold.', 'ETag'),
+  412: problemResponse('The condition does not hold.'),
   413: problemResponse('The body is too large.'),
-  415: problemResponse('The body is not JSON.', 'Accept-Encoding'),
+  415: problemResponse('The body is not JSON.'),
   422: problemResponse('Invalid request.'),
-  429: problemResponse('Too many requests with this token. Retry-After says when to try again.', 'Retry-After'),
+  429: problemResponse('Too many requests with this token. Retry-After says when to try again.'),
   503: problemResponse(
     'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
-    'Retry-After',
   ),
 };
 
@@ -226,7 +169,7 @@ function refusalsOf(operation: Operation<unknown, unknown>): Responses {
   ];
   return {
     ...Object.fromEntries(statuses.map((status) => [status, problemResponses[status]])),
-    default: problemResponse('Any other problem.', 'Allow'),
+    default: problemResponse('Any other problem.'),
   };
 }
 

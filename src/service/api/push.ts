@@ -32,7 +32,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
     }),
     ownBody: { 'application/json': { schema: eventSchema } },
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, 'Location'),
+      202: jsonResponse('Queued. Location has its status.', syncSchema),
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
     },
     refusals: [413, 415, 422, 503],

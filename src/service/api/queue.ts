@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/problem.ts';
 import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
@@ -100,7 +100,5 @@ export function askedRequest(path: string, asked: AskDecision) {
       throw new Refusal('invalid-request', `${path} is free, and not kept for anyone else. Lock it.`);
     case 'too-many-waits':
       throw tooManyWaits();
-    case 'invalid-path':
-      throw invalid({ pointer: '#/path', detail: asked.reason });
   }
 }

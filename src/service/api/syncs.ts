@@ -37,7 +37,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
     headers: keyHeader,
     body: syncRequestSchema,
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, 'Location'),
+      202: jsonResponse('Queued. Location has its status.', syncSchema),
     },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(parts);

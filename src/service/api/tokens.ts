@@ -72,10 +72,9 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
     responses: {
       200: jsonResponse('A token that is valid for 15 minutes.', tokenSchema),
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
-      429: jsonResponse('Too many exchanges.', errorSchema, 'Retry-After'),
+      429: jsonResponse('Too many exchanges.', errorSchema),
       503: {
         description: 'The keys of the issuer cannot be fetched, or the database does not answer.',
-        headers: ['Retry-After'],
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },

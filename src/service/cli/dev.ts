@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { scopes } from '../contract/scopes.ts';
 import type { Git } from '../git/git.ts';
 import type { Storage } from '../storage/storage.ts';
-import { curlLine, workflowStep } from '../tokens/first-steps.ts';
+import { workflowStep } from '../tokens/first-steps.ts';
 import { createTokenAudited } from '../tokens/tokens.ts';
 import { addWorkspaceAudited } from '../workspaces/workspaces.ts';
 import { operatorActor } from './storage-command.ts';
@@ -31,13 +31,14 @@ export function welcome(baseUrl: string, { token, workspace }: DevSetup): string
     'This is a service for experiments, not for production: it mirrors repositories on this machine, delivers webhooks',
     'to it, and shows a token with all scopes that is valid for 7 days. Each start creates another one.',
     '',
+    'Lock a file, in another terminal:',
+    '',
     `  export WORKSPACE_BASE_URL=${baseUrl}`,
     `  export WORKSPACE_TOKEN=${token}`,
     `  export WORKSPACE_ID=${workspace}`,
-    '',
-    'Try it:',
-    '',
-    `  ${curlLine}`,
+    '  curl -H "Authorization: Bearer $WORKSPACE_TOKEN" -H "Content-Type: application/json" \\',
+    `    -d '{"path":"Content/Maps/Arena.umap","type":"exclusive","ttl":"10m"}' \\`,
+    '    "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"',
     '',
     'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
     '',

@@ -34,7 +34,7 @@ export const serveFlags = {
     `${commonFlags.data.otherwise}, with --dev ${devDataFolder}`,
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
-  windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
+  windowsPaths: toggle('reject locks on paths that differ from a locked path only in case'),
   lockDelay: withDefault(
     'DURATION',
     'how long a path stays closed after its lock has expired, at most 60s; not after a release',

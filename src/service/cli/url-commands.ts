@@ -2,7 +2,8 @@ import { required, toggle } from '../../command/flags.ts';
 import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
-import { pushSecretAudited } from '../workspaces/workspaces.ts';
+import { lfsEndpoint } from '../workspaces/settings.ts';
+import { findWorkspace, pushSecretAudited } from '../workspaces/workspaces.ts';
 import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
 import { workspaceArgument } from './values.ts';
@@ -52,13 +53,16 @@ const workspaceLfs = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   flags: { publicUrl: requiredUrl },
   example: 'game --public-url https://assets.example.com',
-  async run({ flags, arguments: { workspace: id } }) {
+  async run({ flags, arguments: { workspace: id } }, { read }) {
+    const workspace = await findWorkspace(read, id);
+    const hasStore = workspace !== undefined && lfsEndpoint(workspace) !== undefined;
     const settings = lfsClientSettings(flags.publicUrl, id);
     const { url, committed, perClone, forRemote } = settings;
     const linesOf = (text: string) => text.trimEnd().split('\n');
     return {
       document: { url, lfsconfig: committed, per_clone: perClone, lfsconfig_for_remote: forRemote },
       lines: [
+        ...(hasStore ? [] : [`# ${storeAdvice(id)}`, '']),
         `# Commit this as .lfsconfig. ${lfsWays.committed}`,
         ...linesOf(committed),
         '',
@@ -71,6 +75,9 @@ const workspaceLfs = defineStorageCommand({
     };
   },
 });
+
+const storeAdvice = (id: string): string =>
+  `The remote does not use http(s), so first set the URL of its LFS objects: workspace-service workspace update ${id} --lfs-url https://…`;
 
 const signIn = defineStorageCommand({
   name: 'sign-in',

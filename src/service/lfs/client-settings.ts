@@ -9,7 +9,7 @@ export const lfsWays = {
     'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
   perClone:
     'Only this clone uses the service. Other clones need no token, and their pushes are not checked against the locks.',
-  forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
+  forRemote: `Objects never go through the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
 } as const;
 
 export function lfsClientSettings(origin: string, workspace: string) {

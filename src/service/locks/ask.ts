@@ -3,10 +3,9 @@ import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
-import { isFree, keptFor, type QueuedRequest, queuePositionOf, withoutWaitId } from './line.ts';
+import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
 
@@ -30,19 +29,17 @@ type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
 export type AskDecision =
   | { readonly kind: 'asked'; readonly request: Omit<QueuedRequest, 'waitId'> }
-  | { readonly kind: 'job' | 'own' | 'free' | 'too-many-waits' }
-  | { readonly kind: 'invalid-path'; readonly reason: string };
+  | { readonly kind: 'job' | 'own' | 'free' | 'too-many-waits' };
 
 interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
-  readonly pathProblem: (path: LockPath) => string | undefined;
   readonly lineOf: (key: LockKey) => LinePath;
   /** Tells all instances that the line of a path has changed. */
   readonly onChange: (line: LinePath) => void;
   readonly onError: (error: unknown) => void;
 }
 
-export function createAsking({ storage, pathProblem, lineOf, onChange, onError }: AskingOptions) {
+export function createAsking({ storage, lineOf, onChange, onError }: AskingOptions) {
   const { now } = storage;
 
   /** The word after the token keeps it apart from the waits of requests: see placeOf(). */
@@ -54,21 +51,14 @@ export function createAsking({ storage, pathProblem, lineOf, onChange, onError }
     async askFor(request: AskRequest): Promise<AskDecision> {
       const { workspace, path, bearer } = request;
       if (bearer.run !== undefined) return { kind: 'job' };
-      const reason = pathProblem(path);
-      if (reason !== undefined) return { kind: 'invalid-path', reason };
       const line = lineOf({ workspace, path });
       const id = waitIdOf(request);
       const refusal = await storage.commit({ workspace }, (db) => ask(db, now, request, line, id));
       if (refusal !== undefined) return { kind: refusal };
       onChange(line);
-      const [queue, since] = await Promise.all([
-        queuePositionOf(storage, { ...line, waitId: id }),
-        storage.read.selectFrom('waits').select('since').where('id', '=', id).executeTakeFirst(),
-      ]);
-      const { owner } = bearer;
-      const waiting = { waitId: id, path, position: queue.position, owner, origin: null, note: request.note };
-      const asked = { ...waiting, since: asTimestamp(since?.since ?? 0), priority: 'normal' as const };
-      return { kind: 'asked', request: withoutWaitId(asked) };
+      const [asked] = await listQueue(storage, { ...line, waitId: id });
+      // Otherwise it was withdrawn meanwhile.
+      return asked === undefined ? { kind: 'free' } : { kind: 'asked', request: withoutWaitId(asked) };
     },
     /** False if the person has not asked. */
     async withdraw(asked: AskedPath): Promise<boolean> {
@@ -85,13 +75,7 @@ export function createAsking({ storage, pathProblem, lineOf, onChange, onError }
       const kept = await keptFor(storage.read, now, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          const { workspace, askedPath } = wait;
-          // --windows-paths may have been changed since the person asked: the path has another line then.
-          const isValid = lineOf({ workspace, path: askedPath }).path === wait.path && !pathProblem(askedPath);
-          await storage.commit(wait, async (db) => {
-            if (isValid) await tell(db, now, wait);
-            else await removeWaits(db, now, [wait]);
-          });
+          await storage.commit(wait, (db) => tell(db, now, wait));
           onChange(wait);
         } catch (error) {
           onError(error);
@@ -150,6 +134,4 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .where('waits.told_at', 'is', null)
     .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
-    // Only ask() writes such rows.
-    .select(sql<LockPath>`wait_paths.asked_path`.as('askedPath'))
     .execute();

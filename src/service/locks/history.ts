@@ -102,24 +102,11 @@ export async function removeOldLockHistory(
   storage: Storage,
   { keepLockHistory }: Pick<Retention, 'keepLockHistory'>,
 ): Promise<void> {
-  const { read, now } = storage;
-  const keptForMs = milliseconds(keepLockHistory);
   const rows = { table: 'lock_history', time: 'ended_at' } as const;
-  const workspaces = await read
-    .selectFrom('workspaces')
-    .select('id')
-    .select(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('lock_history')
-          .select('ended_at')
-          .whereRef('workspace_id', '=', 'workspaces.id')
-          .where('ended_at', '<=', sql<number>`(select ${now}) - ${sql.lit(keptForMs)}`),
-      ).as('has_old'),
-    )
-    .execute();
-  for (const { id: workspace, has_old } of workspaces) {
+  const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
+  for (const { id: workspace } of workspaces) {
     await yieldToEventLoop();
-    if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs });
+    await removeOld(storage, { ...rows, workspace, keptForMs: milliseconds(keepLockHistory) });
     await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
   }
 }

@@ -183,19 +183,17 @@ export type TakeLeaseDecision =
 export interface TakeOptions extends LockTerms {
   readonly now: Now;
   readonly fold: (path: string) => string | undefined;
-  /** Why nobody may lock a path. */
-  readonly pathProblem: (path: LockPath) => string | undefined;
 }
 
 /** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
 export async function takeLease(
   db: Database,
-  { now, fold, pathProblem, ...terms }: TakeOptions,
+  { now, fold, ...terms }: TakeOptions,
   { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,
 ): Promise<TakeLeaseDecision> {
-  const paths = (await readPaths(db)).filter((path) => pathProblem(path) === undefined);
+  const paths = await readPaths(db);
   const wanted = count ?? paths.length;
   if (paths.length < wanted || wanted === 0) return { kind: 'too-few-paths', paths: paths.length };
   const keys = lockableKeys(request.workspace, paths, comparison, fold);

@@ -28,7 +28,7 @@ import { placeInLine } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
 import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { type LinePath, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
+import { maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
@@ -58,7 +58,8 @@ export type LeaseDecision =
   | (HeldLease & { readonly isNew: boolean; readonly comparison: Compared })
   | { readonly kind: 'outdated'; readonly comparison: Compared }
   | (WaitingLease & { readonly waited: boolean })
-  | { readonly kind: 'invalid-path'; readonly index: number; readonly reason: string }
+  /** Two of its paths name one file. */
+  | { readonly kind: 'same-file'; readonly index: number; readonly path: string }
   | Exclude<TakeLeaseDecision, { readonly kind: 'granted' | 'outdated' }>
   | EndedLease
   | Inaccessible;
@@ -67,14 +68,12 @@ interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly line: WaitInLine;
   readonly onRefused: () => void;
-  /** Called when a lease has left these lines. */
-  readonly onLinesChange: (lines: readonly LinePath[]) => void;
-  /** Called with the paths whose locks have begun, have ended, or end at another time. */
+  /** Called with the paths whose locks or lines have changed. */
   readonly onChange: (workspace: string, paths: readonly string[]) => void;
 }
 
 export function createLeases(options: LeasesOptions) {
-  const { storage, line, fold, pathProblem, onRefused, onChange, onLinesChange } = options;
+  const { storage, line, fold, onRefused, onChange } = options;
   const { now } = storage;
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
@@ -135,17 +134,13 @@ export function createLeases(options: LeasesOptions) {
     }
   }
 
-  /** The first path that nobody may lock, or that is the same file as one before it. */
-  function problemIn(paths: readonly LockPath[]): { readonly index: number; readonly reason: string } | undefined {
+  /** The first path that is the same file as one before it. */
+  function sameFileIn(paths: readonly LockPath[]): { readonly index: number; readonly path: string } | undefined {
     const seen = new Map<string, string>();
     for (const [index, path] of paths.entries()) {
       const key = fold(path) ?? path;
       const same = seen.get(key);
-      const reason =
-        same === undefined
-          ? pathProblem(path)
-          : `On Windows, it is the same file as ${same}, which the request already names.`;
-      if (reason !== undefined) return { index, reason };
+      if (same !== undefined) return { index, path: same };
       seen.set(key, path);
     }
     return undefined;
@@ -161,8 +156,8 @@ export function createLeases(options: LeasesOptions) {
       }
       if (before !== undefined) return before;
       const paths = await request.readPaths(storage.read);
-      const problem = request.pool === undefined ? problemIn(paths) : undefined;
-      if (problem !== undefined) return { kind: 'invalid-path', ...problem };
+      const same = request.pool === undefined ? sameFileIn(paths) : undefined;
+      if (same !== undefined) return { kind: 'same-file', ...same };
       if (waitOptions === undefined) return (await attempt(request)).decision;
       const { workspace, bearer } = request;
       const id = waitIdOf(request);
@@ -216,7 +211,7 @@ export function createLeases(options: LeasesOptions) {
           await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
         if (wait !== undefined) {
-          const left = await pathsOfWait(db, wait.id, maxNamedLines + 1);
+          const left = (await pathsOfWait(db, wait.id, maxNamedLines + 1)).map(({ askedPath }) => askedPath);
           await removeWaits(db, now, [wait]);
           return { kind: 'left', end: nothingHeld, left } as const;
         }
@@ -227,7 +222,7 @@ export function createLeases(options: LeasesOptions) {
         return { kind: 'released', end: { ...end, released } } as const;
       });
       if (ending.kind === 'released') onChange(key.workspace, ending.end.released);
-      if (ending.kind === 'left') onLinesChange(ending.left);
+      if (ending.kind === 'left') onChange(key.workspace, ending.left);
       return ending;
     },
   };

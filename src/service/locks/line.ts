@@ -186,8 +186,6 @@ const byRank = (one: Waiting, other: Waiting): number => one.rank - other.rank |
 const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
   inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
 
-const committedLength = coalesceReads(queueLengths);
-
 const countLines = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
@@ -219,7 +217,7 @@ export async function queuePositionOf(
 ): Promise<QueuePosition> {
   const found = await placeInLine(storage, waitId);
   if (found.length > 0) return found;
-  const length = await committedLength(storage, line);
+  const [length = 0] = await queueLengths(storage.read, storage.now, [line]);
   return { position: length + 1, length };
 }
 
@@ -250,32 +248,32 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
+/** Who waits in the lines of a workspace, in their order. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
-  { workspace, path }: { readonly workspace: string; readonly path?: string | undefined },
+  { workspace, path, waitId }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string>>>,
 ) {
-  const rows = await read
+  const waiting = read
     .selectFrom('wait_paths as line')
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when told_at is null then null else present_until end`.as('kept_until'))
+    .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
     .where('line.workspace_id', '=', workspace)
     .where(isPresent(now))
-    .$if(path !== undefined, (lines) => lines.where('line.path', '=', path ?? ''))
-    .orderBy('line.path')
-    .orderBy('line.rank')
-    .orderBy('waits.id')
+    .$if(path !== undefined, (lines) => lines.where('line.path', '=', path ?? ''));
+  const rows = await read
+    .selectFrom(waiting.as('waiting'))
+    .selectAll()
+    .$if(waitId !== undefined, (all) => all.where('waitId', '=', waitId ?? ''))
+    .orderBy('line')
+    .orderBy('position')
     .limit(maxListed)
     .execute();
-  const lengths = new Map<string, number>();
-  return rows.map(({ line, asked_path, since, urgency, kept_until, ...shown }) => {
-    const position = (lengths.get(line) ?? 0) + 1;
-    lengths.set(line, position);
-    return {
-      ...{ path: asked_path, position, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
-      ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
-    };
-  });
+  return rows.map(({ line: _, asked_path: path, since, urgency, kept_until, ...shown }) => ({
+    ...{ path, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
+    ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
+  }));
 }
 
 /** Without the id of its wait, which names a token. */

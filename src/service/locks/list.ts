@@ -158,7 +158,7 @@ export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bear
     .where('waits.owner', '=', owner)
     .where(isPresent(sql`(select ${now})`))
     .$if(workspaces !== null, (waits) => waits.where('waits.workspace_id', 'in', workspaces ?? []))
-    .select(['waits.workspace_id as workspace', 'line.asked_path as path', 'line.path as line', 'waits.id as waitId'])
+    .select(['waits.workspace_id as workspace', 'line.asked_path as path', 'waits.id as waitId'])
     .select([
       'waits.since',
       sql<number | null>`case when told_at is null then null else present_until end`.as('keptUntil'),

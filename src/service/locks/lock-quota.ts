@@ -51,37 +51,32 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
   }
 
+  /** Whether one of the requests may be refused. */
+  function mayExceed({ total, ofOwner }: KnownCount, requests: readonly QuotaRequest[]): boolean {
+    const sum = sumOf(requests);
+    return total + sum > maxLocks || requests.some(({ owner }) => (ofOwner.get(owner) ?? 0) + sum > maxLocksPerOwner);
+  }
+
   return async (db, now, requests) => {
-    const admitted: QuotaRequest[] = [];
-    /** The workspaces that this call has counted: their count is exact. */
-    const exact = new Set<string>();
-
-    async function counted(workspace: string): Promise<KnownCount> {
-      const known = await count(db, now, workspace, clock());
-      // Locks admitted by this call are not in the table yet.
-      for (const each of admitted) if (each.workspace === workspace) take(known, each);
-      workspaces.set(workspace, known);
-      exact.add(workspace);
-      return known;
+    const exceeded = new Map<QuotaRequest, QuotaExceeded>();
+    for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
+      let known = workspaces.get(workspace);
+      const isOld = known !== undefined && clock() - known.countedAt >= countAgainMs;
+      if (!known || known.takenSince + sumOf(group) > maxUncounted || (isOld && mayExceed(known, group))) {
+        known = await count(db, now, workspace, clock());
+        workspaces.set(workspace, known);
+      }
+      for (const request of group) {
+        const decision = decide(known, request);
+        if (decision === undefined) take(known, request);
+        else exceeded.set(request, decision);
+      }
     }
-
-    const decisions: (QuotaExceeded | undefined)[] = [];
-    for (const request of requests) {
-      const { workspace } = request;
-      let known = workspaces.get(workspace) ?? (await counted(workspace));
-      const isFull = decide(known, request) !== undefined;
-      const isOld = clock() - known.countedAt >= countAgainMs;
-      const isDue = known.takenSince + request.count > maxUncounted || (isFull && isOld);
-      if (isDue && !exact.has(workspace)) known = await counted(workspace);
-      const decision = decide(known, request);
-      decisions.push(decision);
-      if (decision !== undefined) continue;
-      take(known, request);
-      admitted.push(request);
-    }
-    return decisions;
+    return requests.map((request) => exceeded.get(request));
   };
 }
+
+const sumOf = (requests: readonly QuotaRequest[]): number => requests.reduce((sum, { count }) => sum + count, 0);
 
 function take(known: KnownCount, { owner, count }: QuotaRequest): void {
   known.total += count;

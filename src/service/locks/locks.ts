@@ -37,8 +37,7 @@ export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> 
 type LockDecision =
   | { readonly kind: 'acquired'; readonly lock: Lock; readonly comparison?: Compared | undefined }
   | Exclude<TakeDecision, { readonly kind: 'granted' }>
-  | { readonly kind: 'outdated'; readonly comparison: Compared }
-  | { readonly kind: 'invalid-path'; readonly reason: string };
+  | { readonly kind: 'outdated'; readonly comparison: Compared };
 
 export interface Acquisition {
   readonly decision: LockDecision;
@@ -56,14 +55,13 @@ interface LocksOptions {
   readonly quotas: LockQuotas;
   /** How long a path stays closed after its lock has expired, in workspaces that do not say it. */
   readonly lockDelay: Duration;
-  /** Whether paths follow the rules of Windows: some are invalid, and case does not matter. */
+  /** Whether case does not matter in paths. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
 }
 
 interface ComparedRequest extends TakeRequest {
-  readonly path: LockPath;
   readonly comparison: Compared | undefined;
 }
 
@@ -75,7 +73,6 @@ export function createLocks(options: LocksOptions) {
     delayMs: milliseconds(options.lockDelay),
   };
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
-  const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
 
@@ -122,11 +119,8 @@ export function createLocks(options: LocksOptions) {
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
-  function refusalOf({ path, comparison }: ComparedRequest): LockDecision | undefined {
-    const reason = pathProblem(path);
-    if (reason !== undefined) return { kind: 'invalid-path', reason };
-    return comparison !== undefined && isRefused(comparison) ? { kind: 'outdated', comparison } : undefined;
-  }
+  const refusalOf = ({ comparison }: ComparedRequest): LockDecision | undefined =>
+    comparison !== undefined && isRefused(comparison) ? { kind: 'outdated', comparison } : undefined;
 
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest, LockDecision>({
     async decide(db, requests) {
@@ -168,12 +162,12 @@ export function createLocks(options: LocksOptions) {
     (db, requests) => releaseLocks(db, storage.now, requests),
   );
 
-  const asking = createAsking({ storage, pathProblem, lineOf, onChange: (line) => onLinesChange([line]), onError });
+  const asking = createAsking({ storage, lineOf, onChange: (line) => onLinesChange([line]), onError });
 
   return {
     ...asking,
     leases: createLeases({
-      ...{ ...terms, storage, line, fold, pathProblem, onLinesChange, onChange: onEndsChange },
+      ...{ ...terms, storage, line, fold, onChange: onEndsChange },
       onRefused: () => metrics.refusedLocks.inc(),
     }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
@@ -254,31 +248,11 @@ export function createLocks(options: LocksOptions) {
       return waiters.wait({ ...client, id: randomUUID(), isSet: true, watched });
     },
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
-      listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
+      listQueue(storage, path === undefined ? { workspace } : lineOf({ workspace, path })),
     /** Called periodically. Returns the number of removed locks. */
     removeExpired: (): Promise<number> => removeExpiredLocks(storage),
     keepPresent: line.keepPresent,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
   };
-}
-
-/** See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension does not matter. */
-const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
-
-const reservedCharacter = /[<>:"|?*]/;
-
-/** Reason why a path is invalid on Windows, or names the same file as a shorter one. Does not quote the path. */
-export function windowsPathProblem(path: LockPath): string | undefined {
-  if (reservedCharacter.test(path)) {
-    return 'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.';
-  }
-  const segments = path.split('/');
-  if (segments.some((segment) => segment.endsWith('.') || segment.endsWith(' '))) {
-    return 'A path must not have a segment that ends in a dot or a space: Windows drops both, so that it would be the path of another file.';
-  }
-  if (segments.some((segment) => deviceName.test(segment))) {
-    return 'A path must not have a segment that is the name of a device on Windows, such as CON, NUL, COM1 or LPT1, with or without an extension.';
-  }
-  return undefined;
 }

@@ -84,7 +84,11 @@ export async function removeInBatches(
   const rows = sql.table(table);
   for (let removed = 0; ; await sleep(pauseMs)) {
     const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
-    const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
+    const nth = async (offset: number) =>
+      (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(offset)}`.execute(read)).rows[0];
+    // A change delays others, so there must be a reason for it.
+    if ((await nth(0)) === undefined) return removed;
+    const last = await nth(atOnce - 1);
     const inRange = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
       (await mayContinue(db))

@@ -56,6 +56,7 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     begin: async () => undefined,
     onCommit,
   });
+  const dataVersion = dataVersionOf(writing);
   return {
     dialect: 'sqlite',
     read: reader,
@@ -63,8 +64,12 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     ...grouped,
     rebuild: (change) => grouped.commit('global', change),
     claim: (work) => grouped.commit('global', work),
-    broadcast: broadcastOf(writing),
-    accessVersion: accessVersionOf(writing, otherCommits),
+    broadcast: broadcastOf(writing, dataVersion),
+    accessVersion() {
+      const version = dataVersion();
+      // A new object is another version: the query will tell.
+      return version === undefined ? {} : `${version} ${otherCommits()}`;
+    },
     async check() {
       if (damage !== undefined) throw damage;
       await checkNewestRows(reader);
@@ -132,49 +137,34 @@ const pollMs = 100;
 
 /**
  * `data_version` of the writing connection shows the changes of other processes: own changes do not affect it, and
- * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version).
+ * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read,
+ * as on a failing disk.
  */
-function accessVersionOf(writing: DatabaseSync, otherCommits: () => number): () => unknown {
+function dataVersionOf(writing: DatabaseSync): () => unknown {
   const statement = writing.prepare('pragma data_version');
   return () => {
     try {
-      return `${statement.get()?.['data_version']} ${otherCommits()}`;
-    } catch {
-      // As on a failing disk: the query will tell.
-      return {};
-    }
-  };
-}
-
-/**
- * With SQLite, only short commands run at the same time as the single instance. `data_version` shows their changes.
- */
-function broadcastOf(writing: DatabaseSync): Broadcast {
-  const statement = writing.prepare('pragma data_version');
-
-  /** Returns the known version if reading fails, as on a failing disk: the next call reads it again. */
-  function versionAfter(known: unknown): unknown {
-    try {
       return statement.get()?.['data_version'];
     } catch {
-      return known;
+      return undefined;
     }
-  }
-
-  return {
-    send: async () => undefined,
-    listen(onMessage) {
-      let known = versionAfter(undefined);
-      const timer = setInterval(() => {
-        if (!writing.isOpen) return clearInterval(timer);
-        const version = versionAfter(known);
-        if (version !== known) onMessage(undefined);
-        known = version;
-      }, pollMs);
-      return () => clearInterval(timer);
-    },
   };
 }
+
+/** With SQLite, only short commands run at the same time as the single instance. */
+const broadcastOf = (writing: DatabaseSync, dataVersion: () => unknown): Broadcast => ({
+  send: async () => undefined,
+  listen(onMessage) {
+    let known = dataVersion();
+    const timer = setInterval(() => {
+      if (!writing.isOpen) return clearInterval(timer);
+      const version = dataVersion() ?? known;
+      if (version !== known) onMessage(undefined);
+      known = version;
+    }, pollMs);
+    return () => clearInterval(timer);
+  },
+});
 
 /** Maximum time that a statement waits for another process, such as a command next to a running service. */
 const busyTimeoutMs = 10_000;

@@ -1,9 +1,5 @@
 import { grants, type Scope } from '../contract/scopes.ts';
 
-/** A request that any token may send, for a shell with variables for the URL, the workspace and the token. */
-export const curlLine =
-  'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
-
 interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { isLocking, isRenewing, once } from '../../support/fault-proxy.ts';
 import { type GitHubApi, notAccessible, startGitHubApi } from '../../support/other-servers/github-api.ts';
@@ -157,19 +155,4 @@ test('a step that cannot cancel its run fails before any request', async () => {
     { level: 'error', message: 'Input `on-lost` is "cancel". GITHUB_RUN_ID is not the id of a run.' },
   ]);
   expect(proxy.passed.filter(isLocking)).toEqual([]);
-});
-
-test('the GitHub token is in no file, argument or environment that a later step can read', async () => {
-  const stage = await openStage();
-  const { job } = await jobOnGitHub(stage, accepted);
-  const token = 'ghs_of_this_test';
-  await job.run(locking(hero, { ...cancelling, 'github-token': token }));
-  const [pid] = job.leftProcesses();
-  for (const name of ['environ', 'cmdline']) expect(readFileSync(`/proc/${pid}/${name}`, 'utf8')).not.toContain(token);
-  const names = readdirSync(job.folders.temp, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-  expect(names.length).toBeGreaterThan(0);
-  for (const { parentPath, name } of names) {
-    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(token);
-  }
-  await job.post();
 });

@@ -150,22 +150,6 @@ describe('a job that is locking a thousand paths', () => {
 
 // They mostly wait; but not together in the soak test, which measures the time.
 describe('if cancelled without a network', { concurrent: !soak }, () => {
-  test('a job that is locking a thousand paths ends within 5 s, and its post-step releases all locks', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { stage, proxy, job, step } = await acquiring({}, waitingItOut, onTestFinished);
-    proxy.meet(() => ({ kind: 'silence' }));
-    const result = await ending(step, cancel, waitingItOut);
-    expect(result.signalsSent).toEqual(['SIGINT']);
-    expect(result.log).toContain('the post-step tries again');
-    expect((await stage.locks()).length).toBeGreaterThan(0);
-
-    proxy.meet(() => undefined);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('a post-step ends within 5 s, and reports the locks that it could not release', async ({
     expect,
     onTestFinished,

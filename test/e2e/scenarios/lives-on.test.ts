@@ -126,7 +126,7 @@ test.each([
   expect(result.log).toMatch(/The ledger of this job's locks could not be written \(.*\).*Nothing stays locked\./);
   await job.post();
   expect(await stage.locks()).toEqual([]);
-  expect(job.leftProcesses()).toEqual([]);
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
 });
 
 describe('when the temporary folder is emptied', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, releasedBy } from '../../support/fault-proxy.ts';
+import { releasedBy } from '../../support/fault-proxy.ts';
 import { manners } from './faults.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
@@ -38,21 +38,6 @@ describe.each(manners)('with a service that %s', (_, manner) => {
     for (const post of posts) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await stage.lockOn(hero)).toEqual(theirs);
   });
-});
-
-test('an unlock of a path that the job did not get reports it as held even if the holder is unknown', async () => {
-  const stage = await openStage();
-  const theirs = await lockedByAnother(stage);
-  const proxy = await stage.proxy();
-  const job = await stage.job();
-  await job.run(locking(hero));
-  proxy.meet(({ method }) => (method === 'GET' ? refusal(403) : undefined));
-  await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
-    conclusion: 'success',
-    outputs: { status: 'held', released: '[]' },
-    annotations: [{ level: 'warning', message: expect.stringContaining('its holder cannot be determined') }],
-  });
-  expect(await stage.lockOn(hero)).toEqual(theirs);
 });
 
 test('an unlock without force leaves the locks of others alone on paths that the job planned but never requested', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
@@ -68,18 +68,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await stage.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
-  test('requests the path like any other job if the list is unavailable', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 500 } : undefined));
-    await expect(job.run(locking('a', { retries: '0' }))).resolves.toMatchObject({
-      conclusion: 'failure',
-      outputs: { status: 'held', holder: 'build-bot' },
-    });
-  });
-
   test('relies on its ledger if it may not list locks', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
@@ -93,17 +81,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     // The service decides about a lock that has expired.
     await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
   });
-  test('gets the path after an unlock step has released it', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await takeMaps(job);
-    await expect(job.run(unlocking({ path: 'b', glob: 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
-    await expect(job.run(nextStep(['b', 'c']))).resolves.toMatchObject({ conclusion: 'success' });
-    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
-    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('waits for the path if it has a new holder, and gets it', async () => {
     const stage = await openStage();
     const job = await stage.job();

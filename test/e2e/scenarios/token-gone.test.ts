@@ -23,7 +23,7 @@ test('a token that has expired by the end of the job causes a warning with the l
     {
       level: 'warning',
       message: expect.stringMatching(
-        /^1 lock could not be released and will expire\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
+        /^1 lock could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
       ),
     },
   ]);

@@ -65,14 +65,6 @@ describe('an unlock with a pattern', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('matches the locks of the job even without a checkout, except excluded ones', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking(all));
-    await job.run(unlocking({ path: `${maps}\n!**/Deep/**` }));
-    expect((await stage.locks()).map(({ path }) => path)).toEqual([moat]);
-  });
-
   test('releases every lock on a matching file with force', async () => {
     const { stage, job } = await openMaps();
     await stage.take(cave);

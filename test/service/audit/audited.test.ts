@@ -38,15 +38,6 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     expect(JSON.stringify(await told())).not.toContain(secret);
   });
 
-  test('records that a token was revoked, once', async () => {
-    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
-    const revoke = (id: string) => storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, id));
-    expect(await revoke('tok_none')).toBe('unknown');
-    expect(await revoke(token.id)).toBe('revoked');
-    expect(await revoke(token.id)).toBe('already-revoked');
-    expect(await told()).toEqual([{ ...byAda, action: 'token.revoked', detail: { token: token.id, name: 'ci' } }]);
-  });
-
   test('records that a workspace was added and removed, without the password of its remote', async () => {
     const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
     const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));

@@ -205,6 +205,7 @@ describe('workspace lfs', () => {
     }
     const { code, stdout } = await run('workspace', 'lfs', 'sample', '--public-url', 'https://a.example');
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^# The remote does not use http\(s\), .* workspace update sample --lfs-url https:\/\/…\n/);
     expect(stdout).toContain('  url = https://a.example/v1/workspaces/sample/lfs\n');
     expect(stdout).toContain('git config lfs.url https://a.example/v1/workspaces/sample/lfs\n');
     expect(stdout).toContain('git lfs lock --remote locks');

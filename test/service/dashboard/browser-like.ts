@@ -5,8 +5,6 @@ import { ask, type Reply, type RunningService, type TokenOptions } from '../../s
 /** Behaves like a browser: keeps cookies and sends the origin of forms. */
 export interface Visitor {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
-  /** Gets any page, but reads only the head of a response that may be endless. */
-  look(path: string): Promise<Reply>;
   /** Undefined headers are left out. */
   post(path: string, fields?: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   signIn(secret: string): Promise<Reply>;
@@ -44,8 +42,6 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
     cookie,
     get: async (path, headers = {}) =>
       keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie(), ...headers } })),
-    look: async (path) =>
-      keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie() }, mayBeEndless: true })),
     post: async (path, fields = {}, headers = {}) =>
       keep(
         await ask(baseUrl, 'POST', path, {

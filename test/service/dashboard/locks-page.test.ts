@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { pathsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
@@ -90,25 +89,6 @@ describe('releasing locks', () => {
     expect([again.status, again.text]).toEqual([404, expect.stringContaining('Nothing was released')]);
   });
 
-  test('ends all locks of a page at once', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { owner: 'ada', scopes: ['locks:write'] });
-    const rows = Array.from({ length: 101 }, (_, index) => ({
-      workspace_id: workspace,
-      path: `a/${index}`,
-      owner: 'ada',
-    }));
-    await storeLocks(service.storage, ...rows);
-    const { text } = await writer.get(listOf(workspace));
-    const boxes = [...text.matchAll(/name="lock" value="([^"]+)"/g)].map(([, id = '']) => id);
-    expect(boxes).toHaveLength(100);
-    const asked = await writer.get(releaseOf(workspace, ...boxes));
-    const lock = urlIn(asked.text, /name="lock" value="([^"]+)"/);
-    const released = await writer.post(listOf(workspace, '/release'), { lock });
-    expect(released.headers.get('location')).toBe(listOf(workspace, '?notice=released-all'));
-    expect(pathsIn((await writer.get(listOf(workspace))).text)).toHaveLength(1);
-  });
-
   test('requires locks:admin and an audited reason for a lock of another owner', async () => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
@@ -149,23 +129,6 @@ describe('releasing locks', () => {
     }
     expect(await isHeld(workspace, now)).toBe(true);
     expect(await audited(now.id)).toEqual([]);
-  });
-
-  test('does not say that it released locks that ended just before', async () => {
-    const workspace = await service.workspace();
-    const writer = await signedIn(service, { scopes: ['locks:write'] });
-    const lock = await takeLock(service, workspace, writer.secret, 'a');
-    const { promise: otherPageShown, resolve } = Promise.withResolvers<unknown>();
-    const ended = service.storage.commit({ workspace }, async (db) => {
-      await db.deleteFrom('locks').where('id', '=', lock.id).execute();
-      await otherPageShown;
-    });
-    const sent = send(writer, workspace, [lock]);
-    // When this page is shown, the release has found the lock.
-    resolve(await writer.get(listOf(workspace)));
-    await ended;
-    const { status, text } = await sent;
-    expect([status, text]).toEqual([404, expect.stringContaining('Nothing was released.')]);
   });
 
   test('says that no lock is selected, or that the page has none', async () => {

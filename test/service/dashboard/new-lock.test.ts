@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
-import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,7 +10,6 @@ import { syncBranch } from './sync-branch.ts';
 
 const service = serviceOfTests({ quotas: { maxLocksPerOwner: 3 } });
 const onWindows = serviceOfTests({ windowsPaths: true });
-const onFullDisk = serviceOfTests({ freeDisk: { ...endlessDisk, isLow: () => true } });
 
 /** The values of the fields, and the errors at the fields. */
 const fieldsIn = (page: string) =>
@@ -99,7 +97,7 @@ describe('locking a file', () => {
     for (const told of ['Nothing was locked', 'release-bot', 'Keep it for me']) expect(text).toContain(told);
   });
 
-  test('respects the limits of the workspace and of the disk, and the path rules of Windows', async () => {
+  test('respects the limits of the workspace, and the path rules of Windows', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { owner: 'full', scopes: ['locks:write'] });
     for (const path of ['a', 'b', 'c']) expect((await lockFile(ada, workspace, { path })).status).toBe(303);
@@ -107,10 +105,6 @@ describe('locking a file', () => {
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('maximum of 3 locks');
     expect(fieldsIn(refused.text)['path']?.value).toBe('d');
-
-    const late = await signedIn(onFullDisk, { scopes: ['locks:write'] });
-    const unavailable = await lockFile(late, await onFullDisk.workspace(), { path: 'e' });
-    expect([unavailable.status, fieldsIn(unavailable.text)['path']?.value]).toEqual([503, 'e']);
 
     const other = await onWindows.workspace();
     const bob = await signedIn(onWindows, { scopes: ['locks:write'] });

@@ -85,15 +85,6 @@ describe('creating a token', () => {
     expect((await send(visitor, { id: 'tok_x', name: 'without an id' })).status).toBe(404);
     expect(await named('without an id')).toEqual([]);
   });
-
-  test.each([
-    [['sync', 'locks:write'], 'operation: lock'],
-    [['sync', 'hooks:write'], 'operation: sync'],
-    [['locks:read'], 'operation: list-locks'],
-    [['hooks:write'], 'operation: register-hook'],
-  ])('shows a workflow step that the scopes %s allow', async (scope, operation) => {
-    expect((await send(await administrator(), { scope })).text).toContain(`\n    ${operation}\n`);
-  });
 });
 
 test.each([
@@ -132,21 +123,6 @@ describe('the form of a new token', () => {
     expect(response.text.match(/aria-invalid="true"/g)).toHaveLength(1);
     expectHarmless(response.text);
     expect(await listTokens(service.storage)).toHaveLength(before);
-  });
-
-  test('is rejected for an administrator of some workspaces, and keeps the entered values', async () => {
-    const { status, text } = await send(await administrator(), {
-      name: '<b>limited</b>',
-      scope: ['admin', 'sync'],
-      expires: '45d',
-      workspaces: game,
-    });
-    expect(status).toBe(422);
-    expect(text).toContain('cannot be limited to some workspaces');
-    expect(text).toContain('value="&lt;b&gt;limited&lt;/b&gt;"');
-    expect(text).toContain('value="45d"');
-    expect(text).toContain(`value="${game}"`);
-    expect(text.match(/<input type="checkbox"[^>]* checked/g)).toHaveLength(2);
   });
 });
 

@@ -19,7 +19,7 @@ const urlOf = ({ path }: ExpectedPage): string => path.replace(':id', workspace)
 
 function ask(visitor: Visitor, page: ExpectedPage): Promise<Reply> {
   const url = urlOf(page);
-  return page.method === 'GET' ? visitor.look(url) : visitor.post(url);
+  return page.method === 'GET' ? visitor.get(url) : visitor.post(url);
 }
 
 test.each(guarded)('$method $path redirects to the sign-in page without a session', async (page) => {

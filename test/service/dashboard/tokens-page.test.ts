@@ -80,18 +80,6 @@ describe.each(databaseKinds)('revoking a token on $name', (kind) => {
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.revoked', detail: { token: id, name: 'ci' } }]);
   });
 
-  test('is not offered, and changes nothing, once the token is revoked or has expired', async () => {
-    const visitor = await administrator();
-    const { id } = await service.token({ name: 'ci' });
-    for (const _ of [1, 2]) {
-      expect((await revoke(visitor, id)).headers.get('location')).toBe(`/tokens/${id}`);
-      expect(await asked(visitor, id)).not.toContain('Revoke token');
-    }
-    const { id: old } = await service.token({ name: 'old' });
-    await end(service, old);
-    expect(await asked(visitor, old)).not.toContain('Revoke token');
-  });
-
   test('is refused for an unknown token', async () => {
     const visitor = await administrator();
     for (const id of [newTokenId(), 'tok_x', '%00', encodeURIComponent('<script>alert(1)</script>')]) {

@@ -99,22 +99,4 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
       { numRuns: runs(100, 4_000) },
     );
   });
-
-  test('no URL below the locks reaches anything but a lock', async () => {
-    const token = service.secret;
-    await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
-    await fc.assert(
-      fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
-        const path = rest.join('').replaceAll(/[?#]/g, '');
-        fc.pre(path !== '');
-        const target = at(`locks/${path}`);
-        const response = await requestRaw(service.port, { method: 'DELETE', target, token });
-        expect([404, 422]).toContain(response.status);
-        const posted = await requestRaw(service.port, { method: 'POST', target, token });
-        expectProblem(posted, 'method-not-allowed');
-        expect(posted.headers.get('allow')).toBe('DELETE');
-      }),
-      { numRuns: runs(40, 1_500) },
-    );
-  });
 });

@@ -80,20 +80,6 @@ describe('bad input on the wire', () => {
     expect(detail).toContain('Host');
   });
 
-  test.each([
-    ['HTTP/1.1', ['Host: ']],
-    ['HTTP/1.1', ['Host: workspaces.example.com:8080']],
-    ['HTTP/1.1', ['Host: [::1]:8080']],
-    ['HTTP/1.1', ['Host: b%C3%BCcher.example']],
-    // As simple health checks send it.
-    ['HTTP/1.0', []],
-    ['HTTP/1.1', ['Host: a', 'Expect: the-unexpected']],
-    ['HTTP/1.1', ['Host: a', 'Connection: Upgrade', 'Upgrade: websocket']],
-  ])('an unusual but valid request is answered: %s, %j', async (version, headers) => {
-    const response = await askRaw(service.port, [`GET /healthz ${version}`, ...headers, '', ''].join('\r\n'));
-    expect([response.status, response.body]).toEqual([200, { status: 'ok' }]);
-  });
-
   describe.each([
     ['with its length', (body: string) => postLock(body)],
     ['in chunks', inChunks],

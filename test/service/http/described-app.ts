@@ -28,37 +28,15 @@ const notHere = (): never => {
 
 type Parts = ApiParts & DashboardParts & MirrorParts & AppParts & LfsParts;
 
-export const noLocks: Locks = {
-  acquire: notHere,
-  renew: notHere,
-  extend: notHere,
-  renewLfs: notHere,
-  release: notHere,
-  leases: { put: notHere, find: notHere, renew: notHere, end: notHere },
-  commitReleases: notHere,
-  find: notHere,
-  list: notHere,
-  findAll: notHere,
-  queue: notHere,
-  askFor: notHere,
-  withdraw: notHere,
-  waitIdOf: notHere,
-  tellPeople: notHere,
-  removeExpired: notHere,
-  keepPresent: notHere,
-  waitUntilFree: notHere,
-  endWaits: notHere,
-};
-
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
+  locks: {} as Locks,
   rateLimiter: { charge: notHere, headersOf: notHere },
   requestLimit: { identify: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,
   freeDisk: endlessDisk,
-  locks: noLocks,
   idempotent: notHere,
   compare: notHere,
   prepareSync: notHere,

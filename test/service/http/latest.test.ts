@@ -126,13 +126,6 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect(await versionsOf(blob('release/1.4', 'b.umap'))).toEqual([]);
   });
 
-  test('a branch that the remote no longer has does not count', async () => {
-    const { repository, take } = await setUp();
-    expect((await take('b.umap', 'feature')).status).toBe(409);
-    repository.git('branch', '-D', 'release/1.4');
-    await expect.poll(async () => (await take('b.umap', 'feature')).status).toBe(201);
-  });
-
   test('a silent remote is waited for briefly, and the answer says how old the mirror is', async () => {
     const { repository, take, check } = await setUp();
     expect((await take('b.umap', 'feature')).status).toBe(409);

@@ -1,31 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { joinLine, maxWaitsOfToken } from '../../../src/service/locks/waits.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import type { Reply } from '../../support/running-service.ts';
-import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from '../http/shared-service.ts';
 
+interface Lease {
+  readonly leaseId?: string;
+  readonly count?: number;
+  readonly signal?: AbortSignal;
+}
+
 describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
-  const service = sharedService(kind);
+  const service = sharedService(kind, { allowedNetworks: ['127.0.0.0/8'] });
 
   async function withGuest() {
     const { id, ...honest } = await service.newWorkspace();
     const { id: tokenId, secret } = await service.token({ name: 'guest', scopes: ['locks:write'] });
     const guest = locksOf(service, id, secret);
-    const lease = (paths: readonly string[], prefer: string, leaseId = randomUUID(), more = {}): Promise<Reply> =>
+    const lease = (paths: readonly string[], prefer: string, { leaseId = randomUUID(), count, signal }: Lease = {}) =>
       service.ask('PUT', `/v1/workspaces/${id}/leases/${leaseId}`, {
-        token: secret,
-        headers: { prefer },
-        json: { paths, type: 'exclusive', ttl: '1h', ...more },
+        ...{ token: secret, headers: { prefer }, json: { paths, type: 'exclusive', ttl: '1h', count } },
+        ...(signal && { signal }),
       });
     const waiting = (count: number) => untilWaiting(service, service.secret, count);
-    return { id, honest, guest, lease, tokenId, secret, waiting };
+    return { id, honest, guest, lease, tokenId, waiting };
   }
 
   test('keeps no free path from others by waiting for another path, which the guest holds', async () => {
@@ -64,24 +64,17 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
   });
 
   test('blocks no free path with a wait for any of several paths whose response was lost', async () => {
-    const { id, honest, lease, secret, waiting } = await withGuest();
+    const { honest, lease, waiting } = await withGuest();
     for (const path of ['a', 'b']) await honest.take(path);
     const leaseId = randomUUID();
     const leaving = new AbortController();
-    const lost = service
-      .ask('PUT', `/v1/workspaces/${id}/leases/${leaseId}`, {
-        token: secret,
-        headers: { prefer: 'wait=30' },
-        json: { paths: ['a', 'b'], type: 'exclusive', ttl: '1h', count: 1 },
-        signal: leaving.signal,
-      })
-      .catch(() => 'lost');
+    const lost = lease(['a', 'b'], 'wait=30', { leaseId, count: 1, signal: leaving.signal }).catch(() => 'lost');
     await waiting(1);
     // The response to the turn, or the connection before it, is lost.
     await honest.release('b');
     leaving.abort();
     await lost;
-    const again = await lease(['a', 'b'], 'wait=30', leaseId, { count: 1 });
+    const again = await lease(['a', 'b'], 'wait=30', { leaseId, count: 1 });
     expect(again.body.locks).toMatchObject([{ path: 'b', state: 'held' }]);
   });
 
@@ -100,14 +93,8 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
   test('causes one event for a held path within a minute, with however many requests', async () => {
     const { id, honest, guest } = await withGuest();
     const { storage } = service;
-    await storage.commit('global', (db) =>
-      registerHook(db, storage.now, {
-        ...{ workspace: id, url: 'https://hooks.example.com/', events: ['lock.requested'], branches: null },
-        ...{ format: 'standard', secret: newWebhookSecret(), headers: valueIn(parseExtraHeaders({})) },
-        actor: { name: 'ada', tokenId: null, address: null },
-        scopes: [],
-      }),
-    );
+    const hook = { url: 'http://127.0.0.1:9/hook', events: ['lock.requested'] };
+    await service.ask('POST', `/v1/workspaces/${id}/hooks`, { token: service.secret, json: hook });
     await honest.take('a');
     for (let each = 0; each < 20; each += 1) {
       await guest.take('a', { prefer: 'wait=0', 'idempotency-key': randomUUID() });

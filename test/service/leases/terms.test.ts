@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readLockHistory } from '../../../src/service/locks/read-history.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { storePool, updateStoredPool } from '../../support/stored-pool.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { valueIn } from '../../support/value-in.ts';
 import { expectInvalid, expectProblem } from '../http/expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from '../http/shared-service.ts';
 import { leasesOf } from './leases-of.ts';
@@ -19,7 +15,8 @@ const newId = () => randomUUID();
 const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
 
 describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind) => {
-  const service = sharedService(kind, { quotas: { maxLocks: 30_000, maxLocksPerOwner: 3 } });
+  const quotas = { maxLocks: 30_000, maxLocksPerOwner: 3 };
+  const service = sharedService(kind, { quotas, allowedNetworks: ['127.0.0.0/8'] });
   const folder = folderOfTests();
   let bob: string;
   beforeAll(async () => {
@@ -46,14 +43,8 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
   test('history and events: each lock is acquired, released, forced and expired as on its own', async () => {
     const { id: workspace, put, get, end, release } = await newWorkspace();
     const { storage } = service;
-    await storage.commit('global', (db) =>
-      registerHook(db, storage.now, {
-        ...{ workspace, url: 'https://hooks.example.com/', branches: null, format: 'standard' },
-        events: ['lock.acquired', 'lock.released', 'lock.expired'],
-        ...{ secret: newWebhookSecret(), headers: valueIn(parseExtraHeaders({})), scopes: [] },
-        actor: { name: 'ada', tokenId: null, address: null },
-      }),
-    );
+    const hook = { url: 'http://127.0.0.1:9/hook', events: ['lock.acquired', 'lock.released', 'lock.expired'] };
+    await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: service.secret, json: hook });
     const admin = (await service.token({ owner: 'root', scopes: ['locks:admin'] })).secret;
     const lease = newId();
     await put(lease, { paths: ['a', 'b', 'c'], note: 'nightly' });

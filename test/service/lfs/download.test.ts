@@ -5,11 +5,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
-import { requestRaw } from '../../support/raw-http.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
@@ -73,10 +71,8 @@ describe('an object', () => {
     { range: 'bytes=-900000' },
     { range: 'bytes=5-4' },
     { range: 'bytes=0-1,5-6' },
-    { range: 'lines=1-2' },
     { range: 'bytes=-' },
     { range: 'bytes=1-2', 'if-range': '"another"' },
-    { range: 'bytes=1-2', 'if-range': 'Sun, 22 Nov 2026 16:00:00 GMT' },
   ])('is downloaded completely if the range is invalid or of another object: %j', async (headers) => {
     const response = await fetch(object.href, { headers });
     expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
@@ -100,18 +96,12 @@ describe('an object', () => {
 
   test.each<[string, (oid: string) => string, (query: Query) => Query]>([
     ['the name of another object', () => other, (query) => query],
-    ['its name in upper case', (oid) => oid.toUpperCase(), (query) => query],
-    ['a part of its name', (oid) => oid.slice(1), (query) => query],
     ['a path', () => '..%2f..%2fservice.db', (query) => query],
     ['a later expiry', (oid) => oid, (query) => ({ ...query, expires: String(Number(query['expires']) + 1) })],
     ['an infinite expiry', (oid) => oid, (query) => ({ ...query, expires: 'Infinity' })],
     ['another size', (oid) => oid, (query) => ({ ...query, size: '1' })],
     ['the same size in other digits', (oid) => oid, (query) => ({ ...query, size: `0${query['size']}` })],
-    ['another signature', (oid) => oid, (query) => ({ ...query, signature: 'A'.repeat(43) })],
     ['half of the signature', (oid) => oid, (query) => ({ ...query, signature: query['signature']?.slice(1) ?? '' })],
-    ['no signature', (oid) => oid, ({ signature, ...query }) => query],
-    ['no expiry', (oid) => oid, ({ expires, ...query }) => query],
-    ['no size', (oid) => oid, ({ size, ...query }) => query],
     ['no parameters', (oid) => oid, () => ({})],
   ])('is not served if its URL was changed to have %s, even with a token', async (_, nameOf, queryOf) => {
     const query = new URLSearchParams(queryOf(Object.fromEntries(object.href.searchParams)));
@@ -120,11 +110,6 @@ describe('an object', () => {
       const response = await service.ask('GET', url.pathname + url.search, { token });
       expectLfsError(response, 403);
     }
-  });
-
-  test.each(['/..', '/.', '/%2e%2e', '//'])('is not served if its URL contains %s', async (detour) => {
-    const target = `${object.href.pathname.replace(/\/(?=[^/]*$)/, `${detour}/`)}${object.href.search}`;
-    expect((await requestRaw(service.port, { method: 'GET', target })).status).toBe(403);
   });
 
   test('is not served with a signature for another workspace, or from a mirror that lacks it', async () => {
@@ -178,16 +163,6 @@ async function downloadAs(localAddress: string, href: URL): Promise<number> {
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return (await buffer(response)).length;
 }
-
-test('a slow reader receives the same bytes', async () => {
-  const bytes = randomBytes(32 * 1_024 * 1_024);
-  const { href } = await addressed(bytes);
-  const asked = request(href, { agent: false }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  // Until the sockets in between are full.
-  await sleep(300);
-  expect((await buffer(response)).equals(bytes)).toBe(true);
-});
 
 test.runIf(process.platform === 'linux')(
   'clients that do not read use little memory, block no other client, and leave no file open',

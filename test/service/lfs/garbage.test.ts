@@ -15,21 +15,12 @@ const value = fc.oneof(text, fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' })
 const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: other });
 const object = fc.record({ oid: often(fc.constant('a'.repeat(64)), value), size: value });
+const names = words('path ref cursor limit force id transfers hash_algo size expires signature');
 const fields = fc.record(
   {
-    path: value,
-    ref: value,
-    cursor: value,
-    limit: value,
-    force: value,
-    id: value,
+    ...Object.fromEntries(names.map((name) => [name, value])),
     operation: often(fc.constantFrom('download', 'upload'), value),
     objects: often(fc.array(object), value),
-    transfers: value,
-    hash_algo: value,
-    size: value,
-    expires: value,
-    signature: value,
   },
   { requiredKeys: [] },
 );

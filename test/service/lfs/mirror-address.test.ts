@@ -17,31 +17,21 @@ const folder = folderOfTests();
 const hero = randomBytes(1_000);
 const guesses = ['git.git/info/lfs', 'git/info/lfs'];
 
-test.each(guesses)('locks, lists, verifies and unlocks at %s, with the locks of the workspace', async (guess) => {
-  const { id: workspace, paths } = await service.newWorkspace();
-  const lfs = lfsOf(service, workspace, service.secret, guess);
-  const taken = await lfs.take('Content/Hero.uasset');
-  expect([taken.status, taken.body.lock.path]).toEqual([201, 'Content/Hero.uasset']);
-  expect(await paths()).toEqual(['Content/Hero.uasset']);
-  expect((await lfs.list('?limit=1')).body.locks).toEqual([taken.body.lock]);
-  expect((await lfs.verify()).body).toMatchObject({ ours: [taken.body.lock], theirs: [] });
-  expect((await lfs.release(taken.body.lock.id)).status).toBe(200);
-  expect(await paths()).toEqual([]);
-});
-
-test.each(guesses)('a batch at %s returns URLs of objects in the mirror', async (guess) => {
-  const workspace = await service.workspace();
-  const { path: _, ...object } = await storeObject(service.dataFolder, workspace, hero);
-  const { status, body } = await lfsOf(service, workspace, service.secret, guess).batch([object]);
-  expect([status, body.objects.length]).toEqual([200, 1]);
-  const download = await fetch(body.objects[0].actions.download.href);
-  expect(Buffer.from(await download.arrayBuffer())).toEqual(hero);
-});
-
-test.each(guesses)('errors at %s have the format that LFS clients show', async (guess) => {
-  expectLfsError(await lfsOf(service, service.home, undefined, guess).batch(), 401);
-  expectLfsError(await lfsOf(service, 'nowhere', service.secret, guess).list(), 403);
-});
+test.each(guesses)(
+  'locks, lists, verifies and unlocks at %s, with the locks of the workspace and the errors of Git LFS',
+  async (guess) => {
+    const { id: workspace, paths } = await service.newWorkspace();
+    const lfs = lfsOf(service, workspace, service.secret, guess);
+    const taken = await lfs.take('Content/Hero.uasset');
+    expect([taken.status, taken.body.lock.path]).toEqual([201, 'Content/Hero.uasset']);
+    expect(await paths()).toEqual(['Content/Hero.uasset']);
+    expect((await lfs.list('?limit=1')).body.locks).toEqual([taken.body.lock]);
+    expect((await lfs.verify()).body).toMatchObject({ ours: [taken.body.lock], theirs: [] });
+    expect((await lfs.release(taken.body.lock.id)).status).toBe(200);
+    expect(await paths()).toEqual([]);
+    expectLfsError(await lfsOf(service, 'nowhere', service.secret, guess).list(), 403);
+  },
+);
 
 test.each(['git.git', 'git.git/info/lfsx', 'git.git/info/refs', 'git.gitt/info/lfs/locks', 'git/x/info/lfs/locks'])(
   'no LFS endpoint exists at %s',

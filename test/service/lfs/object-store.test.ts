@@ -2,7 +2,8 @@ import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { createObjectStore, type ListedObject } from '../../../src/service/lfs/object-store.ts';
-import { parseOid } from '../../../src/service/lfs/pointer.ts';
+import { parseOid, parsePointer } from '../../../src/service/lfs/pointer.ts';
+import { pointerTo } from '../../support/lfs-store.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -44,4 +45,10 @@ test('objects are listed with their sizes and their last use, and other files ar
   await store.remove(other.oid);
   await store.touch(other.oid);
   expect(await store.find(other.oid)).toBeUndefined();
+});
+
+test('a pointer to more than a tebibyte is treated as a normal file', () => {
+  const pointer = (size: number) => parsePointer(pointerTo({ oid: name.oid, size }));
+  expect(pointer(2 ** 40)).toMatchObject({ size: 2 ** 40 });
+  for (const size of [2 ** 40 + 1, Number.MAX_SAFE_INTEGER]) expect(pointer(size)).toBeUndefined();
 });

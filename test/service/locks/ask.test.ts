@@ -8,26 +8,22 @@ import { listQueue } from '../../../src/service/locks/line.ts';
 import { joinLine, maxWaitsOfToken, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type Bearer, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const workspace = 'game';
-  const storage = sharedStorage(kind, { workspaces: [workspace] });
+  const { storage, hook } = hookedStorage(kind);
   const errors: unknown[] = [];
   const storageCommit: Storage['commit'] = (...change) => storage.commit(...change);
   const askingWith = (commit = storageCommit, read = storage.read) =>
     createAsking({
       storage: { read, now: storage.now, commit },
-      pathProblem: () => undefined,
       lineOf: ({ workspace: id, path }) => ({ workspace: id, path }),
       onChange: () => undefined,
       onError: (error) => errors.push(error),
@@ -57,7 +53,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
 
   beforeEach(async () => {
     await storage.commit('global', async (db) => {
-      for (const table of ['locks', 'waits', 'lock_requests', 'tokens', 'deliveries', 'hooks'] as const)
+      for (const table of ['locks', 'waits', 'lock_requests', 'tokens', 'deliveries'] as const)
         await db.deleteFrom(table).execute();
     });
     ada = await person('ada');
@@ -84,14 +80,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   });
 
   test('keep their place when they ask again, even days later, and the holder learns of it once', async () => {
-    const about = { workspace, url: 'https://hooks.example.com/', events: ['lock.requested'], branches: null } as const;
-    const actor = { name: 'ada', tokenId: null, address: null };
-    await storage.commit('global', (db) =>
-      registerHook(db, storage.now, {
-        ...{ ...about, format: 'standard', secret: newWebhookSecret(), actor, scopes: [] },
-        headers: valueIn(parseExtraHeaders({})),
-      }),
-    );
+    await hook('https://hooks.example.com/', { events: ['lock.requested'] });
     const cy = await person('cy');
     await ask(bo, 'Lights');
     await ask(cy);

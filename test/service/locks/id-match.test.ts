@@ -16,23 +16,15 @@ describe('If-Match', () => {
     'lock_1',
     '"lock_2"',
     'W/"lock_1"',
-    'w/"lock_1"',
     'w/"other", "lock_1"',
-    'W/ "other", "lock_1"',
-    'garbage "lock_1" garbage',
     'garbage "lock_1"',
     '"lock_1" garbage',
-    '"lock_1" "lock_1"',
     '"lock_1", garbage',
-    '"lock_1", *',
     '*, "lock_1"',
     '"lock_1", "',
     '""lock_1""',
-    "'lock_1'",
-    '"lock_1";',
     '"lock_1\u0100", "lock_1"',
     '"lock 1", "lock_1"',
-    '\u00a0"lock_1"',
   ])('matches nothing: %j', (field) => {
     expect(parseIfMatch(field)(id)).toBe(false);
   });

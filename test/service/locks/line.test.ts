@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { listQueue, lookAgainMs } from '../../../src/service/locks/line.ts';
+import { countWaiting, listQueue, lookAgainMs } from '../../../src/service/locks/line.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { waitRequest } from '../../support/waits.ts';
+import { type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   const workspace = 'game';
@@ -39,6 +40,19 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
     const queue = (await listQueue(storage, { workspace })).filter(({ path }) => path === 'b');
     expect(queue.map(({ priority }) => priority)).toEqual(['high', 'normal', 'low']);
+  });
+
+  test('is counted with one query for all locks of a page, also for paths in folded case', async () => {
+    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
+    const row = { workspace_id: workspace, owner: 'ada' };
+    await storeLocks(storage, { ...row, path: 'a' }, { ...row, path: 'B', folded_path: 'b' }, { ...row, path: 'c' });
+    const waits = [waitRequest('1', { paths: ['a', 'b'] }), waitRequest('2')];
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    const locks = await storage.read.selectFrom('locks').selectAll().orderBy('path').execute();
+    const queries: RecordedQuery[] = [];
+    const counts = await countWaiting({ ...storage, read: recording(storage.read, queries) }, locks);
+    const counted = Object.fromEntries(locks.map(({ path, id }) => [path, counts.get(id)]));
+    expect([counted, queries.length]).toEqual([{ B: 1, a: 2, c: 0 }, 1]);
   });
 });
 

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
@@ -7,7 +6,6 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
@@ -76,20 +74,5 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       }),
       { numRuns: 10 },
     );
-  });
-
-  test('are found through an index, however many locks exist', async () => {
-    // The plan of PostgreSQL depends on the number of rows.
-    if (storage.dialect === 'postgres') return;
-    await take('a');
-    const queries: RecordedQuery[] = [];
-    // A query is built once per clock object, and this is a new one.
-    const clock = sql<number>`${storage.now}`;
-    await storage.commit('global', (db) => releaseLocks(recording(db, queries), clock, [back('a')]));
-    const deleting = queries.filter(({ text }) => text.startsWith('delete from "locks"'));
-    expect(deleting).toHaveLength(1);
-    for (const query of deleting) {
-      expect(await planOf(storage, query, { workspace: 'game', path: 'a' })).toContain('SEARCH locks USING');
-    }
   });
 });

@@ -20,10 +20,10 @@ import {
   startReverseProxy,
 } from '../../support/reverse-proxy.ts';
 import { ask } from '../../support/running-service.ts';
+import { selfSigned } from '../../support/self-signed.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
-import { selfSigned } from '../webhooks/self-signed.ts';
 
 const { cert, key } = selfSigned('localhost');
 const enough = 1_000;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -46,47 +45,6 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
       },
     };
   }
-
-  test('are counted together with the git objects, also while they arrive', async () => {
-    const last = Buffer.alloc(10_000, 'the last one');
-    let isHeld = true;
-    const { store, commit, trigger, status, ended } = await setUp({
-      download: (_request, { oid }) =>
-        oid === nameOf(last).oid
-          ? async (response) => {
-              response.writeHead(200, { 'content-length': last.length });
-              for (let at = 0; at < last.length; at += 10) {
-                response.write(last.subarray(at, at + 10));
-                if (isHeld) await sleep(50);
-              }
-              response.end();
-            }
-          : undefined,
-    });
-    commit({ 'a.uasset': pointerTo(store.put('the first one')), 'b.uasset': pointerTo(store.put(last)) });
-    const triggered = await trigger();
-    expect(triggered.body).toMatchObject({ received_bytes: 0, total_bytes: null, missing_objects: 0, missing: [] });
-    const git = triggered.body.estimated_objects;
-    await expect
-      .poll(() => status(triggered))
-      .toMatchObject({
-        status: 'running',
-        received_objects: git + 1,
-        estimated_objects: git + 2,
-        received_bytes: expect.toSatisfy((bytes) => bytes > 13),
-        total_bytes: 10_013,
-      });
-    isHeld = false;
-    expect(await ended(triggered)).toMatchObject({
-      status: 'succeeded',
-      received_objects: git + 2,
-      estimated_objects: git + 2,
-      received_bytes: 10_013,
-      total_bytes: 10_013,
-      missing_objects: 0,
-    });
-    expect(await ended(await trigger())).toMatchObject({ received_objects: 0, received_bytes: 0, total_bytes: 0 });
-  });
 
   test('are reported if they are missing, without failing the sync, and fetched later', async () => {
     const { store, commit, trigger, ended } = await setUp();

@@ -65,19 +65,12 @@ function headersOf(sender: Sender, secret: string, raw: string, event?: string):
   const sha256 = createHmac('sha256', secret).update(raw).digest('hex');
   const sha1 = createHmac('sha1', secret).update(raw).digest('hex');
   const id = randomUUID();
-  const gitlab = {
-    'X-Gitlab-Event': event ?? 'Push Hook',
-    'X-Gitlab-Instance': 'https://gitlab.example.com',
-    'X-Gitlab-Event-UUID': id,
-    'Idempotency-Key': id,
-  };
+  const gitlab = { 'X-Gitlab-Event': event ?? 'Push Hook' };
   const [seconds, key] = ['1774000000', Buffer.from(secret.replace('whsec_', ''), 'base64')];
   const signed = createHmac('sha256', key).update(`${id}.${seconds}.${raw}`).digest('base64');
   const gitea = {
     'X-GitHub-Event': event ?? 'push',
     'X-Gitea-Event': event ?? 'push',
-    'X-Gitea-Event-Type': event ?? 'push',
-    'X-Gitea-Delivery': id,
     'X-Gitea-Signature': sha256,
     'X-Hub-Signature': `sha1=${sha1}`,
     'X-Hub-Signature-256': `sha256=${sha256}`,
@@ -85,10 +78,7 @@ function headersOf(sender: Sender, secret: string, raw: string, event?: string):
   switch (sender) {
     case 'github':
       return {
-        'User-Agent': 'GitHub-Hookshot/044aadd',
-        'X-GitHub-Delivery': id,
         'X-GitHub-Event': event ?? 'push',
-        'X-GitHub-Hook-ID': '1',
         'X-Hub-Signature': `sha1=${sha1}`,
         'X-Hub-Signature-256': `sha256=${sha256}`,
       };

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listSyncs } from '../../../src/service/syncs/list.ts';
 import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
@@ -54,19 +53,6 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(woken).toEqual(['syncs']);
     await queue('grace');
     expect(woken).toEqual(['syncs']);
-  });
-
-  test('a sync with an unreadable row does not block others, and is readable again once claimed', async () => {
-    await queueAndClaim('film');
-    await storage.commit('global', (db) =>
-      sql`update syncs set total_bytes = 18014398509481982, lease_until = 1`.execute(db),
-    );
-    await queue('ada', 'game');
-    expect([await claimSync(storage), await claimSync(storage)]).toMatchObject([
-      { workspace: 'film' },
-      { workspace: 'game' },
-    ]);
-    expect(await listSyncs(storage, 'film', 1)).toMatchObject([{ status: 'running', total_bytes: null }]);
   });
 
   test('syncs of a branch delay no other branch, nor the same branch in another workspace', async () => {

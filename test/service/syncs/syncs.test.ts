@@ -4,7 +4,7 @@ import { createRepository, manyCommits, type Repository } from '../../support/gi
 import { type Reply, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe.each(databaseKinds)('syncs on $name', (kind) => {
@@ -116,18 +116,6 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
     const [one, two] = [await ended(first), await ended(second)];
     expect([one.status, two.status]).toEqual(['succeeded', 'succeeded']);
     expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.finished_at));
-  });
-
-  test('the estimate is the result of the previous sync if the remote does not answer', async () => {
-    const { workspace, remote } = await workspaceWithRepository();
-    remote.commit(...manyCommits(30));
-    const { received_objects } = await ended(await trigger(workspace, 'main'));
-    await changeRows(service.storage, 'workspaces', { remote: '/nowhere/at-all.git' }, { id: workspace });
-    const queued = await trigger(workspace, 'main');
-    expect([queued.status, queued.body.estimated_objects]).toEqual([202, received_objects]);
-    expect((await ended(queued)).status).toBe('failed');
-    const branches = await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token });
-    expect([branches.status, branches.body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
   });
 
   test.each([

@@ -53,19 +53,6 @@ test('many triggers share a few listings, and one estimate', async () => {
   expect(Math.max(asked.length, counts.estimates)).toBeLessThan(5);
 });
 
-test('later triggers share the next listing instead of an earlier one', async () => {
-  const { prepare, asked } = withListings();
-  const early = prepare(workspace, fresh);
-  await expect.poll(() => asked.length).toBe(1);
-  const later = Array.from({ length: 20 }, () => prepare(workspace, fresh));
-  asked[0]?.(listing(main));
-  expect(await early).toEqual(refused('The remote has no branch fresh. It has main.'));
-  await expect.poll(() => asked.length).toBe(2);
-  asked[1]?.(listing(main, fresh));
-  for (const one of await Promise.all(later)) expect(one).toEqual(accepted(7));
-  expect(asked).toHaveLength(2);
-});
-
 async function addSynced(id: string, name: BranchName, received_objects: number) {
   const synced = { ...workspace, id };
   await storage.commit('global', async (db) => {

@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type IssuerBehaviour, type IssuerOptions, startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { json, nothing, raw, silence } from '../../support/other-servers/responses.ts';
-import { selfSigned } from '../webhooks/self-signed.ts';
+import { selfSigned } from '../../support/self-signed.ts';
 import { audience, trustingService } from './trusting-service.ts';
 
 const addresses: Readonly<Record<string, string>> = {

@@ -102,14 +102,6 @@ describe('the form of a token exchange', () => {
     expect(response.body.error_description).toMatch(description);
   });
 
-  test('matches the OpenAPI document', async () => {
-    const { body } = await service.ask('GET', '/v1/openapi.json');
-    const { content } = body.paths['/v1/token'].post.requestBody;
-    const { required } = body.components.schemas.TokenExchangeRequest;
-    expect(Object.keys(content)).toEqual(['application/x-www-form-urlencoded']);
-    expect(required).toEqual(['grant_type', 'subject_token', 'subject_token_type']);
-  });
-
   test('is rejected if it is larger than 128 KiB', async () => {
     expect((await service.exchange('a'.repeat(128 * 1024))).status).toBe(413);
   });

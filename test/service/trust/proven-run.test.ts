@@ -31,11 +31,10 @@ test.each([
   });
 });
 
-test('a run has a different id for each issuer and owner', () => {
-  const ids = [
-    provenRun(githubIssuer, githubClaims, 'bot'),
-    provenRun(githubIssuer, githubClaims, 'other'),
-    provenRun(`${githubIssuer}/octo-inc`, githubClaims, 'bot'),
-  ].map(({ id }) => id);
-  expect(new Set(ids).size).toBe(3);
+test('tokens share an id only within one run attempt of one repository, issuer and owner', () => {
+  const idOf = (claims: object, owner = 'bot', issuer = githubIssuer) =>
+    provenRun(issuer, { ...githubClaims, ...claims }, owner).id;
+  expect(idOf({ sha: '0', jti: 'another' })).toBe(idOf({}));
+  const changed = [{ run_id: '4712' }, { run_attempt: '2' }, { repository_id: '7' }].map((claims) => idOf(claims));
+  expect(new Set([idOf({}), ...changed, idOf({}, 'other'), idOf({}, 'bot', `${githubIssuer}/octo-inc`)]).size).toBe(6);
 });

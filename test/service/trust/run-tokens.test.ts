@@ -25,6 +25,32 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
   const statusOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).status;
   const idOf = async (token: string) => (await service.ask('GET', '/v1/token', { token })).body.id;
 
+  test('have the permissions of the rule, and their locks show the run URL', async () => {
+    const { sign, owner } = await service.trust({ scopes: ['sync', 'locks:write'], workspaces: [service.home] });
+    const { status, headers, body } = await service.exchange(sign());
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^wsa_/),
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      token_type: 'Bearer',
+      expires_in: 900,
+      scope: 'sync locks:write',
+    });
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const token = body.access_token;
+    const { take } = locksOf(service, service.home, token);
+    const taken = await take('proven', { referer: 'https://elsewhere.example.com/run' });
+    const origin = `${new URL(service.issuer.url).origin}/octo/game/actions/runs/4711/attempts/1`;
+    expect(taken.body).toMatchObject({ owner, origin });
+    const known = await service.ask('GET', '/v1/token', { token });
+    expect(known.body).toEqual({
+      id: expect.stringMatching(/^run_[0-9a-f]{32}$/),
+      name: 'octo/game run 4711',
+      owner,
+      scopes: ['sync', 'locks:write'],
+      workspaces: [service.home],
+    });
+  });
+
   test('can renew and release the same locks, and get the same response for a repeated request', async () => {
     const { sign } = await service.trust();
     const [main, renewer, post] = [await tokenOf(sign), await tokenOf(sign), await tokenOf(sign)];
@@ -37,19 +63,6 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const etag = taken.headers.get('etag') ?? '';
     expect((await locks(renewer).take(path, { 'if-match': etag })).status).toBe(200);
     expect((await locks(post).release(path, { 'if-match': etag })).status).toBe(204);
-  });
-
-  test('share an id only within one run attempt of one repository and owner', async () => {
-    const [one, other] = [await service.trust(), await service.trust()];
-    const id = await idOf(await tokenOf(one.sign));
-    expect(await idOf(await tokenOf(one.sign, { sha: '0', jti: randomUUID() }))).toBe(id);
-    const others = [
-      await tokenOf(one.sign, { run_id: '4712' }),
-      await tokenOf(one.sign, { run_attempt: '2' }),
-      await tokenOf(other.sign),
-    ];
-    const ids = await Promise.all(others.map(idOf));
-    expect(new Set([id, ...ids]).size).toBe(4);
   });
 
   /** Moves the tokens of an owner, and the memory of their JWTs, back in time. */

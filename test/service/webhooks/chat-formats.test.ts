@@ -24,15 +24,7 @@ const told: readonly (readonly [HookEventOccurrence, string])[] = [
     { ...about, type: 'lock.acquired', data: { lock: { ...arena, origin, note: 'Lighting' } } },
     `Arena.umap is locked: release-bot holds it until 2026-01-02 04:04 UTC at the latest. release-bot says: Lighting\ngame: Content/Maps/Arena.umap\n${origin}`,
   ],
-  [
-    { ...about, type: 'lock.released', data: { lock: arena, released_by: 'release-bot', forced: false } },
-    'Arena.umap is free: release-bot has released it.\ngame: Content/Maps/Arena.umap',
-  ],
   [released, 'hero.psd is free: admin has released the lock of nightly by force.\ngame: art/hero.psd'],
-  [
-    { ...about, type: 'lock.released', data: { lock: arena } },
-    'Arena.umap is free: the lock of release-bot was released.\ngame: Content/Maps/Arena.umap',
-  ],
   [
     { ...about, type: 'lock.expired', data: { lock: arena } },
     'Arena.umap is free: the lock of release-bot has expired.\ngame: Content/Maps/Arena.umap',

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Resolve } from '../../../src/service/outbound/target.ts';
 import { maxAttempts } from '../../../src/service/webhooks/deliver.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { checking, receiver } from './delivering.ts';
+import { receiver } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
@@ -14,8 +13,7 @@ const ok: Answer = nothing(204);
 const failing: Answer = nothing(500);
 
 describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
-  const { storage, deliveries, hook, acquire, waiting, lastErrors, makeDue, release, setDeliveries, setHooks } =
-    hookedStorage(kind);
+  const { storage, deliveries, hook, acquire, waiting, release, setDeliveries, setHooks } = hookedStorage(kind);
 
   /** A hook with this receiver, and a delivery that waits for it since a lock was acquired. */
   async function told(...behaviours: readonly [Answer, ...Answer[]]) {
@@ -126,22 +124,6 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     expect(await waiting()).toBe(1);
     expect(await attemptNext(storage)).toBe(true);
     expect(await waiting()).toBe(0);
-  });
-
-  test('a name that now leads into a private network receives nothing until it leads elsewhere', async () => {
-    const target = await receiver();
-    let address = '10.0.0.1';
-    const resolve: Resolve = async () => [address];
-    const targets = checking(resolve);
-    await hook(`http://ci.example.com:${target.port}/`);
-    await acquire('a');
-    await attemptNext(storage, { targets });
-    expect([await lastErrors(), await waiting()]).toEqual([[expect.stringContaining('a private address')], 1]);
-    expect(target.connections.opened).toBe(0);
-    address = '127.0.0.1';
-    await makeDue();
-    await attemptNext(storage, { targets });
-    expect([await waiting(), target.deliveries.length]).toEqual([0, 1]);
   });
 
   test('a stop interrupts attempts, which are due again at once and do not count', async () => {

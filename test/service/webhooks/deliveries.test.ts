@@ -62,17 +62,6 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
-  test('sends the expiry of a lock with its time', async () => {
-    const { id, lock, next } = await hooked({ events: ['lock.expired'] });
-    const { body: taken } = await lock('a', '1s');
-    expect((await next()).said).toEqual({
-      type: 'lock.expired',
-      timestamp: taken.expires_at,
-      data: { workspace: id, lock: taken },
-    });
-    expect((await lock('a')).status).toBe(201);
-  });
-
   test('sends syncs as they end, limited to the branches of the hook', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
     const [main, secret] = [await service.receiver(), newWebhookSecret()];

@@ -46,14 +46,6 @@ test.each([
   expect(whyOf(parseExtraHeaders(JSON.parse(`{"${name}":"x"}`)))).toContain(name.toLowerCase());
 });
 
-test('names that are not tokens are rejected without being repeated', () => {
-  for (const name of ['', 'Bearer s3cret', 'a:b', 'ä', 'a\r\nb', 's3cret'.repeat(20)]) {
-    const reason = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
-    expect(reason).toContain('header 2');
-    expect(reason).not.toContain('s3cret');
-  }
-});
-
 test.each([
   ['is empty', ''],
   ['has a line break', 's3cret\r\nx-other: y'],

@@ -35,12 +35,12 @@ export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: nu
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 
-export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
+async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
   const [decision] = await takeIn(db, { now }, [path], { bearer });
   return toLock(grantedLock(decision));
 }
 
-export async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
+async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
   const releaser = { ...actor, owner: bearer.owner, force: false };
   const request = { workspace, path: valueIn(parseLockPath(path)), match: null, releaser };
   const [release] = await releaseLocks(db, now, [request]);
@@ -90,8 +90,6 @@ export function hookedStorage(kind: DatabaseKind) {
     release: (path: string) => change((db) => releaseIn(db, storage, path)),
     deliveries,
     waiting: async () => (await deliveries()).length,
-    lastErrors: async () =>
-      (await storage.read.selectFrom('hooks').select('last_error').execute()).map(({ last_error }) => last_error),
     /** Claims the delivery that has waited longest; fails if none is due. */
     async claim(): Promise<ClaimedDelivery> {
       return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');
@@ -102,11 +100,6 @@ export function hookedStorage(kind: DatabaseKind) {
     setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
       change((db) => db.updateTable('deliveries').set(columns).execute()),
     setHooks: (columns: Updateable<Tables['hooks']>) => change((db) => db.updateTable('hooks').set(columns).execute()),
-    /** Ends the wait of all deliveries for their next attempt. */
-    makeDue: () =>
-      change((db) =>
-        db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
-      ),
     clear: () =>
       change(async (db) => {
         await db.deleteFrom('hooks').execute();

@@ -1,8 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkTarget, maxUrlLength, parseTarget, type Resolve } from '../../../src/service/outbound/target.ts';
-import { runs } from '../../support/runs.ts';
-import { valueIn } from '../../support/value-in.ts';
 import { words } from '../http/shared-service.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';
 import { whyOf } from './samples.ts';
@@ -78,14 +75,4 @@ test.each([
   ['a text that is too long once encoded', `https://example.com/s3cret${'ä'.repeat(maxUrlLength / 4)}`],
 ])('%s is not a target, and its rejection repeats nothing of it', (_, text) => {
   expect(whyOf(parseTarget(text))).not.toContain('s3cret');
-});
-
-test('an accepted target is accepted again unchanged', () => {
-  fc.assert(
-    fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] }), (text) => {
-      const target = valueIn(parseTarget(text));
-      expect(parseTarget(target.href)).toEqual({ ok: true, value: target });
-    }),
-    { numRuns: runs(30, 1_000) },
-  );
 });

@@ -129,17 +129,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect(memory.known(game).listing).toMatchObject(response('2'));
   });
 
-  test.each(['ask', 'askAgain'] as const)('lists different remotes of a workspace separately (%s)', async (name) => {
-    const { memory, asked, next } = setUp();
-    const other = { ...game, remote: 'https://git.example.com/other.git' };
-    const first = memory[name](game);
-    await next(1);
-    const second = memory[name](other);
-    await next(2);
-    for (const [index, { reply }] of asked.entries()) reply.resolve(response(`${index}`));
-    expect(await Promise.all([first, second])).toMatchObject([{ listing: response('0') }, { listing: response('1') }]);
-  });
-
   test('after a listing that was rejected as busy, the remote is listed again', async () => {
     const { memory, asked, next } = setUp();
     const first = memory.askAgain(game);

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
-import { countWaiting, queuePositionOf } from '../../locks/line.ts';
+import { countWaiting, placeInLine } from '../../locks/line.ts';
 import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
@@ -73,12 +73,9 @@ type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
 
 const waitsWithPlaces = async ({ storage, locks }: Site, bearer: PageCall['bearer']) =>
   Promise.all(
-    (await waitsOfOwner(storage, bearer, maxWaits)).map(async ({ line, ...wait }) => {
+    (await waitsOfOwner(storage, bearer, maxWaits)).map(async (wait) => {
       const { workspace, path, waitId } = wait;
-      const [place, found] = await Promise.all([
-        queuePositionOf(storage, { workspace, path: line, waitId }),
-        locks.find({ workspace, path }),
-      ]);
+      const [place, found] = await Promise.all([placeInLine(storage, waitId), locks.find({ workspace, path })]);
       return { ...wait, place, holder: found?.isActive ? toLock(found) : undefined };
     }),
   );

@@ -66,26 +66,6 @@ test('the page of a path shows changes as they happen, and its history can be do
   );
 });
 
-test('the focus stays on the withdrawal while others join the line', async ({ openPage }) => {
-  const workspace = await service.workspace();
-  const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
-  await takeLock(service, workspace, bob.secret, 'a');
-  const page = await openPage();
-  const { secret } = await service.token({ name: 'ada' });
-  await signIn(page, service, secret, pathUrl(workspace, 'a'));
-  await page.getByRole('button', { name: 'Keep it for me' }).click();
-  await page.locator('#live').getByText('Live').waitFor();
-  const withdraw = page.getByRole('button', { name: 'Withdraw' });
-  await withdraw.focus();
-  const asked = locksOf(service, workspace, eve.secret).take('a', { prefer: 'wait=30' });
-  await page.getByRole('cell', { name: 'eve' }).waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Withdraw');
-  await withdraw.press('Enter');
-  await page.getByRole('button', { name: 'Keep it for me' }).waitFor();
-  await locksOf(service, workspace, bob.secret).release('a');
-  expect((await asked).status).toBe(201);
-});
-
 test('a holder is notified of those who wait, and those of their turn, on any page with their locks', async ({
   openPage,
 }) => {

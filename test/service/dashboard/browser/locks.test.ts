@@ -98,50 +98,6 @@ describe('the locks page', () => {
     await live(page);
   });
 
-  test('says when it can no longer be loaded, and is not loaded again', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const page = await openPage();
-    await page.clock.install();
-    await signIn(page, service, (await service.token()).secret, locksOf(workspace));
-    await live(page);
-    let loads = 0;
-    await page.route(page.url(), (route: Route) => {
-      loads += 1;
-      return route.continue({ url: service.baseUrl + locksOf('removed') });
-    });
-    await page.clock.fastForward(4_000);
-    await page.getByText('This page no longer updates. Reload it.').waitFor();
-    await expectProblem(page, /status of 404/);
-    await page.clock.fastForward(60_000);
-    await page.evaluate("fetch('/healthz')");
-    expect(loads).toBe(1);
-  });
-
-  test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const bot = await service.token({ name: 'release-bot' });
-    const own = await service.token({ name: 'grace', scopes: ['locks:admin'] });
-    await takeLock(service, workspace, bot.secret, 'Content/Hero.uasset');
-    await takeLock(service, workspace, own.secret, 'Maps/Town.umap');
-    const page = await openPage();
-    await signIn(page, service, own.secret, locksOf(workspace));
-    await live(page);
-    await page.getByLabel('Search').fill('HERO');
-    await page.getByLabel('Search').press('Enter');
-    await gone(page, 'Maps/Town.umap');
-    await page.waitForURL(/\?search=HERO&sort=path$/);
-
-    await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
-    await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
-    await expectAccessible(page);
-    await page.getByLabel('Reason').fill('The runner is gone.');
-    await page.getByRole('button', { name: 'Force release' }).press('Enter');
-    await page.getByText('The lock on Content/Hero.uasset was released.').waitFor();
-    const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'grace').execute();
-    const released = audit.filter(({ action }) => action === 'lock.force-released');
-    expect(released.map(({ detail }) => JSON.parse(detail).reason)).toEqual(['The runner is gone.']);
-  });
-
   test('doubts a path that no branch has, locks a file, and extends and releases the lock', async ({ openPage }) => {
     const remote = createRepository(temporaryFolder(), 'remote.git');
     remote.commit({ branch: 'main', files: { 'Content/Hero.uasset': '1', 'Content/Maps/Town.umap': '1' } });

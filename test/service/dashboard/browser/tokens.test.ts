@@ -60,18 +60,6 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   expect(await page.content()).not.toContain(secret);
 });
 
-test('a preset selects scopes, and Enter creates the token', async ({ openPage }) => {
-  const { secret } = await service.token({ name: 'root', scopes: ['admin'] });
-  const page = await openPage({ javaScript: false });
-  await signIn(page, service, secret, '/tokens/new');
-  await page.getByRole('link', { name: 'Artist' }).click();
-  expect(await page.getByLabel('locks:write').isChecked()).toBe(true);
-  await expectAccessible(page);
-  await page.getByLabel('Name').fill('tablet of ada');
-  await page.getByLabel('Name').press('Enter');
-  await page.getByText('The token tablet of ada was created.').waitFor();
-});
-
 test('a token is rotated on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
   openPage,
 }) => {
