@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { csvLine } from '../../../src/service/contract/csv.ts';
 import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
@@ -109,6 +110,21 @@ describe('the history file', () => {
       '',
     ]);
     expect((await reader.get(csvOf(workspace, '?kind=held'))).text).not.toContain('bob');
+  });
+
+  test('is cut off, and so visibly incomplete, if its token is revoked meanwhile', async () => {
+    const workspace = await service.workspace();
+    // Far more than the connection accepts before anyone reads.
+    await seedHistory(workspace, 30_000, 'x'.repeat(1_000));
+    const visitor = await signedIn(service, { scopes: ['locks:read'] });
+    const response = await fetch(service.baseUrl + csvOf(workspace), { headers: { cookie: visitor.cookie() } });
+    const body = response.body?.getReader();
+    expect((await body?.read())?.done).toBe(false);
+    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, visitor.id));
+    const readOn = async () => {
+      for (let isOver = false; !isOver; ) isOver = (await body?.read())?.done ?? true;
+    };
+    await expect(readOn()).rejects.toThrow();
   });
 
   test('continues read after read, ends at its limit, and then says so', async () => {

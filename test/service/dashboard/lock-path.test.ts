@@ -7,7 +7,7 @@ import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
 import { lockPaths } from '../../interface/texts.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { locksOf } from '../http/shared-service.ts';
+import { locksOf, untilWaiting } from '../http/shared-service.ts';
 import { rowsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { type TakenLock, takeLock } from './locked-service.ts';
 
@@ -83,6 +83,31 @@ test('the page of a path is found at the URL of any valid path, with its slashes
     expect([wrong, (await reader.get(pathUrl(workspace, wrong))).status]).toEqual([wrong, 422]);
   }
   expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
+});
+
+test('the page of a path shows the clients in line, except for the one that has acquired the lock', async () => {
+  const { workspace, holder, page } = await heldPath();
+  const eve = await service.token({ name: 'eve' });
+  const asEve = locksOf(service, workspace, eve.secret);
+  const wait = (number: number) =>
+    asEve.take(path, { prefer: 'wait=30', referer: `https://ci.example.com/runs/${number}` });
+  const first = wait(1);
+  await untilWaiting(service, eve.secret, 1);
+  const second = wait(2);
+  await untilWaiting(service, eve.secret, 2);
+  const seen = async () => {
+    const part = /data-part="waiting">(.*?)<\/section>/s.exec(await page())?.[1] ?? '';
+    return [...part.matchAll(/data-label="Who">.*?<a [^>]*>(.*?)<\/a>/gs)].map(([, cell = '']) =>
+      cell.replaceAll(/<[^>]*>/g, ''),
+    );
+  };
+  expect(await seen()).toEqual(['ci.example.com/runs/1', 'ci.example.com/runs/2']);
+  await locksOf(service, workspace, holder.secret).release(path);
+  expect((await first).status).toBe(201);
+  expect(await seen()).toEqual(['ci.example.com/runs/2']);
+  await asEve.release(path);
+  expect((await second).status).toBe(201);
+  expect(await seen()).toEqual([]);
 });
 
 test('someone who asks for a held lock is in line with a note, and has the path kept when it is free', async () => {

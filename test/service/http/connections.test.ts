@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Hono } from 'hono';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
+import type { Environment } from '../../../src/service/http/context.ts';
 import { reportEvents, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -105,6 +109,13 @@ describe('a server with misbehaving clients', () => {
     expect(written.join('')).not.toContain('nonsense');
   });
 
+  test('reads a header after thousands of others', async () => {
+    const many = Array.from({ length: 2_500 }, () => 'a:');
+    const headers = [...many, 'Authorization: Bearer nonsense'];
+    const response = await requestRaw(server.port, { target: '/v1/workspaces', headers });
+    expect(expectProblem(response, 'unauthorized').detail).toBe('Unknown API token.');
+  });
+
   test('serves connections up to its limit, closes and counts further ones, and then has room again', async () => {
     const open = [];
     while (open.length < 12) open.push(await connectRaw(server.port));
@@ -188,6 +199,27 @@ test('stopping first makes readiness fail, then refuses new connections, but ser
   // The client must send its next request elsewhere.
   for (const { status, headers } of listed) expect([status, headers.get('connection')]).toEqual([200, 'close']);
   await stopped;
+});
+
+test('stopping closes a connection at the end of a response that began before, without waiting for the client', async () => {
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  async function* parts(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield Buffer.from('begun');
+    await isOver;
+  }
+  const app = new Hono<Environment>().get('/', () => new Response(ReadableStream.from(parts())));
+  const server = await startServer(app, '127.0.0.1', 0);
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const [response] = (await once(get({ port: server.port, agent }), 'response')) as [IncomingMessage];
+  const silent = await connectRaw(server.port);
+
+  const closed = server.close({ idleMs: 0, requestsMs: 60_000 });
+  // All idle connections are closed first.
+  await silent.closed;
+  end();
+  expect(await text(response)).toBe('begun');
+  await closed;
 });
 
 test('stopping does not wait forever: requests that take too long are cut off', async () => {

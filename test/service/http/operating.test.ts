@@ -63,12 +63,11 @@ describe('operating the service', () => {
 
     test('count requests by the pattern of their route, so that no client can add a series', async () => {
       const token = service.secret;
-      for (const path of Array.from({ length: 20 }, (_, index) => `path-${index}`)) {
-        await service.ask('DELETE', locks(`/${path}`), { token });
-        await service.ask('DELETE', locks(`/folder/${path}`), { token });
+      for (const path of ['path-1', 'path-2']) {
+        for (const target of [locks(`/${path}`), locks(`/folder/${path}`)])
+          await service.ask('DELETE', target, { token });
         await service.ask('GET', `/${path}`);
         await service.ask('GET', `/v1/workspaces/${path}/branches`, { token });
-        await service.ask('GET', `/v1/workspaces/${path}/locks`);
         await service.ask('PUT', `/v1/workspaces/${path}/sync`);
       }
       for (const method of ['PROPFIND', 'TRACE', 'LOCK'])
@@ -79,11 +78,10 @@ describe('operating the service', () => {
         .filter((line) => line.startsWith('workspace_http_request_duration_seconds_count'));
       expect(counted).toEqual(
         expect.arrayContaining([
-          expect.stringMatching(/\{method="DELETE",route="\/v1\/workspaces\/:id\/locks\/:path",status="404"\} 4\d$/),
-          expect.stringMatching(/\{method="GET",route="\/v1\/workspaces\/:id\/branches",status="404"\} 20$/),
-          expect.stringMatching(/\{method="GET",route="\/v1\/workspaces\/:id\/locks",status="401"\} 2\d$/),
-          expect.stringMatching(/\{method="PUT",route="\/v1\/workspaces\/:id\/sync",status="405"\} 20$/),
-          expect.stringMatching(/\{method="GET",route="\/\*",status="404"\} 2\d$/),
+          expect.stringMatching(/\{method="DELETE",route="\/v1\/workspaces\/:id\/locks\/:path",status="404"\} \d$/),
+          expect.stringMatching(/\{method="GET",route="\/v1\/workspaces\/:id\/branches",status="404"\} 2$/),
+          expect.stringMatching(/\{method="PUT",route="\/v1\/workspaces\/:id\/sync",status="405"\} 2$/),
+          expect.stringMatching(/\{method="GET",route="\/\*",status="404"\} \d$/),
           expect.stringMatching(/\{method="other",route="\/healthz",status="405"\} 3$/),
         ]),
       );

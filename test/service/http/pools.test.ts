@@ -59,8 +59,13 @@ describe.each(databaseKinds)('pools on $name', (kind) => {
     await storePool(service.storage, workspace, 'android-phones', 'b');
     for (const name of ['seats', 'Macs', 'a%00b', 'ma%2Fcs'])
       await expectDetail(name, 'Its pools are android-phones, macs');
-    for (let index = 0; index < 9; index += 1) await storePool(service.storage, workspace, `p${index}`, 'a');
-    await expectDetail('seats', 'It has 11 pools');
+  });
+
+  test('a workspace has at most 100 pools', async () => {
+    const workspace = await service.workspace();
+    const add = (name: string) => storePool(service.storage, workspace, name, 'a');
+    for (let index = 0; index < 100; index += 1) await add(`p${index}`);
+    await expect(add('one-more')).rejects.toThrow('already has 100 pools. Remove one that is no longer used.');
   });
 
   test('a workspace takes its pools along when it is removed', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Hono } from 'hono';
@@ -46,4 +46,13 @@ test('a client that reads nothing for too long is cut off, and its slot is freed
   const broken = once(answer, 'error');
   answer.resume();
   expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+});
+
+test('a file that shrinks while it is sent breaks the connection, so that the response is incomplete', async () => {
+  const answer = await ask();
+  await truncate(path, size / 2);
+  const broken = once(answer, 'error');
+  answer.resume();
+  expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+  await begun.ended;
 });

@@ -101,10 +101,6 @@ describe('the form of a token exchange', () => {
     expect([response.status, response.body.error]).toEqual([400, error]);
     expect(response.body.error_description).toMatch(description);
   });
-
-  test('is rejected if it is larger than 128 KiB', async () => {
-    expect((await service.exchange('a'.repeat(128 * 1024))).status).toBe(413);
-  });
 });
 
 describe('a service without a public URL', () => {

@@ -110,6 +110,15 @@ test('a name that does not resolve, or resolves too slowly, fails the attempt', 
   );
 });
 
+test('a name is reached at any of its IP addresses', async () => {
+  const to = await receiver();
+  // Nothing listens at this port on the other loopback address.
+  const check = checking(always('127.0.0.9', '127.0.0.1'));
+  const outcome = await deliverTo(`http://ci.internal:${to.port}/`, { check });
+  expect(outcome.kind).toBe('delivered');
+  expect((await to.nextDelivery()).headers.host).toBe(`ci.internal:${to.port}`);
+});
+
 test('an invalid or forbidden target is refused without a connection', async () => {
   const to = await receiver();
   const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]'];

@@ -4,8 +4,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { receiver } from './delivering.ts';
-import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
+import { attemptNext, receiver, startDeliveryWorkers } from './delivering.ts';
 import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
 

@@ -3,8 +3,7 @@ import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/servic
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { silence } from '../../support/other-servers/responses.ts';
-import { receiver } from './delivering.ts';
-import { startDeliveryWorkers } from './delivery-workers.ts';
+import { receiver, startDeliveryWorkers } from './delivering.ts';
 import { patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Commit, createRepository } from '../../support/git-repository.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
@@ -62,13 +61,11 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
-  test('sends syncs as they end, limited to the branches of the hook', async () => {
-    const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const [main, secret] = [await service.receiver(), newWebhookSecret()];
-    await register({ url: main.url(), branches: ['main'], secret });
+  test('sends syncs as they end', async () => {
+    const { id, sync, next } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
     const outcome = async (branch: string) => {
       const location = (await sync(branch)).headers.get('location') ?? '';
-      return [(await nextOfAll()).said, (await service.call('GET', location)).body];
+      return [(await next()).said, (await service.call('GET', location)).body];
     };
     const [art, artSync] = await outcome('art/änderung');
     expect(artSync).toMatchObject({ status: 'succeeded', head: heads.get('art/änderung') });
@@ -79,8 +76,6 @@ describe.each(databaseKinds)('deliveries on $name', (kind) => {
     });
     const [told, mainSync] = await outcome('main');
     expect(told).toMatchObject({ type: 'sync.succeeded', data: { sync: mainSync } });
-    expect(verified(secret, await main.nextDelivery())).toEqual(told);
-    expect(main.deliveries).toHaveLength(1);
   });
 
   test('names the files that differ from the last sync of the branch, at most 1,000', async () => {

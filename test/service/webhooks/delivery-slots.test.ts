@@ -62,6 +62,14 @@ test('pauses a failing hook longer each time, up to a second, until a delivery s
   expect(restAfterFailure()).toBe(50);
 });
 
+test('a workspace, and then a hook, with fewer attempts goes first, however long others have waited', () => {
+  const slots = createDeliverySlots();
+  const [busy, idle, elsewhere] = [hookOf('game', 1, 1), hookOf('game', 2, 2), hookOf('film', 1, 3)];
+  slots.start(busy);
+  expect(slots.next([busy, idle, elsewhere])).toEqual(elsewhere);
+  expect(slots.next([busy, idle])).toEqual(idle);
+});
+
 test('receivers that hang take no more than the share of their workspace', () => {
   const slots = createDeliverySlots();
   const due = hooksOf('game', 100);

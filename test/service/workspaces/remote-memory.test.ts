@@ -142,4 +142,13 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     asked[1]?.reply.resolve(response('1'));
     expect((await second).failure).toBeUndefined();
   });
+
+  test('ends all requests when the service stops', async () => {
+    const { memory, next, stopping } = setUp();
+    const all = Promise.all([memory.ask(game), memory.askAgain({ ...game, id: 'other' })]);
+    await next(2);
+    stopping.abort();
+    const failure = { reason: 'The service stops.' };
+    expect(await all).toMatchObject([{ failure }, { failure }]);
+  });
 });
