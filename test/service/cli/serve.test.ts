@@ -159,8 +159,10 @@ describe('serve', () => {
     expect((await hook('http://10.1.2.3/')).status).toBe(201);
     expect((await hook('http://127.0.0.1/')).status).toBe(201);
     expect((await hook('http://172.16.0.1/')).status).toBe(422);
-    const lock = { path: 'nul.txt', type: 'exclusive', ttl: '1h' };
-    expect((await ask(listening.base_url, 'POST', '/workspaces/sample/locks', { token, json: lock })).status).toBe(422);
+    const locks = '/workspaces/sample/locks';
+    const take = (path: string) =>
+      ask(listening.base_url, 'POST', locks, { token, json: { path, type: 'exclusive', ttl: '1h' } });
+    expect([(await take('Content/A')).status, (await take('content/a')).status]).toEqual([201, 409]);
     expect(await command.stop('SIGINT')).toBe(0);
     expect(command.written().stderr).toBe('');
   });

@@ -49,9 +49,9 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   });
 
   test('is listed with its priority', async () => {
-    const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['b'] }));
+    const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
-    const queue = (await listQueue(storage, { workspace })).filter(({ path }) => path === 'b');
+    const queue = (await listQueue(storage, { workspace })).filter(({ path }) => path === 'p');
     expect(queue.map(({ priority }) => priority)).toEqual(['high', 'normal', 'low']);
   });
 });
