@@ -79,7 +79,6 @@ const all = [
   'test/locks/renewal/renew-locks.test.ts',
   'test/cli/receive-time.test.ts',
   'test/service/http/arbitrary-input.test.ts',
-  'test/service/lfs/garbage.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
   'test/service/webhooks/ordering.test.ts',

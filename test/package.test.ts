@@ -65,17 +65,6 @@ test('the package is a small download, without pictures of the pages', () => {
   expect(files.filter((path) => path.endsWith('.png'))).toEqual([]);
 });
 
-test('the promised Node is new enough for every package, so that npm has no warning about it', async () => {
-  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  expect(engines).toEqual({ node: '>=24' });
-  const place = join(folder, 'engines');
-  for (const part of ['package.json', 'package-lock.json', 'scripts/stubs']) {
-    await cp(join(root, part), join(place, part), { recursive: true });
-  }
-  const { stderr } = await npm(['ci', '--dry-run', '--offline', '--ignore-scripts'], place);
-  expect(stderr).not.toContain('EBADENGINE');
-});
-
 function startWithNpx(place: string) {
   const args = ['--no-install', 'workspace-service', 'serve', '--dev', '--port', '0', '--data', join(place, 'data')];
   const command = spawn('npx', args, { cwd: place, env: environment(), shell: onWindows });

@@ -1,7 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBrowser } from '../../test/support/browser/find.ts';
-import { launchBrowser } from '../../test/support/browser/launch.ts';
+import { findBrowser, launchBrowser } from '../../test/support/browser/launch.ts';
 import { takePictures } from './album.ts';
 import { pictures } from './pictures.ts';
 

@@ -6,8 +6,8 @@ import { errorText, stackLines } from './report/error-text.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
- * Fails the job if one of the step's locks was lost, unless `on-lost` is `warn`. A lock that cannot be released does
- * not change the result of the job.
+ * Releases the locks of the step. Fails the job if one of them was lost, unless `on-lost` is `warn`; a lock that cannot
+ * be released does not change the result.
  */
 async function post(): Promise<void> {
   const step = core.getState('step');

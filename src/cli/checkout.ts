@@ -108,6 +108,7 @@ const stagedSince = (folder: string, ...commit: readonly string[]): readonly str
     .split('\0')
     .filter((name) => name !== '');
 
+/** The output of git. Unlike `outputOf`, it fails with the reason. */
 function git(args: readonly string[], folder?: string, input?: string): string {
   const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
   if (error !== undefined) throw new CommandError(`git could not list the staged files: ${startErrorText(error)}.`);

@@ -40,7 +40,7 @@ export async function takeLocks(connect: (branch?: string) => Promise<RemoteServ
   const { client, acquired } = createPersonClient(remote.client, note ?? undefined);
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const asked = [...new Set(named)].toSorted();
-  if (!request.literal) refuseUnmeant(asked);
+  if (!request.literal) refuseMistakenPaths(asked);
   const own = await ownLocks(remote, request, asked);
   const paths = asked.filter((path) => !own.has(path));
   const reported = new Set<string>();
@@ -69,7 +69,7 @@ export async function takeLocks(connect: (branch?: string) => Promise<RemoteServ
   }
 }
 
-function refuseUnmeant(paths: readonly LockPath[]): void {
+function refuseMistakenPaths(paths: readonly LockPath[]): void {
   const problems = pathProblems(paths);
   if (problems.length > 0)
     throw new CommandError(

@@ -15,7 +15,7 @@ import { refusalOf } from './refusal.ts';
 import type { AnsweredCall, Call, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
 import { sentRequest, unsendableHeader } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
-import { nextStep } from './retry.ts';
+import { backoff } from './retry.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
 import { type RequestFailure, ServiceError, withRequest } from './service-error.ts';
 import { type StartTimer, startTimeLimit } from './time-limit.ts';
@@ -121,25 +121,25 @@ export function createCall(options: CallOptions): Call {
     }
 
     /** Waits before the next attempt. Returns the reason if another one would not help. */
-    async function pauseAfter(failed: FailedAttempt): Promise<RequestFailure | undefined> {
-      const { failure, retry } = failed;
+    async function pauseAfter({ failure, retry, retryAfterMs }: FailedAttempt): Promise<RequestFailure | undefined> {
       state.last = failure;
       state.failures += 1;
       if (retry === 'failed') state.counted += 1;
-      const next = nextStep(failed, state, {
-        retries: once ? 0 : options.retries,
-        once,
-        timeLeftMs: deadline - clock(),
-        maxBackoffMs: within.maxBackoffMs,
-        isLastChance: within.isLastChance,
-        random,
-      });
-      if (next.kind === 'give-up') return next.failure;
+      const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
+      if (retry === undefined || isUsedUp) return failure;
+      const timeLeftMs = deadline - clock();
+      const pauseMs = (askedMs?: number) => backoff(state.failures, askedMs, random, within.maxBackoffMs);
+      const askedMs = pauseMs(retryAfterMs);
+      const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
+      if (delayMs >= timeLeftMs) {
+        const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
+        return { kind: 'deadline', last: failure, retryAfterMs: asked };
+      }
       // Without the advice of the error: a retry needs none.
       const { reason, request: sentBefore } = errorOf(options, state, failure);
       const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
-      options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
-      await options.sleep(next.retry.delayMs, limit.signal);
+      options.onRetry?.({ kind: retry, delayMs, reason: withRequest(named, sentBefore) });
+      await options.sleep(delayMs, limit.signal);
       return undefined;
     }
 

@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts';
 import type { JsonObject } from './json.ts';
 import type { FoundLock } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
-import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
+import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
 
 /** The limits of one operation, for its calls, retries and sleeps together. */
 export interface CallLimits {
@@ -81,7 +81,7 @@ export interface Retry {
 /** A bearer token for one request. */
 export type TokenResult =
   | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'failed'; readonly failure: NoToken }
+  | { readonly kind: 'failed'; readonly failure: RequestFailure }
   /** The limits of the request were reached first. */
   | { readonly kind: 'interrupted' };
 
@@ -123,12 +123,3 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** RFC 9110 section 5.5. */
 export const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
-
-/** The failures of a request so far. */
-export interface Progress {
-  readonly failures: number;
-  /** Failures that count as one of the `retries`. */
-  readonly counted: number;
-  /** The request may have taken effect. */
-  readonly mayBeDone: boolean;
-}

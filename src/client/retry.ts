@@ -1,34 +1,5 @@
-import { type FailedAttempt, isTransientStatus } from './classify.ts';
-import type { Progress, Retry } from './request.ts';
-import type { RequestFailure, ServiceError } from './service-error.ts';
-
-interface RetryLimits {
-  readonly retries: number;
-  /** No retry after an attempt that may have taken effect. */
-  readonly once: boolean;
-  readonly timeLeftMs: number;
-  readonly maxBackoffMs: number | undefined;
-  readonly isLastChance?: boolean | undefined;
-  readonly random: () => number;
-}
-
-type NextStep =
-  | { readonly kind: 'give-up'; readonly failure: RequestFailure }
-  | { readonly kind: 'retry'; readonly retry: Omit<Retry, 'reason'> };
-
-export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
-  const { failure, retry, retryAfterMs } = failed;
-  const { retries, once, timeLeftMs, maxBackoffMs, isLastChance, random } = limits;
-  if (retry === undefined || progress.counted > retries || (once && progress.mayBeDone)) {
-    return { kind: 'give-up', failure };
-  }
-  const askedMs = backoff(progress.failures, retryAfterMs, random, maxBackoffMs);
-  const isTooLate = askedMs >= timeLeftMs && isLastChance === true;
-  const delayMs = isTooLate ? backoff(progress.failures, undefined, random, maxBackoffMs) : askedMs;
-  if (delayMs < timeLeftMs) return { kind: 'retry', retry: { kind: retry, delayMs } };
-  const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeftMs ? retryAfterMs : undefined;
-  return { kind: 'give-up', failure: { kind: 'deadline', last: failure, retryAfterMs: asked } };
-}
+import { isTransientStatus } from './classify.ts';
+import type { ServiceError } from './service-error.ts';
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;

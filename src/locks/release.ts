@@ -66,9 +66,9 @@ export async function releaseTarget(
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
   const result = await send(context, request, within);
-  // Without any proof, the lock of another holder does not show which lock of this job has ended.
-  const isKnown = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
-  if (result.kind === 'released' || result.kind === 'absent' || isKnown) {
+  // A lock of someone else shows that ours has ended, if it is known which one is ours.
+  const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
+  if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
     record({ kind: 'ended', ...entry, at: now() });
   }
   return result;

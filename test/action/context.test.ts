@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/action/step/connect.ts';
 import { steadyClock } from '../../src/client/client.ts';
-import { json, nothing } from '../support/other-servers/responses.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -31,18 +31,6 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
   const list = () => client.listWorkspaces({ deadline: steadyClock() + 60_000 });
   return { list, lines, warnings, debug };
 }
-
-test('logs the first ten retries, and the rest at debug level', async () => {
-  const server = await startOtherServer(nothing(503, { 'retry-after': '0' }));
-  const { list, lines, debug } = stepOn(server.baseUrl, { retries: 1 });
-  await Promise.allSettled(Array.from({ length: 13 }, list));
-  expect(lines).toHaveLength(11);
-  expect(lines[0]).toMatch(
-    /^The service failed \(GET \/v1\/workspaces: 503 Service Unavailable\)\. Trying again in \d\.\d s\.$/,
-  );
-  expect(lines[10]).toBe('Further retries appear only in the debug log.');
-  expect(debug).toHaveLength(3);
-});
 
 test('sends the run URL and the version with each request, and warns once if the interface has a sunset date', async () => {
   const server = await startOtherServer(json(200, [], { sunset: 'Sat, 31 Dec 2050 23:59:59 GMT' }));

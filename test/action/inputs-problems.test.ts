@@ -200,14 +200,6 @@ test.each(operations)('%s reports all wrong inputs at once', (operation) => {
   expect(named.toSorted()).toEqual(Object.keys(given).toSorted());
 });
 
-test('reports wrong paths with glob: false too, and then also checks lines with wildcards', () => {
-  const path = '../*.uasset';
-  expect(problemsOf(rightStep('lock', { path, glob: 'true' }))).toEqual([]);
-  expect(problemsOf(rightStep('lock', { path, glob: 'false' }))).toEqual([
-    `Input \`path\` has the line "../*.uasset". ${noSegment}`,
-  ]);
-});
-
 describe('error messages', () => {
   const secret = fc
     .string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789 {}[]",:'.split('')), minLength: 12 })

@@ -1,17 +1,15 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/inputs/table.ts';
 import {
   openCheckout,
   type ResolveOptions,
-  resolvePaths,
   suggestionFor,
   unknownLinesText,
 } from '../../src/action/paths/resolve-paths.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { loadStep, rightStep } from './step-environment.ts';
+import { createFiles, resolverIn } from './resolving.ts';
 
 const files = [
   'Content/Hero.uasset',
@@ -36,34 +34,11 @@ beforeAll(async () => {
   checkout = join(folder, 'checkout');
   empty = join(folder, 'empty');
   await mkdir(empty);
-  for (const file of files) {
-    await mkdir(dirname(join(checkout, file)), { recursive: true });
-    await writeFile(join(checkout, file), '');
-  }
+  await createFiles(checkout, files);
   await symlink('Maps', join(checkout, 'Content', 'Linked'));
 });
 
-async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
-  const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
-  if (!loaded.ok || loaded.inputs.task.operation !== 'lock')
-    throw new Error('The lines are refused before they are resolved.');
-  const { from } = loaded.inputs.task;
-  if (from.kind !== 'paths') throw new Error('The step names a pool.');
-  return resolvePaths(from.paths, { checkout, ...options });
-}
-
-const pathsOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).paths.map(({ path }) => path);
-const warningOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).warning;
-
-async function problemsOf(...given: Parameters<typeof resolve>): Promise<readonly string[]> {
-  try {
-    await resolve(...given);
-    return [];
-  } catch (error) {
-    if (error instanceof InputError) return error.problems;
-    throw error;
-  }
-}
+const { resolve, paths: pathsOf, warning: warningOf, problems: problemsOf } = resolverIn(() => checkout);
 
 const advice =
   'Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set `glob: false`.';

@@ -1,12 +1,10 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/inputs/table.ts';
-import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { loadStep, rightStep } from './step-environment.ts';
+import { createFiles, problemsIn, resolverIn } from './resolving.ts';
 
 const composed = 'Content/Caf\u00e9.umap';
 const decomposed = composed.normalize('NFD');
@@ -30,10 +28,7 @@ let checkout: string;
 /** Creates a folder with these files. */
 async function folderWith(name: string, ...names: readonly string[]): Promise<string> {
   const at = join(folder, name);
-  for (const file of names) {
-    await mkdir(dirname(join(at, file)), { recursive: true });
-    await writeFile(join(at, file), '');
-  }
+  await createFiles(at, names);
   return at;
 }
 
@@ -42,23 +37,7 @@ beforeAll(async () => {
   await folderWith('.', 'outside.umap', 'a[1].txt');
 });
 
-/** Resolves the lines of the input `path`; undefined if they are rejected before the checkout is read. */
-function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
-  const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
-  if (!loaded.ok || loaded.inputs.task.operation !== 'lock') return undefined;
-  const { from } = loaded.inputs.task;
-  if (from.kind !== 'paths') throw new Error('The step names a pool.');
-  return resolvePaths(from.paths, { checkout, ...options });
-}
-
-const paths = async (...given: Parameters<typeof resolve>) => (await resolve(...given))?.paths.map((each) => each.path);
-
-const problemsIn = (error: unknown): readonly string[] => {
-  if (error instanceof InputError) return error.problems;
-  throw error;
-};
-
-const problems = async (...given: Parameters<typeof resolve>) => resolve(...given)?.then(() => [], problemsIn);
+const { resolve, paths, problems } = resolverIn(() => checkout);
 
 const arena = 'Content/Maps/Arena.umap';
 const cave = 'Content/Maps/Deep/Cave.umap';
@@ -148,13 +127,13 @@ describe('the paths that a job has locked', () => {
     ],
     ['are excluded by a line with !', 'Content/Maps/*.umap\n!**/Gone.*', [arena]],
   ])('%s, even if the checkout lacks them', async (_, lines, expected) => {
-    expect((await paths(lines, { lockedPaths }))?.toSorted()).toEqual(expected);
+    expect((await paths(lines, { lockedPaths })).toSorted()).toEqual(expected);
   });
 });
 
 test('distinguishes named paths from matched paths', async () => {
   const resolved = await resolve(`Content/Maps/**/*.umap\n${arena}\nContent/Rock[1].fbx\nContent/Ro*1.fbx`);
-  expect(resolved?.paths).toEqual([
+  expect(resolved.paths).toEqual([
     { kind: 'named', path: arena },
     { kind: 'matched', path: cave },
     { kind: 'named', path: 'Content/Rock[1].fbx' },

@@ -24,9 +24,13 @@ test('a request for a lock names the branch, byte by byte', async () => {
 });
 
 test('a lock that is refused for a newer version is not one that others hold', async () => {
+  const refused = { kind: 'failed', error: { failure: { outdated: [read] } } };
   const { client } = await clientOf(problem(409, { detail: 'Merge release/1.4 first.', outdated }));
-  const result = await client.acquireLock(request, client.within());
-  expect(result).toMatchObject({ kind: 'failed', error: { failure: { outdated: [read] } } });
+  expect(await client.acquireLock(request, client.within())).toMatchObject(refused);
+  // A lease names all of its outdated files.
+  const { client: other } = await clientOf(problem(409, { detail: 'Merge first.', outdated: [outdated] }));
+  const lease = { lease: 'l'.repeat(16), from: { kind: 'paths', paths: [hero] }, count: 1 } as const;
+  expect(await other.putLease({ ...request, ...lease }, other.within())).toMatchObject(refused);
 });
 
 test('a lock that is granted on an outdated file is reported', async () => {
@@ -40,13 +44,8 @@ test('a lock that is granted on an outdated file is reported', async () => {
 test('a thousand paths are checked with one request, more with several', async () => {
   const paths = Array.from({ length: 2_001 }, (_, index) => lockPath(`a${index}`));
   const locks = [{ path: 'a1', owner: 'ada', branch: 'main' }, { path: 'a2', owner: 'bo', branch: null }, {}];
-  const answer = json(200, {
-    locks,
-    push_locks: 'branch',
-    latest: 'warn',
-    outdated: [outdated, {}],
-    as_of: outdated.at,
-  });
+  const settings = { push_locks: 'branch', latest: 'warn' };
+  const answer = json(200, { ...settings, locks, outdated: [outdated, {}], as_of: outdated.at });
   const { server, client } = await clientOf(answer);
   const checked = await client.checkPaths({ workspace: game, paths: paths.slice(0, 1_000) }, client.within());
   expect(checked).toMatchObject({ kind: 'checked', pushLocks: 'branch', latest: 'warn', as_of: outdated.at });
@@ -58,12 +57,8 @@ test('a thousand paths are checked with one request, more with several', async (
   expect(checked.outdated).toEqual([read]);
   expect(server.requests).toHaveLength(1);
   await client.checkPaths({ workspace: game, paths }, client.within());
-  expect(
-    server.requests
-      .slice(1)
-      .map(({ body }) => JSON.parse(body).paths.length)
-      .sort(),
-  ).toEqual([1, 1_000, 1_000]);
+  const lengths = server.requests.slice(1).map(({ body }) => JSON.parse(body).paths.length);
+  expect(lengths.sort()).toEqual([1, 1_000, 1_000]);
 });
 
 test('the longest paths fit into the body limit of the service', async () => {

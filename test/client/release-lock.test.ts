@@ -68,11 +68,8 @@ describe('the release of a lock', () => {
     expect((await release(listing([], answer), { proof })).result).toEqual({ kind: 'released' });
     const still = await release(listing([{ ...proof, path: hero }], answer), { proof });
     expect(ofKind(still.result, 'failed').error.attempts).toBe(5);
-    expect(
-      (await release(listing([{ ...proof, path: hero }], inTurn(answer, nothing(204))), { proof })).result,
-    ).toEqual({
-      kind: 'released',
-    });
+    const again = await release(listing([{ ...proof, path: hero }], inTurn(answer, nothing(204))), { proof });
+    expect(again.result).toEqual({ kind: 'released' });
   });
 
   test('fails without a request if the proof is not valid in a header', async () => {
@@ -300,6 +297,17 @@ describe('an encoded slash', () => {
     await client.releaseLock({ workspace: game, path: lockPath('Hero.uasset'), proof }, client.within());
     await client.releaseLock({ workspace: game, path: hero, proof }, client.within());
     expect(server.requests.map(({ url }) => url)).toEqual([`${locks}/Hero.uasset`, encoded]);
+  });
+
+  test('is sent once for each attempt after the raw form is known', async () => {
+    const { client } = await clientOf(
+      listing([{ ...proof, path: hero }], inTurn(page(404), nothing(204), page(404), nothing(204))),
+    );
+    const request = { workspace: game, path: hero, proof };
+    for (const pauses of [0, 1]) {
+      expect(await client.releaseLock(request, client.within())).toEqual({ kind: 'released' });
+      expect(client.sleeps).toHaveLength(pauses);
+    }
   });
 
   test('is not retried for a path without slashes', async () => {

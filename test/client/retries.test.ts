@@ -99,6 +99,12 @@ describe('Retry-After', () => {
   });
 });
 
+test('a Retry-After beyond the deadline is ignored if there is no later chance', async () => {
+  const { client } = await clientOf(inTurn(nothing(503, { 'retry-after': '600' }), fine));
+  await client.listWorkspaces({ ...client.within(), isLastChance: true });
+  expect(client.sleeps).toEqual([375]);
+});
+
 describe('the deadline', () => {
   test('is never exceeded by a pause', async () => {
     const { client } = await clientOf(nothing(503), { retries: 100 });

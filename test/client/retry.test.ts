@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classifyResponse, type FailedAttempt, noMarks } from '../../src/client/classify.ts';
+import { classifyResponse, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff, nextStep } from '../../src/client/retry.ts';
+import { backoff } from '../../src/client/retry.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
@@ -78,35 +78,4 @@ test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and
       expect(asked).toBeLessThanOrEqual(Math.max(retryAfterMs + 250, 5_000));
     }),
   );
-});
-
-describe('the step after a failed attempt', () => {
-  const timeout: FailedAttempt = {
-    kind: 'failed',
-    failure: { kind: 'timeout', limitMs: 30_000 },
-    mayBeDone: true,
-    retry: 'failed',
-    retryAfterMs: undefined,
-  };
-  const first = { failures: 1, counted: 1, mayBeDone: true };
-  const limits = {
-    ...{ retries: 1, once: false, timeLeftMs: 60_000, limitedForMs: undefined, maxBackoffMs: undefined },
-    random: () => 0,
-  };
-
-  test('is a retry however often the service is unavailable, as that does not count', () => {
-    const unavailable = { ...timeout, retry: 'unavailable', retryAfterMs: 2_000 } as const;
-    const often = { failures: 50, counted: 0, mayBeDone: true };
-    expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
-  });
-
-  test('gives up if another attempt would not help', () => {
-    expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
-  });
-
-  test('is a retry even if the service asks to wait beyond the deadline, if there is no later chance', () => {
-    const asked = { ...timeout, retryAfterMs: 90_000 };
-    const next = nextStep(asked, first, { ...limits, isLastChance: true });
-    expect(next).toEqual({ kind: 'retry', retry: { kind: 'failed', delayMs: 250 } });
-  });
 });

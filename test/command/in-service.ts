@@ -39,14 +39,8 @@ export function besideService() {
       return JSON.parse(stdout);
     },
     ask: asAdmin,
-    lock: (
-      path: string,
-      { ttl = '1h', origin, note }: { readonly ttl?: string; readonly origin?: string; readonly note?: string } = {},
-    ) =>
-      asAdmin('POST', '/workspaces/sample/locks', {
-        json: { path, type: 'exclusive', ttl, note },
-        ...(origin !== undefined && { headers: { referer: origin } }),
-      }),
+    lock: (path: string, ttl = '1h') =>
+      asAdmin('POST', '/workspaces/sample/locks', { json: { path, type: 'exclusive', ttl } }),
     /** Works on the database, as another process may. */
     async inDatabase<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
       const storage = await openSqlite({ folder });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -7,7 +8,8 @@ import { variableOf } from '../../src/command/flags.ts';
 import { allCommands } from '../../src/main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { products, programOf } from '../support/reverse-proxy.ts';
-import { shipped } from './pages.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (name: string): Promise<string> => readFile(new URL(name, root), 'utf8');
@@ -73,6 +75,22 @@ test('Compose runs one instance on SQLite by default, and several with one datab
     expect(services[name].env_file, name).toEqual(services.postgresql.env_file);
     expect(services[name].environment.WORKSPACE_SERVICE_TRUSTED_PROXY).toBe(services.caddy.networks.proxy.ipv4_address);
   }
+});
+
+test('the commands before Compose write a private password, and the variables that its services read', async () => {
+  const lines = snippetWith(selfHosting, 'docker compose --profile postgresql up').split('\n');
+  const [first, last] = ['(umask', '>.env'].map((words) => lines.findIndex((line) => line.includes(words)));
+  const cwd = temporaryFolder();
+  await runSnippet(lines.slice(first, (last ?? 0) + 1).join('\n'), { cwd });
+  const [, password = '', url = ''] =
+    /^POSTGRES_PASSWORD=(\w+)\nDATABASE_URL=(.+)\n$/.exec(await readFile(join(cwd, 'postgresql.env'), 'utf8')) ?? [];
+  expect((await stat(join(cwd, 'postgresql.env'))).mode & 0o77).toBe(0);
+  const { username, hostname, password: sent } = new URL(url);
+  expect(services[hostname].environment.POSTGRES_USER).toBe(username);
+  expect([sent, password.length]).toEqual([password, 48]);
+  const names = [...(await readFile(join(cwd, '.env'), 'utf8')).matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+  const text = await read('deploy/compose.yaml');
+  expect(names).toEqual([...new Set([...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name))].toReversed());
 });
 
 test('Caddy proxies to every instance of Compose, and checks whether they are ready', (context) => {

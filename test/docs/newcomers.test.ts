@@ -11,13 +11,15 @@ import { ask } from '../support/running-service.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { readme, readPage, runSnippet, section, snippets, snippetWith } from './pages.ts';
+import { readme, readPage, recipes, runSnippet, section, snippets, snippetWith } from './pages.ts';
 
 /** What newcomers do first, by the commands of the documents alone, each in an empty folder and in a minute. */
 
 const file = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 const artists = await readPage('docs/artists.md');
 const mostSeconds = 60;
+
+const asInstalled = `workspace-service() { "${process.execPath}" "${file}" "$@"; }\n`;
 
 const secondsSince = (time: number): number => (performance.now() - time) / 1_000;
 
@@ -56,7 +58,6 @@ test('an artist locks a file in a terminal in a minute', async () => {
   const [take = ''] = snippetWith(artists, 'lock take').split('\n');
   const cwd = temporaryFolder();
   const begun = performance.now();
-  const asInstalled = `workspace-service() { "${process.execPath}" "${file}" "$@"; }\n`;
   const output = await runSnippet(asInstalled + settings + take, {
     cwd,
     environment: { HOME: cwd },
@@ -90,4 +91,35 @@ test('an artist locks a file with Git LFS in a minute', async (context) => {
   expect(output).toContain('Locked Content/Hero.uasset');
   measured('an artist with Git LFS: seconds until the first lock', secondsSince(begun), { atMost: mostSeconds });
   expect(await locksOf(service)).toHaveLength(1);
+});
+
+test('two jobs share the seats of a pool in a minute', async () => {
+  const service = await startForPeople();
+  const job = snippetWith(recipes, 'lock run --pool').trim();
+  const anySeat = job.replace(' --where host=b1', '');
+  expect(anySeat).not.toBe(job);
+  const cwd = temporaryFolder();
+  // The builds meet: both have a seat at the same time.
+  const build = '#!/bin/sh\n: >"$LOCK_SERIAL"; until [ -e A ] && [ -e B ]; do sleep 0.1; done; echo "$LOCK_SERIAL"\n';
+  await writeFile(join(cwd, 'build.sh'), build, { mode: 0o755 });
+  const begun = performance.now();
+  const commands = [
+    snippetWith(recipes, 'pool add'),
+    `${anySeat} & ${anySeat} && wait $! && echo with the seat of b1`,
+    job,
+  ];
+  const output = await runSnippet(asInstalled + commands.join('\n'), {
+    cwd,
+    environment: {
+      HOME: cwd,
+      WORKSPACE_SERVICE_DATA: service.folder,
+      WORKSPACE_BASE_URL: service.baseUrl,
+      WORKSPACE_TOKEN: service.token,
+      WORKSPACE_ID: service.workspace,
+    },
+    replaced: { 'pool add game': `pool add ${service.workspace}` },
+  });
+  expect(output).toMatch(/^(A\nB|B\nA)\nwith the seat of b1\nA\n$/m);
+  measured('an operator of seats: seconds until three jobs have ended', secondsSince(begun), { atMost: mostSeconds });
+  expect(await locksOf(service)).toEqual([]);
 });

@@ -12,7 +12,6 @@ import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/gi
 import { storePool } from '../support/stored-pool.ts';
 import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
-import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import {
   runWorkflowJob,
   startWorkflowJob,
@@ -211,17 +210,6 @@ describe('"Across jobs"', () => {
       expect(await locked()).toEqual([]);
     },
   );
-
-  test('builds nothing without locks if the failed jobs are rerun', async () => {
-    const jobs = openRun(await given());
-    const first = await jobs.lock();
-    await jobs.unlock(first, 'failure');
-    const again = await jobs.build(first);
-    expect(again.result).toBe('failure');
-    expect(again.step('Run ./build.sh').outcome).toBe('skipped');
-    expect(again.log).toContain(`This job lost its lock on ${hero}.`);
-    expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
-  });
 });
 
 describe('"Build from the mirror"', () => {
@@ -272,48 +260,6 @@ describe('"Build from the mirror"', () => {
     expect(result.step('Run ./build.sh').log).toBe('the hero');
     expect([...other.authorizations, ...other.downloads]).toEqual([]);
   });
-});
-
-test('"Build when a sync ends" starts a build with the data of the sync', async () => {
-  const github = await startWebhookReceiver();
-  try {
-    const more = await given();
-    const dispatchToken = 'github_pat_11AAAAAAA0geheim';
-    const secrets = { ...more.secrets, DISPATCH_TOKEN: dispatchToken };
-    const at = { apiUrl: new URL(github.url('/')).origin };
-    const registered = await run('Build when a sync ends, 1', { ...more, run: at, secrets });
-    expect(registered).toMatchObject(withoutTrouble);
-
-    // The hook is for main only, so a sync of topic sends nothing.
-    const { secret: token } = await scene.service.token();
-    await scene.service.ask('POST', '/v1/workspaces/game/sync', { token, json: { branch: 'topic' } });
-    const sync = await run('Build from the mirror', {
-      ...more,
-      event: pushEvent('main', { after: remote.head('main') }),
-    });
-
-    const { method, url, headers, body } = await github.nextDelivery();
-    expect({ method, url }).toEqual({ method: 'POST', url: '/repos/octo-games/dragon/dispatches' });
-    expect(headers).toMatchObject({
-      authorization: `Bearer ${dispatchToken}`,
-      accept: 'application/vnd.github+json',
-      'content-type': 'application/json',
-      'user-agent': expect.stringMatching(/./),
-    });
-    const { event_type, client_payload, ...others } = JSON.parse(body);
-    expect({ event_type, others }).toEqual({ event_type: 'sync.succeeded', others: {} });
-    for (const log of [registered.log, sync.log, scene.service.log()]) expect(log).not.toContain('geheim');
-
-    expect(recipe('Build when a sync ends, 2').on).toMatchObject({ repository_dispatch: { types: [event_type] } });
-    const payload = { action: event_type, branch: 'main', client_payload };
-    const event: JobEvent = { name: 'repository_dispatch', ref: 'refs/heads/main', payload };
-    const built = await run('Build when a sync ends, 2', { ...more, event });
-    expect(built).toMatchObject(withoutTrouble);
-    const told = built.step('Run ./build.sh').log.split('\n');
-    expect(told.slice(0, 3)).toEqual(['WORKSPACE game', 'BRANCH main', `COMMIT ${remote.head('main')}`]);
-  } finally {
-    await github.close();
-  }
 });
 
 describe('"Refuse a pull request that touches locked files"', () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { joinSockets, listenHere } from '../support/listen.ts';
 
@@ -29,9 +28,5 @@ export async function startRecordingTap(serverPort: number) {
     heads: (): readonly string[] => recorded.splice(0),
     /** Stops listening, and cuts all connections. */
     close,
-    /** Listens again on the same port. */
-    async open(): Promise<void> {
-      await once(server.listen(port, '127.0.0.1'), 'listening');
-    },
   };
 }

@@ -217,14 +217,4 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');
   });
-
-  test('a restarted service receives requests at once', async () => {
-    await tap.close();
-    // Once for a connection that was still open, and once for one that cannot be opened.
-    for (let times = 0; times < 2; times += 1) {
-      expect((await send('GET', '/healthz')).status).toBeGreaterThanOrEqual(502);
-    }
-    await tap.open();
-    expect((await send('GET', '/healthz')).status).toBe(200);
-  });
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
@@ -81,16 +80,4 @@ describe.each([
     expect(await send(method)).toBe(502);
     expect(instances.flatMap(({ received }) => received)).toEqual([method]);
   });
-});
-
-// Caddy before 2.7.5 holds only a GET: https://github.com/caddyserver/caddy/pull/5841
-test('Caddy holds a GET while one instance goes before the next check finds the other', async (context) => {
-  if (programOf(caddyWithSecond(0)) === undefined) leaveOut(context, 'There is no Caddy on this machine.');
-  const [returning, going] = [await startInstance({ isReady: false }), await startInstance({ isReady: false })];
-  const send = await startProxy(caddyWithSecond(going.port), returning.port);
-  await expect.poll(async () => (await Promise.race([send('GET'), sleep(500)])) ?? 'held').toBe('held');
-  const held = send('GET');
-  returning.isReady = true;
-  expect(await held).toBe(200);
-  expect(going.received).toEqual([]);
 });

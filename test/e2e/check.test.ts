@@ -1,9 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { json } from '../support/other-servers/responses.ts';
-import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { errorsOf, jobAt, openScene, type SceneJob } from './scene.ts';
+import { errorsOf, openScene, type SceneJob } from './scene.ts';
 import { stable } from './stable.ts';
 
 const scene = openScene();
@@ -99,36 +97,4 @@ test('a check with a damaged ledger fails for the job, but still accepts a list 
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
   expect(errorsOf(result)).toEqual([expect.stringMatching(/^Part of the ledger in .* cannot be read/)]);
   expect(await job.run(check({ locks }))).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
-});
-
-/** A service without filters, whose locks have only a path and an owner. */
-const plainService = (locks: readonly object[], pageSize: number) =>
-  startOtherServer((response, request) => {
-    if (request.method === 'POST') return json(201, {})(response, request);
-    const from = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
-    const next = from + pageSize < locks.length ? from + pageSize : null;
-    json(200, { locks: locks.slice(from, from + pageSize), next_cursor: next })(response, request);
-  });
-
-const numbered = (count: number, folder: string) =>
-  Array.from({ length: count }, (_, index) => `${folder}${String(index).padStart(4, '0')}.umap`);
-
-describe('a service without filters and ids', () => {
-  const mine = numbered(40, 'Content/');
-  const others = numbered(500, 'Art/').map((path) => ({ path, owner: 'ada' }));
-  const end = '2999-01-01T00:00:00Z';
-  const handed = (lock: object) => JSON.stringify(mine.map((path) => ({ path, ...lock })));
-
-  test.each([
-    ['kept if the owner is the same', 'kept', 'build-bot', { owner: 'build-bot', expires_at: end }],
-    ['lost if the owner is different', 'lost', 'grace', { owner: 'build-bot', expires_at: end }],
-  ])('has its locks reported as %s, and is read to its end once', async (_, status, owner, lock) => {
-    const server = await plainService([...others, ...mine.map((path) => ({ path, owner }))], 50);
-    const job = await jobAt(server.baseUrl);
-    const result = await job.run(check({ locks: handed(lock) }));
-    expect(result.outputs['status']).toBe(status);
-    expect(result.conclusion).toBe(status === 'kept' ? 'success' : 'failure');
-    // The list has eleven pages.
-    expect(server.requests).toHaveLength(11);
-  });
 });

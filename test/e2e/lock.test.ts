@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { problem } from '../support/other-servers/responses.ts';
-import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { everyForm } from '../support/runs.ts';
 import { summaryShape } from '../support/summary-shape.ts';
-import { checkOut, errorsOf, jobAt, openScene } from './scene.ts';
+import { checkOut, errorsOf, openScene } from './scene.ts';
 import { stable } from './stable.ts';
 
 const scene = openScene();
@@ -104,15 +102,6 @@ describe('a path held by someone else', () => {
     );
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
   });
-});
-
-test('sends no request if a path is wrong', async () => {
-  const server = await startOtherServer(problem(500, {}));
-  const job = await jobAt(server.baseUrl);
-  const result = await job.run({ with: { operation: 'lock', path: 'Content/*.uasset\nok\n!ok' } });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '', state: {} });
-  expect(errorsOf(result)).toEqual([expect.stringContaining('No file of the checkout in <checkout> matches it.')]);
-  expect(server.requests).toEqual([]);
 });
 
 /** With long paths, even few of them make an output too large. */

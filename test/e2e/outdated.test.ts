@@ -44,13 +44,6 @@ test('a lock step fails with an annotation for each outdated file of its branch,
   expect(await scene.locked(workspace)).toEqual([]);
 });
 
-test('a lock step does not wait for an outdated file', async () => {
-  const { job } = await setUp('refuse');
-  const { run } = await job();
-  const result = await run({ with: { operation: 'lock', path: 'b', wait: '5m' } });
-  expect([result.conclusion, result.outputs['waited_seconds']]).toEqual(['failure', '0']);
-});
-
 test('a lock step gets its locks with a warning for each outdated file, if the workspace only warns', async () => {
   const { job } = await setUp('warn');
   const { run } = await job();

@@ -27,15 +27,6 @@ describe('a webhook', () => {
     expect(await everythingLeft(job, result)).not.toContain('eheim');
   });
 
-  test('is replaced if it exists already', async () => {
-    const job = await scene.job({ workspace: await scene.service.workspace() });
-    const step = { with: { operation: 'register-hook', 'hook-url': url, 'hook-secret': secret } };
-    const first = await job.run(step);
-    const second = await job.run(step);
-    expect(second.outputs).toEqual(first.outputs);
-    expect(stable(second.log)).toBe('Replaced the webhook: <workspace> now sends events to https://ci.example.com.');
-  });
-
   test('gets a generated secret if none is given, which is not shown', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const result = await job.run({ with: { operation: 'register-hook', 'hook-url': url } });

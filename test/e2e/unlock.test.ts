@@ -85,12 +85,3 @@ test('a forced unlock by `locks` releases exactly these locks of another owner, 
   expect(result.outputs).toEqual({ status: 'lost', released: '["a"]' });
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
-
-test('reports a missing file of locks as a wrong input', async () => {
-  const job = await scene.job({ workspace: 'game' });
-  const result = await job.run({ with: { operation: 'unlock', 'locks-file': '/nowhere/locks.json' } });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '' });
-  expect(errorsOf(result)).toEqual([
-    expect.stringMatching(/^Input `locks-file` is "\/nowhere\/locks\.json"\. The file cannot/),
-  ]);
-});

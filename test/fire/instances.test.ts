@@ -14,9 +14,18 @@ import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { raceForLeases } from './lease-racers.ts';
 import { hasGo, notLinearizable } from './linearizability/check.ts';
-import { awaitSync, branches, emptyBook, insist, type Race, raceForLocks, syncAll, triggerSyncs } from './racers.ts';
+import {
+  awaitSync,
+  branches,
+  emptyBook,
+  insist,
+  type Race,
+  raceForLeases,
+  raceForLocks,
+  syncAll,
+  triggerSyncs,
+} from './racers.ts';
 
 const instances = 3;
 const clients = 64;

@@ -54,7 +54,7 @@ async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: 
     goalWith(() => historyOf(entries).knowsOnlyInterface(place.service)),
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
-  return { result, puts };
+  return { result, puts, entries };
 }
 
 const blocked = (more: Partial<Conflict>): PutLeaseResult => ({
@@ -81,10 +81,11 @@ test('a service that answers at once while it stops is asked again within 300 ms
   expect(puts).toBeGreaterThan((3 * second) / 300);
 });
 
-test('the locks of a lease are as old as its response', async () => {
-  const locks = paths.map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
-  const { result } = await requesting(() => ({ kind: 'held', locks, lost: [] }), 0);
+test.each([1, 2])('the locks of a lease are recorded, and as old as its response: %i', async (count) => {
+  const held = paths.slice(0, count).map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
+  const { result, entries } = await requesting(() => ({ kind: 'held', locks: held, lost: [] }), 0);
   expect(result.round).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
+  expect(entries.filter(({ kind }) => kind === 'granted')).toHaveLength(count);
 });
 
 test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {

@@ -66,7 +66,11 @@ test('does not repeat a release that may have been done, if the lock cannot be d
   expect(events).toEqual(['look', 'send', 'look', 'look']);
 });
 
-test('counts the age of a lock from its first request, which may have been granted before a repeated one', async () => {
+test.each([
+  ['its first request, which may have been granted before a repeated one', undefined, 90_000],
+  ['its first request if that did not wait', { seconds: 0, urgency: 3 }, 90_000],
+  ['the response to a request that waited', { seconds: 30, urgency: 3 }, 0],
+] as const)('counts the age of a lock from %s', async (_, line, age) => {
   let now = 0;
   const lock = { ...knownLock('a'), ...grantOf('a').lock };
   const client: Partial<Client> = {
@@ -77,8 +81,8 @@ test('counts the age of a lock from its first request, which may have been grant
     },
   };
   const session = openSession(client, () => now);
-  const acquired = await session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 });
-  expect(acquired.kind === 'acquired' && now - acquired.grantedAt).toBe(90_000);
+  const acquired = await session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 }, line);
+  expect(acquired.kind === 'acquired' && now - acquired.grantedAt).toBe(age);
 });
 
 test.each([

@@ -102,7 +102,6 @@ export async function createGitServer({ environment, flags = [] }: GitServerOpti
     change,
     /** The URL of the repository over ssh. */
     address,
-    sshAs,
     /** Pushes with these arguments and variables. */
     run,
     push,

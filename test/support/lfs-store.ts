@@ -40,8 +40,6 @@ export const nameOf = (content: Buffer | string): StoredName => ({
   size: Buffer.byteLength(content),
 });
 
-export type LfsStore = Awaited<ReturnType<typeof startLfsStore>>;
-
 /** A store for LFS objects with its own user name and password, like that of a remote. */
 export async function startLfsStore(behaviour: LfsBehaviour = {}) {
   const [username, password] = ['store-user', 'store-password'];

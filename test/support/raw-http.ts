@@ -15,16 +15,6 @@ export interface RawAnswer {
   readonly body: any;
 }
 
-export interface RawConnection {
-  /** Resolves when the operating system has the bytes, and rejects if the other side has cut the connection. */
-  send(bytes: string | Uint8Array): Promise<void>;
-  /** The next response; rejects if the connection ends without one. */
-  response(to?: { readonly head: boolean }): Promise<RawAnswer>;
-  /** Resolves when the other side has closed the connection. */
-  readonly closed: Promise<void>;
-  close(): void;
-}
-
 interface Head {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -62,7 +52,7 @@ function bodyLength({ status, headers }: Head, toHead: boolean): number {
   return Number(length);
 }
 
-export async function connectRaw(port: number): Promise<RawConnection> {
+export async function connectRaw(port: number) {
   const socket = connect({ port, host: '127.0.0.1' });
   await once(socket, 'connect');
   let received = Buffer.alloc(0);
@@ -90,12 +80,15 @@ export async function connectRaw(port: number): Promise<RawConnection> {
     });
 
   return {
+    /** Resolves when the other side has closed the connection. */
     closed,
-    send: (bytes) =>
+    /** Resolves when the operating system has the bytes, and rejects if the other side has cut the connection. */
+    send: (bytes: string | Uint8Array): Promise<void> =>
       new Promise((resolve, reject) => {
         socket.write(bytes, (error) => (error ? reject(error) : resolve()));
       }),
-    async response({ head: toHead } = { head: false }) {
+    /** The next response; rejects if the connection ends without one. */
+    async response({ head: toHead }: { readonly head: boolean } = { head: false }): Promise<RawAnswer> {
       for (;;) {
         const head = readHead(received);
         if (head !== undefined) {
@@ -110,7 +103,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
         await more();
       }
     },
-    close: () => socket.destroy(),
+    close: () => void socket.destroy(),
   };
 }
 

@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import type { Duration } from '../../src/interface/duration.ts';
-import type { RateLimit } from '../../src/service/access/access.ts';
 import { scopes as allScopes, type Scope } from '../../src/service/contract/scopes.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import type { MirrorLimits } from '../../src/service/mirror/serve.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/outbound/target.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
-import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
@@ -47,27 +44,16 @@ export interface TokenOptions {
   readonly lifetime?: Duration | null;
 }
 
-export interface RunningServiceOptions {
-  /** Default: the limit of `serve`; null for none. */
-  readonly rateLimit?: RateLimit;
+type Settings = Parameters<typeof startService>[0];
+
+/** By default, those of `serve`. */
+export interface RunningServiceOptions extends Partial<Omit<Settings, 'publicUrl' | 'trustedProxies'>> {
   readonly trustedProxies?: readonly string[];
-  readonly allowFileRemotes?: boolean;
-  readonly windowsPaths?: boolean;
-  readonly lockDelay?: Duration;
-  readonly drainDelay?: Duration;
-  readonly syncTimeout?: Duration;
-  readonly parallelSyncs?: number;
-  readonly parallelClones?: number;
-  readonly mirrorLimits?: Partial<MirrorLimits>;
-  readonly freeDisk?: FreeDisk;
   readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
-  /** The public origin, depending on its port. */
-  readonly publicUrl?: ((port: number) => string) | undefined;
+  readonly publicUrl?: Settings['publicUrl'] | undefined;
   readonly environment?: NodeJS.ProcessEnv;
-  /** Receives the log instead of `log()`. */
-  readonly log?: Logger;
 }
 
 /** Each request has its own connection: a kept one may be closed while a test is busy. */
@@ -106,34 +92,22 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
   const metrics = createMetrics();
   const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
   const lines: string[] = [];
-  const { allowFileRemotes = true, environment = process.env, allowedNetworks = [], resolve } = options;
+  const { environment = process.env, allowedNetworks = [], trustedProxies = [], resolve, quotas, ...more } = options;
+  const { allowFileRemotes = true, publicUrl, ...settings } = more;
   const service = await startService({
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     dataFolder: data.folder,
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
-    /** The log so far, as JSON lines. */
-    log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
-    host: '127.0.0.1',
-    port: 0,
-    allowFileRemotes,
-    windowsPaths: options.windowsPaths ?? false,
-    lockDelay: options.lockDelay ?? { seconds: 0 },
-    drainDelay: options.drainDelay ?? { seconds: 0 },
-    drainTimeout: { seconds: 10 },
-    ...shippedRetention,
-    syncTimeout: options.syncTimeout ?? { seconds: 60 },
-    parallelSyncs: options.parallelSyncs ?? 4,
-    parallelClones: options.parallelClones ?? 16,
-    ...(options.mirrorLimits && { mirrorLimits: options.mirrorLimits }),
-    freeDisk: options.freeDisk ?? endlessDisk,
-    rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
-    ...shippedQuotas,
-    ...options.quotas,
-    trustedProxies: (options.trustedProxies ?? []).map(cidr),
-    version: '0.0.0-test',
-    ...(options.publicUrl && { publicUrl: options.publicUrl }),
+    log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false, version: '0.0.0-test' },
+    ...{ lockDelay: { seconds: 0 }, drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
+    ...{ syncTimeout: { seconds: 60 }, parallelSyncs: 4, parallelClones: 16, freeDisk: endlessDisk },
+    ...{ ...shippedRetention, ...shippedQuotas, ...quotas, rateLimit: shippedRateLimit },
+    trustedProxies: trustedProxies.map(cidr),
+    ...(publicUrl && { publicUrl }),
+    ...settings,
   });
   const baseUrl = `http://127.0.0.1:${service.port}`;
   return {
@@ -141,6 +115,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     port: service.port,
     storage,
     dataFolder: data.folder,
+    /** The log so far, as JSON lines, unless it goes elsewhere. */
     log: () => lines.join(''),
     ask: (method: string, path: string, given?: Ask) => ask(baseUrl, method, path, given),
     async token({

@@ -17,8 +17,6 @@ interface CommandOptions {
   /** The environment of the process in addition to PATH and HOME: nothing else comes from that of the tests. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** A different program for Node.js to run. */
-  readonly entry?: string;
   /** A program with its arguments that becomes the command: it must not start the command as a child. */
   readonly through?: readonly string[];
 }
@@ -33,9 +31,9 @@ export type RunningCommand = ReturnType<typeof startCommand>;
 
 /** Starts the real command as it is installed, with the Node.js that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}) {
-  const { folder, environment = {}, cwd, entry = command, through = [] } = options;
+  const { folder, environment = {}, cwd, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
-  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, entry, ...args], {
+  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, command, ...args], {
     env: {
       PATH: process.env['PATH'],
       HOME: tmpdir(),
@@ -71,29 +69,13 @@ export interface ServiceProcessOptions extends CommandOptions {
   readonly port?: number;
 }
 
-/** The service as its own process, with the sample workspace and a token with all scopes. */
-export interface ServiceProcess {
-  /** The base URL, ending in `/v1`. */
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly workspace: string;
-  readonly folder: string;
-  readonly command: RunningCommand;
-  /** Stops the service and waits until it has ended: 0 if all went well. */
-  stop(): Promise<Ending>;
-  /** Ends the service like a crash. */
-  kill(): Promise<Ending>;
-}
+export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;
 
-interface Listening {
-  readonly event: 'listening';
-  readonly base_url: string;
-  readonly token: string;
-  readonly workspace: string;
-}
-
-/** Starts `serve --dev` on a free port. Without a given folder, one is created, and removed with the process. */
-export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
+/**
+ * The service as its own process: `serve --dev`, with the sample workspace and a token with all scopes. Without a given
+ * folder, one is created, and removed with the process.
+ */
+export async function startServiceProcess(options: ServiceProcessOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'workspace-service-')));
   const args = ['serve', '--dev', '--json', '--port', String(options.port ?? 0), ...(options.args ?? [])];
   const command = startCommand(args, { ...options, folder });
@@ -106,14 +88,14 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   try {
     const line = await command.line((text) => text.includes('"listening"'));
     // The first line of the command has this form, as a test of `serve` checks.
-    const { base_url, token, workspace } = JSON.parse(line) as Listening;
+    const listening = JSON.parse(line) as Readonly<Record<'base_url' | 'token' | 'workspace', string>>;
     return {
-      baseUrl: base_url,
-      token,
-      workspace,
-      folder,
-      command,
+      /** The base URL, ending in `/v1`. */
+      baseUrl: listening.base_url,
+      ...{ token: listening.token, workspace: listening.workspace, folder, command },
+      /** Stops the service and waits until it has ended: 0 if all went well. */
       stop: () => end('SIGTERM'),
+      /** Ends the service like a crash. */
       kill: () => end('SIGKILL'),
     };
   } catch (error) {

@@ -1,20 +1,9 @@
 import { spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { waitTimeoutMs } from './limits.ts';
 
 /** The end of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
-
-interface StartedProcess {
-  readonly pid: number;
-  readonly stdin: Writable;
-  hasEnded(): boolean;
-  /** Rejects if it takes longer than the limit. */
-  ended(): Promise<Ending>;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  signal(signal: NodeJS.Signals): void;
-}
 
 export interface Output {
   /** All of it so far. */
@@ -59,7 +48,7 @@ export function endWithTests(end: () => void): () => void {
   return () => void ends.delete(end);
 }
 
-export function startProcess([program = '', ...args]: readonly string[], options: StartOptions): StartedProcess {
+export function startProcess([program = '', ...args]: readonly string[], options: StartOptions) {
   const { hasInput = false, endSignal = 'SIGKILL', timeoutMs = waitTimeoutMs, ...more } = options;
   const child = spawn(program, args, { ...more, stdio: 'pipe' });
   if (!hasInput) child.stdin.end();
@@ -123,9 +112,10 @@ export function startProcess([program = '', ...args]: readonly string[], options
     pid: child.pid ?? 0,
     stdin: child.stdin,
     hasEnded: () => hasEnded,
+    /** Rejects if it takes longer than the limit. */
     ended: () => inTime(ended, 'The process did not end'),
     stdout,
     stderr,
-    signal: (signal) => void child.kill(signal),
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
   };
 }

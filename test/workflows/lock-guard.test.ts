@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
-import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
+import { type JobEvent, pullRequestEvent } from '../support/runner/github-context.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { calledWorkflow } from './called.ts';
 
@@ -60,9 +60,4 @@ test('a pull request without locked files passes; locks of ignored owners do not
   const { result, workflowOutputs, checkouts } = await guard({ locked, ignoreOwner: 'linus\ngrace', event });
   expect({ result, workflowOutputs }).toMatchObject({ result: 'success', workflowOutputs: { status: 'free' } });
   expect(checkouts, 'nothing of the pull request').toEqual([]);
-});
-
-test('a run whose changed files are unknown fails', async () => {
-  const event = { ...pushEvent(), name: 'schedule', payload: {} };
-  expect(await guard({ locked: [], event })).toMatchObject({ result: 'failure', workflowOutputs: { status: '' } });
 });

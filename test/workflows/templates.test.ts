@@ -29,21 +29,7 @@ const properties = z.strictObject({
   description: z.string().regex(/^[A-Z].+\.$/),
   iconName: z.enum(['octicon key', 'octicon lock', 'octicon server', 'octicon shield-lock', 'octicon sync']),
   categories: z
-    .array(
-      z.enum([
-        'continuous-integration',
-        'deployment',
-        'testing',
-        'code-quality',
-        'code-review',
-        'dependency-management',
-        'monitoring',
-        'Automation',
-        'utilities',
-        'Pages',
-        'Hugo',
-      ]),
-    )
+    .array(z.enum(['Automation', 'continuous-integration', 'deployment', 'code-review', 'testing', 'utilities']))
     .min(1),
   filePatterns: z.array(z.string()).optional(),
 });

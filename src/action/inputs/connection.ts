@@ -1,25 +1,21 @@
-import { parseBaseUrl, parseToken } from '../../client/access.ts';
-import { parseDurationBetween } from '../../interface/duration.ts';
-import { parseAudience, parseBoolean, parseWholeNumber } from './parse.ts';
+import { parseBaseUrl } from '../../client/access.ts';
 import { complete, type Reader } from './table.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
-  const { read } = reader;
-  const allowHttp = read('allow-http', parseBoolean);
+  const { read, readAs } = reader;
+  const allowHttp = read('allow-http');
   // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
-  const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
+  const baseUrl = readAs('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
   return complete({
     allowHttp,
     baseUrl,
     credentials: readCredentials(reader, baseUrl, environment),
-    requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
-    retries: read('retries', parseWholeNumber(100)),
+    requestTimeout: read('request-timeout'),
+    retries: read('retries'),
   });
 }
-
-const parseServiceToken = parseToken('It must be an API token, without spaces or line breaks. Pass it from a secret.');
 
 const credentialsAdvice =
   'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.';
@@ -30,9 +26,9 @@ function readCredentials(
   baseUrl: string | undefined,
   environment: NodeJS.ProcessEnv,
 ): { readonly kind: 'static'; readonly token: string } | JobIdentity | undefined {
-  const audience = read('audience', parseAudience);
+  const audience = read('audience');
   if (raw.token !== '') {
-    const token = read('token', parseServiceToken);
+    const token = read('token');
     return token === undefined ? undefined : { kind: 'static', token };
   }
   const identity = identityOf(environment);

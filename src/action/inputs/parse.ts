@@ -4,7 +4,6 @@ import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } fr
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OwnLock } from '../../locks/ownership.ts';
 
@@ -12,9 +11,11 @@ import type { OwnLock } from '../../locks/ownership.ts';
 export type Parse<T> = (text: string) => Parsed<T>;
 
 /** What a lock that was lost while the job ran does. */
-export type OnLost = 'fail' | 'warn' | 'cancel';
+export const onLost = ['fail', 'warn', 'cancel'] as const;
 
-export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn', 'cancel']);
+export type OnLost = (typeof onLost)[number];
+
+export const asText: Parse<string> = accepted;
 
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);
@@ -39,12 +40,10 @@ export function parseBoolean(text: string): Parsed<boolean> {
   return refused('It must be true or false.');
 }
 
-export const parseWholeNumber =
-  (max: number): Parse<number> =>
-  (text) => {
-    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-    return number <= max ? accepted(number) : refused(`It must be a whole number from 0 to ${max}.`);
-  };
+export function parseRetries(text: string): Parsed<number> {
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  return number <= 100 ? accepted(number) : refused('It must be a whole number from 0 to 100.');
+}
 
 export function parsePathCount(text: string): Parsed<number | 'all'> {
   if (text === '') return accepted('all');
@@ -65,8 +64,8 @@ export const parseAudience = (text: string): Parsed<string> =>
     : accepted(text);
 
 /** Also refuses JSON that is nested too deeply: walking it would exhaust the stack. */
-export function parseJsonObject(text: string): Parsed<JsonObject> {
-  const json = parseJson(text);
+export function parseHookOptions(text: string): Parsed<JsonObject> {
+  const json = parseJson(text || '{}');
   if (json.ok && isObject(json.value)) return accepted(json.value);
   // The text is not shown: it may contain secrets.
   return refused('It must be a JSON object, such as {"format": "github"}.');

@@ -1,4 +1,24 @@
-import { type Parse, parseJsonObject, receiverOf } from './parse.ts';
+import { parseToken } from '../../client/access.ts';
+import { parseDurationBetween } from '../../interface/duration.ts';
+import { oneOf } from '../../interface/one-of.ts';
+import { parseTtl } from '../../interface/ttl.ts';
+import {
+  asText,
+  onLost,
+  type Parse,
+  parseAudience,
+  parseBoolean,
+  parseHandoff,
+  parseHandoffFile,
+  parseHookOptions,
+  parseHookUrl,
+  parsePathCount,
+  parseRetries,
+  parseText,
+  parseUrgency,
+  parseWorkspace,
+  receiverOf,
+} from './parse.ts';
 
 /** Service and workspace of the job's locks, for `check` and `unlock`. */
 export interface FromLedger {
@@ -26,46 +46,55 @@ interface InputRow {
   /** The environment variable that is read if the input is empty. */
   readonly variable?: string;
   readonly usedBy: readonly OperationName[] | 'all';
+  /** An input whose value depends on others is parsed with them. */
+  readonly parse: Parse<unknown>;
+  /** The value is never shown, even if it is invalid. */
+  readonly isSecret?: true;
 }
 
 const all = 'all';
 const withWorkspace = operations.filter((operation) => operation !== 'list-workspaces');
+const apiToken = 'It must be an API token, without spaces or line breaks. Pass it from a secret.';
+const gitHubToken =
+  'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.';
+const timeout = parseDurationBetween({ seconds: 1 }, { seconds: 3_600 });
+const wait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
 
-/** Every input of `action.yml`, and which operations use it. */
+/** Every input of `action.yml`: which operations use it, and what it may be. */
 export const inputTable = {
-  operation: { fallback: '', usedBy: all },
-  'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
-  'allow-http': { fallback: 'false', usedBy: all },
-  token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all },
-  audience: { fallback: '', usedBy: all },
-  workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace },
-  branch: { fallback: '', usedBy: ['sync'] },
-  path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },
-  glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'] },
-  pool: { fallback: '', usedBy: ['lock'] },
-  where: { fallback: '', usedBy: ['lock'] },
-  any: { fallback: '', usedBy: ['lock'] },
-  type: { fallback: 'exclusive', usedBy: ['lock'] },
-  ttl: { fallback: '1h', usedBy: ['lock'] },
-  wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
-  priority: { fallback: 'normal', usedBy: ['lock'] },
-  'auto-release': { fallback: 'true', usedBy: ['lock'] },
-  renew: { fallback: 'false', usedBy: ['lock'] },
-  'on-lost': { fallback: 'fail', usedBy: ['lock'] },
-  locks: { fallback: '', usedBy: ['unlock', 'check'] },
-  'locks-file': { fallback: '', usedBy: ['unlock', 'check'] },
-  force: { fallback: 'false', usedBy: ['unlock'] },
-  'changed-files': { fallback: 'false', usedBy: ['list-locks'] },
-  'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'] },
-  'ignore-owner': { fallback: '', usedBy: ['list-locks'] },
-  'hook-url': { fallback: '', usedBy: ['register-hook'] },
-  'hook-events': { fallback: '', usedBy: ['register-hook'] },
-  'hook-secret': { fallback: '', usedBy: ['register-hook'] },
-  'hook-options': { fallback: '', usedBy: ['register-hook'] },
-  'request-timeout': { fallback: '30s', usedBy: all },
-  retries: { fallback: '4', usedBy: all },
-  summary: { fallback: 'true', usedBy: all },
-  'github-token': { fallback: '', usedBy: ['list-locks', 'lock'] },
+  operation: { fallback: '', usedBy: all, parse: oneOf(operations) },
+  'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: asText },
+  'allow-http': { fallback: 'false', usedBy: all, parse: parseBoolean },
+  token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all, parse: parseToken(apiToken), isSecret: true },
+  audience: { fallback: '', usedBy: all, parse: parseAudience },
+  workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace, parse: parseWorkspace },
+  branch: { fallback: '', usedBy: ['sync'], parse: asText },
+  path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: asText },
+  glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'], parse: parseBoolean },
+  pool: { fallback: '', usedBy: ['lock'], parse: parseText('It must be the name of a pool.') },
+  where: { fallback: '', usedBy: ['lock'], parse: asText },
+  any: { fallback: '', usedBy: ['lock'], parse: parsePathCount },
+  type: { fallback: 'exclusive', usedBy: ['lock'], parse: parseText('It must be a kind of lock, such as exclusive.') },
+  ttl: { fallback: '1h', usedBy: ['lock'], parse: parseTtl },
+  wait: { fallback: '0s', usedBy: ['lock', 'sync'], parse: wait },
+  priority: { fallback: 'normal', usedBy: ['lock'], parse: parseUrgency },
+  'auto-release': { fallback: 'true', usedBy: ['lock'], parse: parseBoolean },
+  renew: { fallback: 'false', usedBy: ['lock'], parse: parseBoolean },
+  'on-lost': { fallback: 'fail', usedBy: ['lock'], parse: oneOf(onLost) },
+  locks: { fallback: '', usedBy: ['unlock', 'check'], parse: parseHandoff, isSecret: true },
+  'locks-file': { fallback: '', usedBy: ['unlock', 'check'], parse: parseHandoffFile },
+  force: { fallback: 'false', usedBy: ['unlock'], parse: parseBoolean },
+  'changed-files': { fallback: 'false', usedBy: ['list-locks'], parse: parseBoolean },
+  'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'], parse: parseBoolean },
+  'ignore-owner': { fallback: '', usedBy: ['list-locks'], parse: asText },
+  'hook-url': { fallback: '', usedBy: ['register-hook'], parse: parseHookUrl, isSecret: true },
+  'hook-events': { fallback: '', usedBy: ['register-hook'], parse: asText },
+  'hook-secret': { fallback: '', usedBy: ['register-hook'], parse: asText, isSecret: true },
+  'hook-options': { fallback: '', usedBy: ['register-hook'], parse: parseHookOptions, isSecret: true },
+  'request-timeout': { fallback: '30s', usedBy: all, parse: timeout },
+  retries: { fallback: '4', usedBy: all, parse: parseRetries },
+  summary: { fallback: 'true', usedBy: all, parse: parseBoolean },
+  'github-token': { fallback: '', usedBy: ['list-locks', 'lock'], parse: parseToken(gitHubToken), isSecret: true },
 } as const satisfies Record<string, InputRow>;
 
 type InputName = keyof typeof inputTable;
@@ -128,7 +157,7 @@ const row = (name: InputName): InputRow => inputTable[name];
 
 /** The secret and the headers of a hook. Its other options appear in logs and summaries. */
 function secretsInOptions(text: string): readonly string[] {
-  const options = parseJsonObject(text);
+  const options = parseHookOptions(text);
   return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
 }
 
@@ -153,6 +182,8 @@ export class InputError extends Error {
 /** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
 
+type ValueOf<Name extends InputName> = (typeof inputTable)[Name]['parse'] extends Parse<infer Value> ? Value : never;
+
 export type Reader = ReturnType<typeof createReader>;
 
 /**
@@ -164,6 +195,13 @@ export function createReader(raw: RawInputs, missing?: string) {
   const addProblem = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
+  function readAs<T>(name: InputName, parse: Parse<T>): Read<T> {
+    const parsed = parse(raw[name]);
+    if (parsed.ok) return parsed.value;
+    const isPlace = raw[name] === '' && (name === 'base-url' || name === 'workspace');
+    addProblem(name, (isPlace ? missing : undefined) ?? parsed.reason);
+    return undefined;
+  }
   return {
     raw,
     problems,
@@ -172,13 +210,9 @@ export function createReader(raw: RawInputs, missing?: string) {
       void problems.push(lineProblem(name, line, reason)),
     addConflict: (one: InputName, other: InputName): void =>
       void problems.push(`Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`),
-    read<T>(name: InputName, parse: Parse<T>): Read<T> {
-      const parsed = parse(raw[name]);
-      if (parsed.ok) return parsed.value;
-      const isPlace = raw[name] === '' && (name === 'base-url' || name === 'workspace');
-      addProblem(name, (isPlace ? missing : undefined) ?? parsed.reason);
-      return undefined;
-    },
+    readAs,
+    // The parser is that of the row, which TypeScript does not follow for any of several names.
+    read: <Name extends InputName>(name: Name) => readAs(name, inputTable[name].parse as Parse<ValueOf<Name>>),
   };
 }
 
@@ -190,12 +224,9 @@ export function complete<const Fields extends object>(fields: Fields): Read<Comp
 
 type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 
-/** Inputs whose values are never shown, even if they are invalid. */
-const secretInputs = new Set<InputName>(['token', 'hook-url', 'hook-secret', 'hook-options', 'github-token', 'locks']);
-
 function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
-  if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
+  if (row(name).isSecret) return `Input \`${name}\` is not valid.`;
   return `Input \`${name}\` is ${quoted(name === 'base-url' ? withoutCredentials(text) : text)}.`;
 }
 

@@ -1,26 +1,12 @@
-import { parseToken, type WorkspaceId } from '../../client/access.ts';
-import type { JsonObject } from '../../client/json.ts';
-import { parseDurationBetween } from '../../interface/duration.ts';
-import { oneOf } from '../../interface/one-of.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { parseTtl } from '../../interface/ttl.ts';
+import { type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
 import { readConnection } from './connection.ts';
 import {
   type HandoffLock,
   type OnLost,
   type PathLine,
-  parseBoolean,
-  parseHandoff,
-  parseHandoffFile,
-  parseHookUrl,
-  parseJsonObject,
-  parseOnLost,
-  parsePathCount,
   parsePathLine,
   parseText,
-  parseUrgency,
-  parseWorkspace,
   splitLines,
   splitList,
 } from './parse.ts';
@@ -30,7 +16,6 @@ import {
   type FromLedger,
   type GetInput,
   type OperationName,
-  operations,
   type RawInputs,
   type Read,
   type Reader,
@@ -51,9 +36,9 @@ export function loadInputs(
     workspace: raw.workspace || (values.workspace ?? ''),
   };
   const reader = createReader({ ...raw, ...fromLedger }, missing);
-  const operation = reader.read('operation', oneOf(operations));
+  const operation = reader.read('operation');
   const connection = readConnection(reader, environment);
-  const summary = reader.read('summary', parseBoolean);
+  const summary = reader.read('summary');
   const task = operation && readTask(operation, reader, environment);
   if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
     return { ok: false, problems: reader.problems } as const;
@@ -84,11 +69,9 @@ export function readTask(operation: OperationName, reader: Reader, environment: 
     case 'list-workspaces':
       return { operation };
     case 'list-branches':
-      return complete({ operation, workspace: readWorkspace(reader) });
+      return complete({ operation, workspace: reader.read('workspace') });
   }
 }
-
-const parseWait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
 
 function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
   const parseBranch = (text: string): Parsed<string> => {
@@ -99,9 +82,9 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
   };
   return complete({
     operation: 'sync',
-    workspace: readWorkspace(reader),
-    branch: reader.read('branch', parseBranch),
-    wait: reader.read('wait', parseWait),
+    workspace: reader.read('workspace'),
+    branch: reader.readAs('branch', parseBranch),
+    wait: reader.read('wait'),
   });
 }
 
@@ -116,19 +99,19 @@ const renewalEnds =
 
 function readLock(reader: Reader) {
   const { read, raw, addProblem } = reader;
-  const autoRelease = read('auto-release', parseBoolean);
-  const renew = read('renew', parseBoolean);
+  const autoRelease = read('auto-release');
+  const renew = read('renew');
   if (renew === true && autoRelease === false) addProblem('renew', renewalEnds);
   return complete({
     operation: 'lock',
-    workspace: readWorkspace(reader),
+    workspace: reader.read('workspace'),
     from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
     // A step needs one item of a pool, but all paths.
-    any: raw.pool !== '' && raw.any === '' ? 1 : read('any', parsePathCount),
-    type: read('type', parseText('It must be a kind of lock, such as exclusive.')),
-    ttl: read('ttl', parseTtl),
-    wait: read('wait', parseWait),
-    urgency: read('priority', parseUrgency),
+    any: raw.pool !== '' && raw.any === '' ? 1 : read('any'),
+    type: read('type'),
+    ttl: read('ttl'),
+    wait: read('wait'),
+    urgency: read('priority'),
     autoRelease,
     renew,
     onLost: readOnLost(reader, renew),
@@ -141,11 +124,11 @@ type OnLostTask =
   | { readonly kind: 'cancel'; readonly githubToken: string };
 
 function readOnLost({ read, addProblem }: Reader, renew: Read<boolean>): Read<OnLostTask> {
-  const kind = read('on-lost', parseOnLost);
+  const kind = read('on-lost');
   if (kind !== 'cancel') return kind && { kind };
   if (renew === false)
     addProblem('on-lost', 'It works only with `renew: true`: otherwise a loss is not noticed at once.');
-  const githubToken = read('github-token', parseGitHubToken);
+  const githubToken = read('github-token');
   return githubToken === undefined ? undefined : { kind, githubToken };
 }
 
@@ -158,7 +141,7 @@ function readLockPaths(reader: Reader): Read<PathSelection> {
 
 function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<PoolSelection> {
   if (raw.path !== '') addConflict('path', 'pool');
-  const name = read('pool', parseText('It must be the name of a pool.'));
+  const name = read('pool');
   const where = new Map<string, string>();
   for (const line of splitLines(raw.where)) {
     const at = line.indexOf('=');
@@ -173,9 +156,9 @@ function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<Pool
 const readUnlock = (reader: Reader) =>
   complete({
     operation: 'unlock',
-    workspace: readWorkspace(reader),
+    workspace: reader.read('workspace'),
     selection: readUnlockSelection(reader),
-    force: reader.read('force', parseBoolean),
+    force: reader.read('force'),
   });
 
 function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
@@ -186,7 +169,7 @@ function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelecti
 }
 
 const readCheck = (reader: Reader) =>
-  complete({ operation: 'check', workspace: readWorkspace(reader), selection: readLockSelection(reader) });
+  complete({ operation: 'check', workspace: reader.read('workspace'), selection: readLockSelection(reader) });
 
 const handoffInputs = ['locks', 'locks-file'] as const;
 
@@ -194,7 +177,7 @@ function readLockSelection({ read, raw, addConflict }: Reader): Read<JobSelectio
   const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
   if (name === undefined) return { kind: 'job' };
   if (another !== undefined) addConflict(name, another);
-  const locks = read(name, name === 'locks' ? parseHandoff : parseHandoffFile);
+  const locks = read(name);
   return locks && { kind: 'locks', locks };
 }
 
@@ -212,25 +195,21 @@ interface HandoffSelection {
 const readListLocks = (reader: Reader) =>
   complete({
     operation: 'list-locks',
-    workspace: readWorkspace(reader),
+    workspace: reader.read('workspace'),
     scope: readLockScope(reader),
-    failIfLocked: reader.read('fail-if-locked', parseBoolean),
+    failIfLocked: reader.read('fail-if-locked'),
     ignoredOwners: splitLines(reader.raw['ignore-owner']),
   });
-
-const parseGitHubToken = parseToken(
-  'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
-);
 
 /** No paths mean the complete workspace. */
 function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
   const { read, raw, addConflict } = reader;
   const paths = readPaths(reader);
-  const changedFiles = read('changed-files', parseBoolean);
+  const changedFiles = read('changed-files');
   if (changedFiles === undefined) return undefined;
   if (!changedFiles) return paths;
   if (raw.path !== '') addConflict('path', 'changed-files');
-  const githubToken = read('github-token', parseGitHubToken);
+  const githubToken = read('github-token');
   return githubToken === undefined ? undefined : { kind: 'changed-files', githubToken };
 }
 
@@ -245,7 +224,7 @@ interface PathSelection {
 }
 
 function readPaths({ read, raw, addLineProblem }: Reader): Read<PathSelection> {
-  const glob = read('glob', parseBoolean);
+  const glob = read('glob');
   const parsed = splitLines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.
     const path = parsePathLine(line, glob ?? true);
@@ -259,13 +238,9 @@ function readPaths({ read, raw, addLineProblem }: Reader): Read<PathSelection> {
 const readRegisterHook = (reader: Reader) =>
   complete({
     operation: 'register-hook',
-    workspace: readWorkspace(reader),
-    url: reader.read('hook-url', parseHookUrl),
+    workspace: reader.read('workspace'),
+    url: reader.read('hook-url'),
     events: splitList(reader.raw['hook-events']),
     secret: reader.raw['hook-secret'],
-    options: reader.read('hook-options', optionalJsonObject),
+    options: reader.read('hook-options'),
   });
-
-const optionalJsonObject = (text: string): Parsed<JsonObject> => (text === '' ? accepted({}) : parseJsonObject(text));
-
-const readWorkspace = ({ read }: Reader): Read<WorkspaceId> => read('workspace', parseWorkspace);

@@ -69,12 +69,12 @@ export function gantt(bars: readonly Bar[]): string | undefined {
 
 /** Makes the names unique: rows with the same name would be merged. */
 function namesOf(bars: readonly Bar[]): readonly string[] {
-  const times = new Map<string, number>();
+  const counts = new Map<string, number>();
   return bars.map(({ path }) => {
     const name = nameOf(path);
-    const time = (times.get(name) ?? 0) + 1;
-    times.set(name, time);
-    return time === 1 ? name : `${name} (${time})`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name} (${count})`;
   });
 }
 

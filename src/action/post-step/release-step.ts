@@ -5,9 +5,8 @@ import { marksIn } from '../../locks/ledger/marks.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
-import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
-import type { RawInputs } from '../inputs/table.ts';
-import { createReader } from '../inputs/table.ts';
+import { type OnLost, parseBoolean } from '../inputs/parse.ts';
+import { createReader, inputTable, type RawInputs } from '../inputs/table.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { connect } from '../step/connect.ts';
@@ -120,6 +119,6 @@ async function releaseOnService(
  * one.
  */
 function onLostOf(saved: string, input: string): OnLost {
-  const [first] = [saved, input].map(parseOnLost).filter((parsed) => parsed.ok);
+  const [first] = [saved, input].map(inputTable['on-lost'].parse).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';
 }

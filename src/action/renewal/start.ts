@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { type ServiceError, withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
@@ -72,19 +71,20 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
       startOnce();
-      const { renewed, losses = [], reason, request } = await renewFirst(context, task, grants);
+      const { renewed, loss, refusal } = await renewFirst(context, task, grants);
       const end = formatTime(soonestExpiry(renewed.map(({ lock }) => lock)), client.serverNow());
       const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
-      if (reason !== undefined) {
-        const text = `This service cannot renew locks: ${reason.replace(/\.$/, '')}. ${until}`;
-        log.warn(withRequest(text, request));
+      if (refusal !== undefined) {
+        log.warn(`This service cannot renew locks. ${refusal} ${until}`);
         return renewed;
       }
-      record(...losses);
-      for (const loss of losses) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
-      const isRenewing = losses.length < grants.length;
+      if (loss !== undefined) {
+        record(loss);
+        log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+      }
+      const hasLost = loss !== undefined;
+      const isRenewing = !hasLost || grants.length > 1;
       if (!isRenewing && cancels === undefined) return renewed;
-      const hasLost = losses.length > 0;
       const failure = await handOver({ step, grants: renewed, hasLost, ageMs: ageMs + clock() - startedAt });
       if (failure === undefined && isRenewing) log.line('The locks are renewed until the job ends: `renew` is true.');
       if (failure === undefined) return renewed;
@@ -107,63 +107,49 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
 const maxFirstRenewalMs = 10_000;
 
 interface FirstRenewal {
-  /** All grants. The expiries of those that were renewed are new. */
+  /** All grants, the first with its new expiry. */
   readonly renewed: readonly Grant[];
-  /** The locks among them that are already lost. */
-  readonly losses?: readonly Loss[];
+  /** The first lock is already lost. */
+  readonly loss?: Loss;
   /** Why the service cannot renew locks. */
-  readonly reason?: string;
-  readonly request?: string | undefined;
+  readonly refusal?: string;
 }
 
-/** Shows whether the service supports renewal, while the step can still warn about it. Renews a lease, or one lock. */
+/**
+ * Renews one lock, which shows whether the service supports renewal while the step can still warn about it. A service
+ * with leases does.
+ */
 async function renewFirst(
   { client, clock, signal, record }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   grants: readonly Grant[],
 ): Promise<FirstRenewal> {
-  const limits = { deadline: clock() + maxFirstRenewalMs, signal };
   const [first, ...others] = grants;
-  if (first === undefined) return { renewed: grants };
+  if (first === undefined || first.lock.lease !== undefined) return { renewed: grants };
   const { path, lock } = first;
-  if (lock.lease !== undefined) {
-    const renewal = await client.renewLease({ workspace, lease: lock.lease }, ttl, limits);
-    if (renewal.kind === 'failed' || renewal.kind === 'refused') return unrenewed(grants, renewal);
-    const holders = new Map(renewal.lost.map((one) => [one.path, one.holder]));
-    const isLost = (grant: Grant): boolean => renewal.kind === 'ended' || holders.has(grant.path);
-    const losses = grants.filter(isLost).map((grant) => lossOf(grant, holders.get(grant.path), client.serverNow()));
-    if (renewal.kind === 'ended') return { renewed: grants, losses };
-    const { expiresAt: expires_at } = renewal;
-    const renewed = grants.map((grant) => (isLost(grant) ? grant : { ...grant, lock: { ...grant.lock, expires_at } }));
-    return { renewed, losses };
-  }
-  if (!hasIdentity(lock)) return { renewed: grants, reason: 'its locks have neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { renewed: grants, refusal: 'Its locks have neither ids nor ETags.' };
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey: randomUuid(), proof: lock };
-  const renewal = await client.renewLock(request, limits);
+  const renewal = await client.renewLock(request, { deadline: clock() + maxFirstRenewalMs, signal });
   switch (renewal.kind) {
     case 'renewed':
     case 'replaced': {
       const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
       const now = { ...first, lock: { ...lock, id, etag, fence, expires_at } };
       record({ ...now, at: new Date(client.serverNow()).toISOString() });
-      const reason = renewal.kind === 'replaced' && { reason: 'it grants another lock instead' };
-      return { renewed: [now, ...others], ...reason };
+      const renewed = [now, ...others];
+      return renewal.kind === 'renewed' ? { renewed } : { renewed, refusal: 'It grants another lock instead.' };
     }
     case 'lost':
       // A service that answers 412 to a lost lock supports renewal.
-      if (renewal.error.status !== 412) return unrenewed(grants, { ...renewal, kind: 'refused' });
-      return { renewed: grants, losses: [lossOf(first, renewal.holder, client.serverNow())] };
-    case 'failed':
+      if (renewal.error.status !== 412) return { renewed: grants, refusal: renewal.error.message };
+      return { renewed: grants, loss: lossOf(first, renewal.holder, client.serverNow()) };
     case 'refused':
-      return unrenewed(grants, renewal);
+      return { renewed: grants, refusal: renewal.error.message };
+    case 'failed':
+      // That does not show whether the service supports renewal.
+      return { renewed: grants };
   }
 }
-
-/** A failed request does not show whether the service supports renewal. */
-const unrenewed = (
-  grants: readonly Grant[],
-  { kind, error }: { readonly kind: 'failed' | 'refused'; readonly error: ServiceError },
-): FirstRenewal => ({ renewed: grants, ...(kind === 'refused' && { reason: error.reason, request: error.request }) });
 
 /** Little memory, and no optimizing compiler: the process works for moments, next to a job that may need the rest. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '--lite-mode'];

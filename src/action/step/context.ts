@@ -31,7 +31,8 @@ export function createContext(
       runner.origin,
       { log, mask },
       {
-        ...{ branch: runner.branch, marks: marksIn(ledger, record, connection.baseUrl) },
+        branch: runner.branch,
+        marks: marksIn(ledger, record, connection.baseUrl),
         onCompared: (comparison) => compared.push(comparison),
       },
     ),

@@ -47,7 +47,6 @@ export type Plan = EntryOf<'plan'>;
 export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
-export type Renewed = EntryOf<'renewed'>;
 export type RunCancelled = EntryOf<'run-cancelled'>;
 export type LeaseIntent = EntryOf<'lease'>;
 

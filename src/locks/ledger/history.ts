@@ -1,17 +1,6 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type {
-  Entry,
-  Grant,
-  GrantedLock,
-  Intent,
-  LeaseIntent,
-  LockLocation,
-  Loss,
-  Plan,
-  RecordedProcess,
-  Renewed,
-} from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, Plan, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
@@ -98,6 +87,8 @@ export interface JobLock {
 interface RecordedLock {
   readonly grant: Grant;
   expiresAt: string;
+  /** The number of the step's renewals that its expiry includes, or that left it out; infinite if it has no more. */
+  renewals: number;
   releaseStarted: boolean;
   loss: Loss | undefined;
 }
@@ -112,6 +103,8 @@ export function openHistory() {
   const lastKeys = new Map<string, string>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
+  /** The number of renewals of a step, and the expiry after the last one, by step id. */
+  const renewals = new Map<string, { readonly count: number; readonly expiresAt: string }>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
   const stepNames = new Map<string, string>();
@@ -124,7 +117,7 @@ export function openHistory() {
   const marked = new Set<string>();
   const withoutLeases = new Set<string>();
 
-  function locksAt(location: LockLocation): Map<string, RecordedLock> {
+  function locksAt(location: Location): Map<string, RecordedLock> {
     const key = locationKey(location);
     const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
@@ -139,14 +132,29 @@ export function openHistory() {
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
 
-  /** A renewal does not include locks of the step that are lost or being released. */
-  function renewed({ step, expires_at, except = [] }: Renewed): void {
-    const excepted = new Set<string>(except);
-    for (const locks of held.values()) {
+  /** A renewal of a step is not written to each of its locks: that would be locks times renewals. */
+  function expiryOf({ grant, expiresAt, renewals: included }: RecordedLock): string {
+    const last = renewals.get(grant.step);
+    return last !== undefined && included < last.count ? last.expiresAt : expiresAt;
+  }
+
+  const renewalsOf = (step: string): number => renewals.get(step)?.count ?? 0;
+
+  /** The next renewals of the step do not change the expiry of the lock. */
+  function keepExpiry(lock: RecordedLock, skipped = Number.POSITIVE_INFINITY): void {
+    lock.expiresAt = expiryOf(lock);
+    lock.renewals = Math.max(lock.renewals, skipped);
+  }
+
+  function jobLockOf(lock: RecordedLock): JobLock {
+    const { grant, releaseStarted, loss } = lock;
+    return { grant: { ...grant, lock: { ...grant.lock, expires_at: expiryOf(lock) } }, releaseStarted, loss };
+  }
+
+  function* allLocks(): Generator<JobLock> {
+    for (const [path, locks] of held) {
       for (const lock of locks.values()) {
-        const { grant, releaseStarted, loss } = lock;
-        const isIncluded = grant.step === step && !releaseStarted && loss === undefined && !excepted.has(grant.path);
-        if (isIncluded) lock.expiresAt = expires_at;
+        yield { ...jobLockOf(lock), grantedAgain: lock.grant.key !== lastKeys.get(path) };
       }
     }
   }
@@ -193,27 +201,43 @@ export function openHistory() {
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         locks.delete(entry.key);
-        locks.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
+        locks.set(entry.key, {
+          ...{ grant, expiresAt: grant.lock.expires_at, renewals: renewalsOf(entry.step) },
+          ...{ releaseStarted: false, loss: undefined },
+        });
         lastKeys.set(locationKey(entry), entry.key);
         grants.set(`${entry.step} ${locationKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
       }
-      case 'renewed':
-        renewed(entry);
-        renewalError.delete(entry.step);
+      case 'renewed': {
+        const { service, workspace, step, except = [] } = entry;
+        const count = renewalsOf(step) + 1;
+        for (const path of except) {
+          for (const lock of held.get(locationKey({ service, workspace, path }))?.values() ?? []) {
+            if (lock.grant.step === step) keepExpiry(lock, count);
+          }
+        }
+        renewals.set(step, { count, expiresAt: entry.expires_at });
+        renewalError.delete(step);
         break;
+      }
       case 'unrenewed':
         renewalError.set(entry.step, entry.reason);
         break;
       case 'lost': {
         const lock = locksAt(entry).get(entry.key);
         losses.set(entry.key, entry);
-        if (lock !== undefined) lock.loss = entry;
+        if (lock === undefined) break;
+        keepExpiry(lock);
+        lock.loss = entry;
         break;
       }
       case 'releasing':
-        for (const lock of locksOf(entry)) lock.releaseStarted = true;
+        for (const lock of locksOf(entry)) {
+          keepExpiry(lock);
+          lock.releaseStarted = true;
+        }
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);
@@ -240,6 +264,7 @@ export function openHistory() {
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
+    locks: allLocks,
     /** The lock of this grant, unless it has ended. */
     find(grant: Grant): JobLock | undefined {
       const lock = held.get(locationKey(grant))?.get(grant.key);
@@ -249,12 +274,7 @@ export function openHistory() {
     hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: Array.from(held, ([path, locks]) =>
-        Array.from(locks.values(), (lock) => ({
-          ...jobLockOf(lock),
-          grantedAgain: lock.grant.key !== lastKeys.get(path),
-        })),
-      ).flat(),
+      held: [...allLocks()],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */
@@ -274,8 +294,6 @@ export function openHistory() {
   };
 }
 
-const jobLockOf = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
-  ...{ grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } }, releaseStarted, loss },
-});
+type Location = WorkspaceRef & { readonly path: string };
 
-const locationKey = ({ service, workspace, path }: LockLocation): string => JSON.stringify([service, workspace, path]);
+const locationKey = ({ service, workspace, path }: Location): string => JSON.stringify([service, workspace, path]);

@@ -1,15 +1,17 @@
-import { type Client, inParallel, type KnownLock } from '../../client/client.ts';
+import { type Client, inParallel, type KnownLock, type WorkspaceId } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import type { Grant, Loss } from '../ledger/entry.ts';
-import type { JobLock } from '../ledger/history.ts';
-import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
-import type { Lifetimes } from './lifetimes.ts';
-import { createSchedule } from './schedule.ts';
+import type { Entry, Grant, Loss } from '../ledger/entry.ts';
+import { type JobLock, openHistory } from '../ledger/history.ts';
+import { hasIdentity } from '../release.ts';
+import { createSchedule, type Lifetimes } from './schedule.ts';
 
-interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
+interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease'>;
   readonly serverNow: () => number;
+  /** Returns some or all of the lines added to the ledger since the last call. */
+  readonly follow: () => readonly Entry[];
+  readonly isWorkerGone: () => boolean;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
   /** Calls `look` at each change of the ledger, and periodically. Returns a function that stops that. */
@@ -18,7 +20,7 @@ interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 're
 
 interface Renewing {
   readonly service: string;
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly step: string;
   readonly ttl: Ttl;
   readonly requestTimeoutMs: number;
@@ -30,7 +32,7 @@ interface Renewing {
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
-  const followed = followLocks(context, renewing.step, renewing.grants);
+  const followed = followLocks(context, renewing);
   const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.lifetimes);
   const renewRound = createRound(context, renewing, followed, schedule);
   const stopWatching = watch(followed.look);
@@ -40,8 +42,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     for (;;) {
       const end = followed.end();
       if (end !== undefined) return end;
-      const grants = followed.locks().map(({ grant }) => grant);
-      await sleep(schedule.msUntilNextRound(grants), followed.ending);
+      await sleep(schedule.msUntilNextRound(followed.grants()), followed.ending);
       followed.look();
       if (followed.end() === undefined) await renewRound();
       followed.look();
@@ -51,48 +52,111 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   }
 }
 
+/** The reason why renewal has ended. */
+export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
+
+const maxAgeMs = 5 * 24 * 3_600_000;
+
+/** Time limit of pending requests at the end of the job, so that no renewal follows the release. */
+const graceMs = 2_000;
+
+/** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
+function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { step, grants }: Renewing) {
+  const startedAt = clock();
+  const history = openHistory();
+  history.add(grants);
+  const ending = new AbortController();
+  const cutOff = new AbortController();
+  let end: RenewalEndReason | undefined;
+
+  const canBeRenewed = ({ grant, releaseStarted, loss }: JobLock): boolean =>
+    grant.step === step && !releaseStarted && loss === undefined && hasIdentity(grant.lock);
+
+  function readNewEntries(): void {
+    try {
+      for (let entries = follow(); entries.length > 0; entries = follow()) history.add(entries);
+    } catch {
+      // A ledger that cannot be read now may be readable at the next look. Until then, the known locks are renewed.
+    }
+  }
+
+  function endReason(): RenewalEndReason | undefined {
+    if (history.hasEnded(step)) return 'stopped';
+    if (isWorkerGone()) return 'worker-gone';
+    if (!history.locks().some(canBeRenewed)) return 'nothing-left';
+    return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;
+  }
+
+  return {
+    /** Aborted when no more renewals may start. */
+    ending: ending.signal,
+    /** Aborted when pending requests must end as well. */
+    cutOff: cutOff.signal,
+    grants: (): readonly Grant[] =>
+      history
+        .locks()
+        .filter(canBeRenewed)
+        .map(({ grant }) => grant)
+        .toArray(),
+    end: () => end,
+    readNewEntries,
+    /** Whether the lock must still be renewed, according to the ledger. */
+    isHeld(grant: Grant): boolean {
+      const lock = history.find(grant);
+      return lock !== undefined && canBeRenewed(lock);
+    },
+    look(): void {
+      // Without locks, pending requests may still have to release one. They end with the job.
+      if (end !== undefined && end !== 'nothing-left') return;
+      readNewEntries();
+      end = endReason() ?? end;
+      if (end === undefined) return;
+      ending.abort();
+      // Without a worker, nothing releases the locks: each renewal would only keep others waiting.
+      if (end === 'worker-gone') cutOff.abort();
+      else if (end !== 'nothing-left') void sleep(graceMs).then(() => cutOff.abort());
+    },
+  };
+}
+
 type Followed = ReturnType<typeof followLocks>;
 type Schedule = ReturnType<typeof createSchedule>;
 
+/** The result of one request for a lock, or for all locks of a lease. */
+interface Renewed {
+  readonly expiresAt?: string;
+  /** The paths that were not renewed. */
+  readonly except?: readonly string[];
+  readonly failure?: string;
+  /** The request had no response that counts. */
+  readonly isUnanswered?: boolean;
+}
+
 /** Renews each lock once, and records the results in the ledger. */
 function createRound(context: RenewalContext, renewing: Renewing, followed: Followed, schedule: Schedule) {
-  const { record, serverNow } = context;
+  const { clock, record, serverNow } = context;
   const { service, workspace, step } = renewing;
   const job = { service, workspace, step };
   let isFailing = false;
 
   return async (): Promise<void> => {
-    const expiries: string[] = [];
-    const except: string[] = [];
-    let failure: string | undefined;
-    followed.setInRound(true);
-    const byLease = Map.groupBy(followed.locks(), ({ grant }) => grant.lock.lease);
-    for (const [lease, locks] of byLease) {
-      if (lease === undefined || followed.ending.aborted) continue;
-      const result = await renewLeaseOf(context, renewing, followed, schedule, { lease, locks });
-      if (result.expiresAt !== undefined) expiries.push(result.expiresAt);
-      except.push(...result.except);
-      failure ??= result.failure;
+    const startedAt = clock();
+    const grants = followed.grants();
+    const results: Renewed[] = [];
+    const byLease = Map.groupBy(grants, ({ lock }) => lock.lease);
+    for (const [lease, leased] of byLease) {
+      if (lease !== undefined) results.push(await renewLease(context, renewing, followed, schedule, lease, leased));
     }
     await inParallel(
       byLease.get(undefined) ?? [],
-      async (one) => {
-        const lock = followed.current(one);
-        // A step has released the lock since the round started.
-        if (lock === undefined) return;
-        schedule.dueNow(lock.grant);
-        const result = await renewOne(context, renewing, followed, schedule, lock);
-        if (result.kind === 'renewed') expiries.push(result.expiresAt);
-        else if (result.kind !== 'released') except.push(lock.grant.path);
-        if (result.kind !== 'failed') return;
-        failure ??= result.reason;
-        if (result.answered) schedule.dueLater(lock.grant);
-      },
+      async (grant) => void results.push(await renewOne(context, renewing, followed, schedule, grant)),
       () => !followed.ending.aborted,
     );
-    followed.setInRound(false);
+    schedule.roundEnded(startedAt, grants, !results.some(({ isUnanswered }) => isUnanswered));
+    const except = results.flatMap((result) => result.except ?? []);
+    const failure = results.find((result) => result.failure !== undefined)?.failure;
     const at = new Date(serverNow()).toISOString();
-    const [first] = expiries.toSorted();
+    const [first] = results.flatMap(({ expiresAt }) => expiresAt ?? []).toSorted();
     if (first !== undefined) {
       record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
     }
@@ -104,71 +168,45 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
   };
 }
 
-interface RenewedLease {
-  readonly expiresAt?: string;
-  /** The paths that were not renewed. */
-  readonly except: readonly string[];
-  readonly failure?: string;
-}
-
 /** Renews all locks of a lease with one request. */
-async function renewLeaseOf(
+async function renewLease(
   { client, record, serverNow }: RenewalContext,
-  { ttl, lifetimes }: Renewing,
+  { workspace, ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
-  { lease, locks }: { readonly lease: string; readonly locks: readonly JobLock[] },
-): Promise<RenewedLease> {
-  const held = locks.flatMap((lock) => followed.current(lock) ?? []);
-  const [first] = held;
-  if (first === undefined) return { except: [] };
-  for (const { grant } of held) schedule.dueNow(grant);
-  const { workspace } = first.grant;
-  const limits = { deadline: schedule.deadlineOf(first.grant), signal: followed.cutOff };
-  const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
+  lease: string,
+  grants: readonly Grant[],
+): Promise<Renewed> {
+  const deadline = Math.min(...grants.map(schedule.deadlineOf));
+  const renewal = await client.renewLease({ workspace, lease }, ttl, { deadline, signal: followed.cutOff });
   followed.readNewEntries();
-  const still = held.flatMap((lock) => followed.current(lock) ?? []);
+  const held = grants.filter(followed.isHeld);
   if (renewal.kind === 'refused' || renewal.kind === 'failed') {
-    if (renewal.kind === 'refused') for (const { grant } of still) schedule.dueLater(grant);
-    return { except: still.map(({ grant }) => grant.path), failure: renewal.error.message };
+    const isUnanswered = renewal.kind === 'failed';
+    return { except: held.map(({ path }) => path), failure: renewal.error.message, isUnanswered };
   }
-  const lost = new Map(renewal.lost.map((one) => [one.path, one]));
-  const isLost = ({ grant }: JobLock): boolean => renewal.kind === 'ended' || lost.has(grant.path);
-  for (const { grant } of still.filter(isLost)) {
-    record(lossOf(grant, lost.get(grant.path)?.holder, serverNow()));
-  }
-  const except = still.filter(isLost).map(({ grant }) => grant.path);
+  const losses = new Map(renewal.lost.map((one) => [one.path, one]));
+  const { lost = [], kept = [] } = Object.groupBy(held, ({ path }) =>
+    renewal.kind === 'ended' || losses.has(path) ? 'lost' : 'kept',
+  );
+  for (const grant of lost) record(lossOf(grant, losses.get(grant.path)?.holder, serverNow()));
+  const except = lost.map(({ path }) => path);
   if (renewal.kind === 'ended') return { except };
-  for (const { grant } of still.filter((lock) => !isLost(lock))) {
-    lifetimes.renewed(grant, renewal.expiresAt);
-    schedule.dueLater(grant);
-  }
+  for (const grant of kept) lifetimes.renewed(grant, renewal.expiresAt);
   return { except, expiresAt: renewal.expiresAt };
 }
-
-type RenewedLock =
-  | { readonly kind: 'renewed'; readonly expiresAt: string }
-  | { readonly kind: 'lost' }
-  /** A step has started to release the lock meanwhile. */
-  | { readonly kind: 'released' }
-  /** `answered`: the service refused, and would refuse again. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 async function renewOne(
   { client, record, serverNow }: RenewalContext,
   { ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
-  held: JobLock,
-): Promise<RenewedLock> {
-  const { grant } = held;
+  grant: Grant,
+): Promise<Renewed> {
+  // A step has released the lock since the round started.
+  if (!followed.isHeld(grant)) return {};
   const { workspace, path, lock } = grant;
   const limits = () => ({ deadline: schedule.deadlineOf(grant), signal: followed.cutOff });
-  function lost(holder?: KnownLock): RenewedLock {
-    record(lossOf(grant, holder, serverNow()));
-    return { kind: 'lost' };
-  }
-
   const idempotencyKey = crypto.randomUUID();
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
   const renewal = await client.renewLock(request, limits());
@@ -178,25 +216,24 @@ async function renewOne(
   }
   // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNewEntries();
-  if (followed.current(held) === undefined) return { kind: 'released' };
+  if (!followed.isHeld(grant)) return {};
   switch (renewal.kind) {
     case 'renewed': {
-      const { etag, id: lockId, expires_at: expiresAt } = renewal.lock;
+      const { etag, id, expires_at: expiresAt } = renewal.lock;
       lifetimes.renewed(grant, expiresAt);
-      schedule.dueLater(grant);
-      if (etag !== lock.etag || lockId !== lock.id) {
+      if (etag !== lock.etag || id !== lock.id) {
         const at = new Date(serverNow()).toISOString();
-        record({ ...grant, at, lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
+        record({ ...grant, at, lock: { ...lock, id, etag, expires_at: expiresAt } });
       }
-      return { kind: 'renewed', expiresAt };
+      return { expiresAt };
     }
     case 'lost':
-      return lost(renewal.holder);
     case 'replaced':
-      return lost();
+      record(lossOf(grant, renewal.kind === 'lost' ? renewal.holder : undefined, serverNow()));
+      return { except: [path] };
     case 'refused':
     case 'failed':
-      return { kind: 'failed', reason: renewal.error.message, answered: renewal.kind === 'refused' };
+      return { except: [path], failure: renewal.error.message, isUnanswered: renewal.kind === 'failed' };
   }
 }
 

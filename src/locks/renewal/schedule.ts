@@ -1,45 +1,66 @@
 import { withJitter } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import type { Grant } from '../ledger/entry.ts';
-import type { Lifetimes } from './lifetimes.ts';
+import { type Grant, lifetimeMs } from '../ledger/entry.ts';
 
-type ScheduleContext = Pick<LockContext, 'clock' | 'random'>;
+interface LifetimeContext extends Pick<LockContext, 'clock'> {
+  readonly serverNow: () => number;
+}
+
+export type Lifetimes = ReturnType<typeof createLifetimes>;
+
+/** Tracks the lifetimes of renewed locks. `ageMs` is the time since the locks were granted. */
+export function createLifetimes({ clock, serverNow }: LifetimeContext, ttl: Ttl, ageMs: number) {
+  const grantedAt = clock() - ageMs;
+  /** By the idempotency key of the request that acquired the lock. */
+  const renewals = new Map<string, { readonly renewedAt: number; readonly lifetimeMs: number }>();
+
+  const lifetimeOf = (grant: Grant): number => renewals.get(grant.key)?.lifetimeMs ?? lifetimeMs(grant, ttl);
+
+  return {
+    lifetimeOf,
+    remainingMs: (grant: Grant): number =>
+      (renewals.get(grant.key)?.renewedAt ?? grantedAt) + lifetimeOf(grant) - clock(),
+    /** Called with the response to a renewal. */
+    renewed({ key, lock }: Grant, expires_at: string): void {
+      const at = new Date(serverNow()).toISOString();
+      renewals.set(key, { renewedAt: clock(), lifetimeMs: lifetimeMs({ at, lock: { ...lock, expires_at } }, ttl) });
+    },
+  };
+}
 
 /** The minimum time for a renewal, even after the lock has expired: only a response shows that the lock is lost. */
 const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
 
-/** Schedules the renewal of each lock: after a third of its lifetime, and again after a pause if there was no response. */
+/** All locks of a step are renewed after a third of the shortest lifetime, and again after a pause if one has no response. */
 export function createSchedule(
-  { clock, random }: ScheduleContext,
+  { clock, random }: Pick<LockContext, 'clock' | 'random'>,
   ttl: Ttl,
   requestTimeoutMs: number,
   { lifetimeOf, remainingMs }: Lifetimes,
 ) {
   const ttlMs = ttl.seconds * 1_000;
-  /** By the idempotency key of the request that acquired the lock. */
-  const dueAt = new Map<string, number>();
+  let dueAt: number | undefined;
 
-  function msUntilDue(grant: Grant): number {
-    const due = dueAt.get(grant.key);
-    if (due !== undefined) return due - clock();
-    return remainingMs(grant) - lifetimeOf(grant) * (1 - renewalFraction(random));
-  }
+  /** A third of the shortest lifetime or a little less, so that the jobs of a service do not all come at once. */
+  const untilDue = (grants: readonly Grant[], elapsedMs: (grant: Grant) => number): number =>
+    grants.reduce(
+      (least, grant) => Math.min(least, lifetimeOf(grant) * (1 / 3 - random() / 12) - elapsedMs(grant)),
+      Number.POSITIVE_INFINITY,
+    );
 
   return {
     /** At least a pause, so that short-lived locks and unanswered renewals are not renewed in a tight loop. */
     msUntilNextRound(grants: readonly Grant[]): number {
-      const untilFirst = grants.reduce((least, grant) => Math.min(least, msUntilDue(grant)), Number.POSITIVE_INFINITY);
-      return Math.max(untilFirst, withJitter(Math.min(maxPauseMs, ttlMs / 20), random));
+      dueAt ??= clock() + untilDue(grants, (grant) => lifetimeOf(grant) - remainingMs(grant));
+      return Math.max(dueAt - clock(), withJitter(Math.min(maxPauseMs, ttlMs / 20), random));
     },
-    /**
-     * Due until `dueLater` postpones it. A refused renewal is also postponed: it must not hurry that of all other
-     * locks.
-     */
-    dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),
-    dueLater: (grant: Grant): void => void dueAt.set(grant.key, clock() + lifetimeOf(grant) * renewalFraction(random)),
+    /** A refused renewal is not repeated earlier: it must not hurry that of all other locks. */
+    roundEnded(startedAt: number, grants: readonly Grant[], isAnswered: boolean): void {
+      dueAt = isAnswered ? startedAt + untilDue(grants, () => 0) : startedAt;
+    },
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
       // Pauses between attempts grow. The next round starts with short ones again, while there is time.
@@ -51,6 +72,3 @@ export function createSchedule(
 
 /** Timeout of one attempt. It is short: the time spent on a silent service is missing when it is back. */
 export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
-
-/** A third of the lifetime or a little less, so that not all locks are due at once. */
-const renewalFraction = (random: () => number): number => 1 / 3 - random() / 12;

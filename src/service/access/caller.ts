@@ -29,7 +29,7 @@ export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefine
   const key = c.req.header('idempotency-key');
   if (key === undefined) return undefined;
   const content = [c.req.method, c.req.path, c.req.header('if-match') ?? null, c.get('bodyText')];
-  return keyedRequest(bearerOf(c).id, key, content);
+  return keyedRequest({ tokenId: bearerOf(c).id, workspace: c.req.param('id') ?? '', key }, content);
 }
 
 /** The workspace in the path of the request. Throws if the token may not see it. */

@@ -5,7 +5,7 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { chargeNow, makeFree, requireFreeDisk } from '../access/access.ts';
-import { bearerOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
+import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
 import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
@@ -32,14 +32,7 @@ import {
   waitingLeaseSchema,
 } from './lease-schemas.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
-import {
-  type Api,
-  type ApiParts,
-  addOperation,
-  addWorkspaceOperation,
-  jsonResponse,
-  workspaceParameter,
-} from './operation.ts';
+import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse, workspaceParameter } from './operation.ts';
 
 const path = '/v1/workspaces/{id}/leases/{lease}';
 
@@ -167,9 +160,9 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
 }
 
 function addEndRoute(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
+  const { locks } = parts;
 
-  addOperation(api, parts, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
@@ -184,10 +177,9 @@ function addEndRoute(api: Api, parts: ApiParts): void {
       204: { description: 'It was never requested, and will never acquire anything.' },
     },
     refusals: [422],
-    async handle({ c }) {
+    async handle({ c, workspace }) {
       const id = leaseIdOf(c);
-      const { id: workspace } = await requestedWorkspace(c, storage);
-      const ending = await locks.leases.end({ workspace, id }, bearerOf(c), () => chargeNow(c, parts));
+      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearerOf(c), () => chargeNow(c, parts));
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { makeFree, requireFreeDisk } from '../access/access.ts';
-import { actorOf, bearerOf, keyedRequestOf, originHeader, requestedWorkspace, runOriginOf } from '../access/caller.ts';
+import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
 import { emptyResponse } from '../contract/response.ts';
@@ -14,7 +14,6 @@ import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-resp
 import {
   type Api,
   type ApiParts,
-  addOperation,
   addWorkspaceOperation,
   jsonResponse,
   keyHeader,
@@ -88,9 +87,9 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
 }
 
 function addReleaseRoute(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
+  const { locks } = parts;
 
-  addOperation(api, parts, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
     description:
@@ -118,10 +117,9 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
     refusals: [412],
-    async handle({ c, query }) {
+    async handle({ c, workspace, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
-      const workspace = await requestedWorkspace(c, storage);
       if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
       const path = parsedPath.value;
       const lockable = parseLockPath(path);

@@ -8,7 +8,6 @@ import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Remote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
-import { commitReleasesOf } from '../locks/release.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
@@ -128,8 +127,7 @@ const workspaceRemove = defineStorageCommand({
   flags: { force: deliberateToggle('release all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const releasing = { storage, commitReleases: commitReleasesOf(storage) };
-    const removal = await removeWorkspaceInBatches(releasing, operatorActor(), id, { force: flags.force });
+    const removal = await removeWorkspaceInBatches(storage, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
       throw new CommandError(
         `The workspace "${id}" was not removed: it has ${pluralize(removal.locks, 'active lock')}. Wait until they expire, release them with "workspace-service lock release", or end them with --force.`,

@@ -25,7 +25,7 @@ interface Rules<Details, Result> {
 }
 
 interface Asked<Details> {
-  readonly request: IndexedRequest | undefined;
+  readonly request: KeyedRequest | undefined;
   readonly details: Details;
 }
 
@@ -34,7 +34,7 @@ export function createIdempotency(storage: Storage) {
   const running = new Set<string>();
 
   async function runExclusively<Result>(
-    request: IndexedRequest | undefined,
+    request: KeyedRequest | undefined,
     work: () => Promise<Once<Result>>,
   ): Promise<Once<Result>> {
     if (request === undefined) return work();
@@ -76,12 +76,11 @@ export function createIdempotency(storage: Storage) {
   /** `prepare` runs before the transaction. A refusal anywhere, or a result that is not done, leaves the key unused. */
   function idempotent<Prepared, Result>(
     workspace: string,
-    keyed: KeyedRequest | undefined,
+    request: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
     change: (db: Database, prepared: Prepared) => Promise<Result>,
     isDone: (result: Result) => boolean = () => true,
   ): Promise<Once<Result>> {
-    const request = keyed && { ...keyed, workspace };
     return runExclusively(request, async () => {
       const [before] = await recallAll<Result>(storage.read, storage, [request]);
       if (before !== undefined) return orThrow(before);
@@ -98,10 +97,8 @@ export function createIdempotency(storage: Storage) {
       ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
       (db, waiting) => decideNew(db, waiting, rules),
     );
-    return (keyed: KeyedRequest | undefined, details: Details): Promise<Once<Result>> => {
-      const request = keyed && { ...keyed, workspace: details.workspace };
-      return runExclusively(request, async () => orThrow(await commit({ request, details })));
-    };
+    return (request: KeyedRequest | undefined, details: Details): Promise<Once<Result>> =>
+      runExclusively(request, async () => orThrow(await commit({ request, details })));
   }
 
   return { idempotent, idempotentBatch };
@@ -114,10 +111,6 @@ function orThrow<Result>(outcome: Once<Result> | 'key-reused' | undefined): Once
     'idempotency-key-reused',
     'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
   );
-}
-
-interface IndexedRequest extends KeyedRequest {
-  readonly workspace: string;
 }
 
 /** The result of a request, or of an earlier one with the same key. */
@@ -145,7 +138,7 @@ const selectResults = batchQuery((db, members, now) =>
 async function recallAll<Result>(
   db: Database,
   { now }: Storage,
-  requests: readonly (IndexedRequest | undefined)[],
+  requests: readonly (KeyedRequest | undefined)[],
 ): Promise<readonly (Once<Result> | 'key-reused' | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
   return inInputOrder(requests, await selectResults(db, now, requests)).map((row, index) => {
@@ -172,7 +165,7 @@ const insertResults = batchQuery((db, members, now) =>
 );
 
 interface DoneRequest {
-  readonly request: IndexedRequest | undefined;
+  readonly request: KeyedRequest | undefined;
   readonly result: unknown;
 }
 
@@ -203,6 +196,7 @@ export const keyPattern = /^[\x21-\x7e]+$/;
  */
 export interface KeyedRequest {
   readonly tokenId: string;
+  readonly workspace: string;
   readonly key: string;
   /** Distinguishes requests that share a key by mistake. */
   readonly fingerprint: string;
@@ -212,7 +206,10 @@ export interface KeyedRequest {
  * `content` is all that must be the same if the request is sent again with its key. Its order must not change, because
  * fingerprints are stored.
  */
-export function keyedRequest(tokenId: string, key: string, content: readonly unknown[]): KeyedRequest {
+export function keyedRequest(
+  { key, ...scope }: Omit<KeyedRequest, 'fingerprint'>,
+  content: readonly unknown[],
+): KeyedRequest {
   if (key.length > maxKeyLength || !keyPattern.test(key)) {
     throw invalid({
       pointer: '#/Idempotency-Key',
@@ -220,5 +217,5 @@ export function keyedRequest(tokenId: string, key: string, content: readonly unk
     });
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  return { tokenId, key, fingerprint };
+  return { ...scope, key, fingerprint };
 }

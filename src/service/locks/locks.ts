@@ -16,7 +16,7 @@ import { createLeases } from './leases.ts';
 import { committedKeptFor, listQueue, lookAgainMs, queuePositionOf } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { createCommitReleases, createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
+import { createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
@@ -226,7 +226,6 @@ export function createLocks(options: LocksOptions) {
       if (decision.kind === 'released') onEndsChange(request.workspace, [decision.lock.path]);
       return decision;
     },
-    commitReleases: createCommitReleases(storage, async (released) => onLinesChange(released.map(lineOf))),
     find,
     /** A path or a prefix is found in any case that names the same files. */
     list: async (query: LockQuery) =>

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
-import type { Broadcast, Database, Now, Storage } from '../storage/storage.ts';
+import type { Broadcast, Database, Now } from '../storage/storage.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
 import type { LinePath } from './waits.ts';
@@ -117,39 +117,6 @@ export function parseIfMatch(header: string): IdMatch {
   if (anyTag.test(header)) return () => true;
   const given = new Set<string>(tagList.test(header) ? header.match(tags) : []);
   return (id) => given.has(entityTag(id));
-}
-
-export type CommitReleases = ReturnType<typeof createCommitReleases>;
-
-export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<readonly ReleaseDecision[]>;
-
-/** For CLI commands: their process has no waiting clients, so they notify the services that share the database. */
-export function commitReleasesOf(storage: Storage): CommitReleases {
-  const { send } = createLineBroadcast(storage.broadcast);
-  return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
-}
-
-/** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
-export function createCommitReleases(
-  { commit, now }: Pick<Storage, 'commit' | 'now'>,
-  onReleased: (locks: readonly LinePath[]) => Promise<void>,
-) {
-  return async <T>(workspace: string, work: (db: Database, release: ReleaseWithin) => Promise<T>): Promise<T> => {
-    const released = new Map<string, LinePath>();
-    const result = await commit({ workspace }, (db) => {
-      // The transaction may be retried.
-      released.clear();
-      return work(db, async (requests) => {
-        const decisions = await releaseLocks(db, now, requests);
-        for (const decision of decisions) {
-          if (decision.kind === 'released') released.set(decision.lock.id, { workspace, ...decision.lock });
-        }
-        return decisions;
-      });
-    });
-    if (released.size > 0) await onReleased([...released.values()]);
-    return result;
-  };
 }
 
 /** Broadcasts releases, and changes of lines, among instances and commands on the same database: none must poll. */

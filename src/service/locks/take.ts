@@ -18,8 +18,6 @@ export interface TakeRequest extends LockRequest {
   readonly place?: Place | undefined;
   /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
-  /** Whether its paths may be others than those of its wait, although they are as many. */
-  readonly mayVary?: boolean | undefined;
 }
 
 /** How a request waits in line. */
@@ -190,8 +188,8 @@ const waitOf = (request: WaitingRequest): WaitRequest => ({
   ...{ id: request.waitId, workspace: request.workspace, kind: 'request', wanted: request.wanted },
   paths: request.keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path })),
   ...{ tokenId: request.bearer.id, owner: request.bearer.owner, origin: request.origin, note: request.note ?? null },
-  ...{ fingerprint: request.fingerprint, mayVary: request.mayVary },
   ...{ urgency: request.place.urgency, requestId: request.place.requestId, presentMs: request.place.presentMs },
+  fingerprint: request.fingerprint,
 });
 
 /** Too few of the paths of a request are free. */

@@ -69,8 +69,6 @@ export interface WaitRequest {
   readonly presentMs: number;
   /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string | undefined;
-  /** Whether its paths may be others than before, although they are as many: the items of a pool may have changed. */
-  readonly mayVary?: boolean | undefined;
 }
 
 /** Absent clients have no rank. */
@@ -87,7 +85,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.request_id', 'waits.size']),
+    .select([inputIndex.as('index'), 'waits.request_id']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -117,7 +115,9 @@ const upsertWaits = batchQuery((db, members, now) =>
     asked_at: now,
     present_until: sql`${now} + ${numberOf('presentMs')}`,
   }).onConflict((conflict) =>
-    conflict.column('id').doUpdateSet(excludedOf(['origin', 'note', 'request_id', 'asked_at', 'present_until'])),
+    conflict
+      .column('id')
+      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'request_id', 'asked_at', 'present_until'])),
   ),
 );
 
@@ -138,8 +138,8 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   await removeExpired(db, now, waits);
   const known = inInputOrder(waits, await selectKnown(db, now, waits));
   for (const [index, wait] of waits.entries()) {
-    const size = known[index]?.size;
-    if (size !== undefined && (wait.mayVary || size !== wait.paths.length)) await changePaths(db, now, wait);
+    // Those of a pool may be others than before, and those that may be locked.
+    if (known[index] !== undefined && wait.fingerprint !== undefined) await changePaths(db, now, wait);
   }
   const fresh = waits.filter((_, index) => known[index] === undefined);
   const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, fresh));
@@ -168,7 +168,6 @@ async function changePaths(db: Database, now: Now, { id, workspace, paths }: Wai
   const before = await pathsOfWait(db, id, Number.MAX_SAFE_INTEGER);
   if (before.map(({ path }) => path).join('\n') === paths.map(({ path }) => path).join('\n')) return;
   await db.deleteFrom('wait_paths').where('wait_id', '=', id).execute();
-  await db.updateTable('waits').set({ size: paths.length }).where('id', '=', id).execute();
   await insertPaths(db, now, pathRows({ id, workspace, paths }));
 }
 

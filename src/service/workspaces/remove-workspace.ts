@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
 import { listLocks } from '../locks/list.ts';
-import type { CommitReleases, ReleaseWithin } from '../locks/release.ts';
+import { releaseLocks } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';
@@ -19,17 +19,16 @@ const locksAtOnce = 50;
  * `force`, its locks are ended first, including those that are taken in the meantime.
  */
 export async function removeWorkspaceInBatches(
-  { storage, commitReleases }: { readonly storage: Storage; readonly commitReleases: CommitReleases },
+  storage: Storage,
   actor: Actor,
   workspace: string,
   { force = false } = {},
 ) {
-  const { read, now } = storage;
+  const { read, now, commit } = storage;
   let ended = 0;
-  const endBatch = async (db: Database, release: ReleaseWithin) =>
-    force ? endLocks({ ...storage, read: db }, release, actor, workspace) : [];
+  const endBatch = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : []);
   for (let more = force; more; ) {
-    const locks = await commitReleases(workspace, endBatch);
+    const locks = await commit({ workspace }, endBatch);
     ended += locks.length;
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
@@ -48,8 +47,8 @@ export async function removeWorkspaceInBatches(
     await removeInBatches(storage, { table, time, workspace, atOnce }, where, mayContinue);
   }
   for (;;) {
-    const { locks, removal } = await commitReleases(workspace, async (db, release) => {
-      const locks = await endBatch(db, release);
+    const { locks, removal } = await commit({ workspace }, async (db) => {
+      const locks = await endBatch(db);
       return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + locks.length) };
     });
     ended += locks.length;
@@ -59,14 +58,10 @@ export async function removeWorkspaceInBatches(
 }
 
 /** Ends some of the locks like a forced release, with the same records. */
-async function endLocks(
-  storage: Storage,
-  release: ReleaseWithin,
-  actor: Actor,
-  workspace: string,
-): Promise<readonly Lock[]> {
+async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<readonly Lock[]> {
   const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
   const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
-  const decisions = await release(locks.map(({ path }) => ({ workspace, path, match: null, releaser })));
+  const requests = locks.map(({ path }) => ({ workspace, path, match: null, releaser }));
+  const decisions = await releaseLocks(storage.read, storage.now, requests);
   return decisions.flatMap((decision) => (decision.kind === 'released' ? [decision.lock] : []));
 }

@@ -36,12 +36,6 @@ describe('the change of an event', () => {
   test.each<[string, string, object, string]>([
     ['a push', 'push', push, 'the push to release/1 (1111111 to 2222222)'],
     ['a push that creates a branch', 'push', topic, 'the push that creates topic (2222222, compared with main)'],
-    [
-      'a push that creates a tag',
-      'push',
-      { ...topic, ref: 'refs/tags/main' },
-      'the push that creates main (2222222, compared with main)',
-    ],
     ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
     ['a merge group', 'merge_group', { merge_group: group }, 'the merge group (1111111 to 2222222)'],
   ])('is named after the commits and refs of %s', (_name, event, payload, name) => {
@@ -52,7 +46,6 @@ describe('the change of an event', () => {
 
   test.each<[string, string, object, string]>([
     ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
-    ['an event without a name', '', {}, 'GITHUB_EVENT_NAME is not set, so the changed files are unknown'],
     ['a push without commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
     ['a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
     [
@@ -146,8 +139,6 @@ describe('the source of the changed files', () => {
 
   test.each<[string, Partial<RunEvent>, string, string?]>([
     ['an event that is not JSON', {}, 'The file with the event of the run cannot be used: it is not valid JSON.', '{'],
-    ['no event file', { file: '' }, 'GITHUB_EVENT_PATH'],
-    ['no repository', { repository: '' }, 'GITHUB_REPOSITORY'],
     ['a repository with path segments', { repository: 'octo/dragon/../../x' }, 'GITHUB_REPOSITORY'],
     ['an invalid API URL', { apiUrl: 'github' }, 'GITHUB_API_URL'],
   ])('is an error sentence for %s', async (_name, others, words, text) => {

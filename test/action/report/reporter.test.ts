@@ -45,12 +45,6 @@ describe('the annotations of a step', () => {
     }
     expect(result.exitCode).toBe(1);
   });
-
-  test('include a count of omitted warnings even without an error', async () => {
-    const result = await tell({}, warnings(4));
-    expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 1 more warning: see the log of the step.']);
-    expect(result.conclusion).toBe('success');
-  });
 });
 
 test('masks a secret before any other output, and hides it everywhere, even in file names', async () => {

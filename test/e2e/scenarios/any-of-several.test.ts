@@ -21,12 +21,8 @@ describe('two of three paths', () => {
       conclusion: 'failure',
       outputs: { status: 'held', acquired: 'false', count: '0', locks: '[]', holder: 'grace' },
     });
-    const held = (path: string) =>
-      `${path} is held by grace until (\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d UTC \\(in 1 h\\), locked in https:\\S+/7`;
     expect(result.annotations[0]?.message).toMatch(
-      new RegExp(
-        `^At most 1 of the 3 paths can be free, and 2 are needed: ${held('[ab]')}; ${held('[ab]')}\\. Set \`wait\` to wait for one of them\\.$`,
-      ),
+      /^At most 1 of the 3 paths can be free, and 2 are needed: [ab] is held by grace until .*; [ab] is held by grace /,
     );
     expect(await stage.locks()).toEqual(theirs);
   });

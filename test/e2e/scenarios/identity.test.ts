@@ -4,13 +4,13 @@ import { sqlite } from '../../support/databases.ts';
 import { type FaultProxy, isReleasing, isRenewing, type Passed } from '../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../support/oidc-issuer.ts';
 import { json } from '../../support/other-servers/responses.ts';
-import type { Job } from '../../support/runner/job.ts';
+import type { Job, JobOptions } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { jobIds, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
 import { errorsOf, everythingLeft } from '../scene.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, type StagedJobOptions } from './stage.ts';
+import { locking, openStage, type Stage } from './stage.ts';
 
 const audience = 'https://workspaces.example.com';
 const hero = 'Content/Hero.uasset';
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** A job without a secret, in a new workspace by default. */
-async function openJobWithIdentity(options: StagedJobOptions = {}, given?: Stage) {
+async function openJobWithIdentity(options: JobOptions = {}, given?: Stage) {
   const stage = given ?? (await openStage(undefined, service));
   const proxy = await stage.proxy();
   const env = { ...issuer.runnerEnvironment, WORKSPACE_TOKEN: '', ...options.env };
@@ -181,15 +181,6 @@ describe('a job without a token', () => {
     } finally {
       issuer.jobClaims = { ...issuer.jobClaims, ...jobIds };
     }
-  });
-
-  test('reports both ways to authenticate if it lacks token and permission, before any request', async () => {
-    const { proxy, job } = await openJobWithIdentity({ env: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' } });
-    const result = await job.run(listing);
-    expect(errorsOf(result)).toEqual([
-      'Input `token` is missing. Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.',
-    ]);
-    expect(proxy.passed).toEqual([]);
   });
 
   test('reports that GitHub rejects the request for an identity token', async () => {

@@ -61,28 +61,6 @@ describe('if the response to a lock request is lost', () => {
   });
 });
 
-test('a step that waits during an outage after a lost response does not wait for its own lock', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  let granted = false;
-  proxy.meet((passing) => {
-    if (granted) return { kind: 'cut' };
-    granted = isLocking(passing);
-    return granted ? { kind: 'done-then-cut' } : undefined;
-  });
-  const job = await stage.job();
-  const step = await job.step(locking(hero, { wait: '10m', retries: '1' }));
-  // The round has failed, and so has the attempt to look up its unanswered request.
-  await step.waitForLog('Waiting, ');
-  expect(await stage.locks()).toHaveLength(1);
-  proxy.meet(() => undefined);
-  const result = await step.finished;
-  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-  expect(result.log).not.toContain('is held by');
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(await stage.locks()).toEqual([]);
-});
-
 describe('with a service that does not support idempotency keys', () => {
   const manner: Manner = { knowsNoKeys: true };
 
@@ -141,12 +119,6 @@ test.each<[string, Manner, Fate, Left]>([
     {},
     forgetKeys,
     { warning: /may have been locked/, locks: 1 },
-  ],
-  [
-    'leaves nothing behind if the service has removed the key and the lock has expired',
-    {},
-    (stage) => Promise.all([forgetKeys(stage), stage.expire(hero)]),
-    { locks: 0 },
   ],
   [
     'is not confused with that of another run if the service has removed the key',

@@ -1,24 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
-import type { Job } from '../../support/runner/job.ts';
-import type { StepResult } from '../../support/runner/step.ts';
 import { locking, openStage, useService } from './stage.ts';
 
 useService();
-
-/** Much less than the wait, even on a busy machine. */
-const atOnceMs = 20_000;
-
-const takeMaps = (job: Job) => job.run({ ...locking(['a', 'b']), id: 'take-maps' });
-
-const nextStep = (paths: readonly string[]) => ({ ...locking(paths, { wait: '45s' }), id: 'take-all' });
-
-function expectNamed(result: StepResult): void {
-  expect(result.durationMs, result.log).toBeLessThan(atOnceMs);
-  expect(result.log, 'the step that holds the path').toContain('take-maps');
-  expect(result.log, 'what would not help').not.toContain('Increase `wait`');
-  expect(result.log).not.toContain('Waiting,');
-}
 
 test('two lock steps and a composite action that is used twice release their own locks, the last step first', async () => {
   const stage = await openStage();
@@ -84,10 +68,10 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   test('waits for the path if it has a new holder, and gets it', async () => {
     const stage = await openStage();
     const job = await stage.job();
-    await takeMaps(job);
+    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
     await stage.release('b');
     const theirs = await stage.take('b', { token: stage.graces });
-    const step = await job.step(nextStep(['b', 'c']));
+    const step = await job.step(locking(['b', 'c'], { wait: '45s' }));
     await step.waitForLog(/held by grace/);
     expect((await stage.lockOn('b'))?.id).toBe(theirs.id);
     await stage.release('b');
@@ -97,10 +81,13 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   test('fails at once for its own path, even if another job holds one of the others', async () => {
     const stage = await openStage();
     const job = await stage.job();
-    await takeMaps(job);
+    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
     const theirs = await stage.take('0');
-    const result = await job.run(nextStep(['0', 'b']));
-    expectNamed(result);
+    const result = await job.run(locking(['0', 'b'], { wait: '45s' }));
+    // Much less than the wait, even on a busy machine.
+    expect(result.durationMs, result.log).toBeLessThan(20_000);
+    expect(result.log, 'the step that holds the path').toContain('take-maps');
+    expect(result.log).not.toContain('Waiting,');
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect((await stage.lockOn('0'))?.id).toBe(theirs.id);
   });

@@ -33,11 +33,6 @@ interface Taking {
   readonly origin?: string;
 }
 
-export interface StagedJobOptions extends JobOptions {
-  /** The most recently started proxy by default. */
-  readonly proxy?: FaultProxy;
-}
-
 export type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 let runs = 1_000;
@@ -57,7 +52,7 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
   const address = `/v1/workspaces/${workspace}/locks`;
   let proxied: FaultProxy | undefined;
   let clock: Clock | undefined;
-  const baseUrlBehind = (proxy: FaultProxy | undefined): string => proxy?.baseUrl ?? `${service.baseUrl}/v1`;
+  const baseUrl = (): string => proxied?.baseUrl ?? `${service.baseUrl}/v1`;
 
   async function startProxy(manner?: Manner): Promise<FaultProxy> {
     const told = { ...(clock && { clockAheadMs: clock.aheadMs }), ...manner };
@@ -91,10 +86,10 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
     graces,
     /** Base URL of the next job, which ends in `/v1`. */
     get baseUrl() {
-      return baseUrlBehind(proxied);
+      return baseUrl();
     },
     /** Opens a job, by default in a new run. */
-    async job({ proxy = proxied, ...given }: StagedJobOptions = {}): Promise<Job> {
+    async job(given: JobOptions = {}): Promise<Job> {
       runs += 1;
       const job = await openJob({
         sharesProcesses: !everyForm,
@@ -102,7 +97,7 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
         run: { runId: String(runs), ...given.run },
         secrets: [token],
         env: {
-          WORKSPACE_BASE_URL: baseUrlBehind(proxy),
+          WORKSPACE_BASE_URL: baseUrl(),
           WORKSPACE_TOKEN: token,
           WORKSPACE_ID: workspace,
           ...clock?.env,

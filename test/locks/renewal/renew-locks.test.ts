@@ -13,10 +13,9 @@ import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../../src/locks/ledger/history.ts';
-import type { RenewalEndReason } from '../../../src/locks/renewal/follow-locks.ts';
-import { createLifetimes } from '../../../src/locks/renewal/lifetimes.ts';
+import type { RenewalEndReason } from '../../../src/locks/renewal/renew-locks.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
-import { attemptMs } from '../../../src/locks/renewal/schedule.ts';
+import { attemptMs, createLifetimes } from '../../../src/locks/renewal/schedule.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -382,7 +381,7 @@ describe('the ledger of a renewed step', () => {
       etag: `"v${number}"`,
       body: { path, id: 'lock_a' },
     });
-    const { of, sent, entries } = await renewing({ response, untilMs: 70 * second });
+    const { of, sent, entries } = await renewing({ response, untilMs: 65 * second });
     expect(sent.map(({ match }) => match)).toEqual(['"lock_a"', '"v0"', '"v1"']);
     expect(of('granted').map(({ key }) => key)).toEqual(['a', 'a', 'a', 'a']);
     const { held } = historyOf(entries);

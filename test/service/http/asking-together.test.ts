@@ -55,7 +55,7 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
           isDone: ({ kind }) => kind === 'acquired',
         },
       );
-      return ask({ tokenId: 't', key: 'k', fingerprint: 'f' }, { workspace: 'game' });
+      return ask({ tokenId: 't', workspace: 'game', key: 'k', fingerprint: 'f' }, { workspace: 'game' });
     };
     expect(await Promise.all([one(), one()])).toEqual([
       { result: { kind: 'acquired' }, replayed: false },

@@ -10,7 +10,7 @@ import type { Environment } from '../../../src/service/http/context.ts';
 import { reportEvents, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { sqlite } from '../../support/databases.ts';
-import { askRaw, connectRaw, type RawConnection, requestRaw, writeRequest } from '../../support/raw-http.ts';
+import { askRaw, connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { describedApp, serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -167,7 +167,7 @@ async function beginLock(port: number, token: string, target: string) {
   return { connection, body };
 }
 
-const idle = async (port: number): Promise<RawConnection> => {
+const idle = async (port: number) => {
   const connection = await connectRaw(port);
   await connection.send(writeRequest({ target: '/healthz' }));
   expect((await connection.response()).status).toBe(200);

@@ -46,31 +46,6 @@ test('a comparison that failed is tried again', async () => {
   expect(calls()).toBe(2);
 });
 
-test.each([
-  { pairs: 2_000, files: 0 },
-  { pairs: 4, files: 50_000 },
-])('remembers $pairs pairs of heads with $files newer files each', async ({ pairs, files }) => {
-  let calls = 0;
-  const find = createFindNewerVersions(
-    {
-      async listChanges(_workspace, { head }, onChange) {
-        calls += 1;
-        const commit = { id: head, author: 'Test', at: 0 };
-        for (let index = 0; index < files; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
-      },
-      listDifferences: async () => new Set(Array.from({ length: files }, (_, index) => `asset-${index}`)),
-    },
-    String,
-  );
-  for (let round = 0; round < 2; round += 1) {
-    for (let pair = 0; pair < pairs; pair += 1) await find('game', 'ours', `${pair}`);
-  }
-  expect(calls).toBe(pairs);
-  await find('game', 'ours', `${pairs}`);
-  await find('game', 'ours', '0');
-  expect(calls).toBe(files === 0 ? pairs + 1 : pairs + 2);
-});
-
 test('a comparison with too many changes says that it is incomplete', async () => {
   const commit = { id: 'theirs', author: 'Test', at: 0 };
   const find = createFindNewerVersions(

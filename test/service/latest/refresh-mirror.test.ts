@@ -176,17 +176,6 @@ test('a remote that answers late because its process had to wait for a free slot
   expect((await refresh()).asOf).toBeUndefined();
 });
 
-test('the answer to an earlier request counts if it comes in time for a later one', async () => {
-  const { workspace, remoteMemory, ask, answer, refresh } = await setUpSlowRemote();
-  void remoteMemory.ask(workspace);
-  await vi.advanceTimersByTimeAsync(3_000);
-  const refreshed = refresh();
-  await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(2));
-  await vi.advanceTimersByTimeAsync(2_500);
-  answer(0);
-  expect((await refreshed).asOf).toBeUndefined();
-});
-
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
   const { refresh, calls } = await setUp(['main', 'a'], ['main']);
   const first = refresh('a');

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readLfsProgress } from '../../../src/service/git/lfs.ts';
 import type { Remote } from '../../../src/service/git/remote.ts';
@@ -168,12 +167,11 @@ describe('a sync', () => {
     expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length }, missing: { count: 0 } });
   });
 
-  test('succeeds without objects that the store does not have, and names some of them', async () => {
+  test('names only some of many objects that the store does not have', async () => {
     const { fetch, point } = await objectsSetUp();
     point(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.uasset`, nameOf(`object ${index}`)])));
     const { missing } = await fetch();
     expect([missing.count, missing.named.length]).toEqual([30, 10]);
-    expect(missing.named[0]?.detail).toContain('Object does not exist');
   });
 
   test('stops with its signal, leaves no process and no temporary file, and keeps complete objects', async () => {
@@ -198,26 +196,19 @@ describe('a sync', () => {
     expect(await fetch()).toMatchObject({ wanted: { objects: 1 }, received: { objects: 1 } });
   });
 
-  test('does not start on a disk that is nearly full', async () => {
-    const { fetch, store } = await oneObject();
-    const freeDisk = { isLow: () => true, reserve: '1 GiB' };
+  test('does not start on a disk that is nearly full, and ends while the disk fills up', async () => {
+    const { fetch, store, objects, name } = await oneObject();
+    let isLow = true;
+    const freeDisk = { isLow: () => isLow, reserve: '1 GiB' };
     await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB are free');
     expect(store.authorizations).toEqual([]);
-  });
-
-  test('ends while the disk fills up', async () => {
-    const { fetch, store, objects, name } = await oneObject();
-    let isLow = false;
-    store.behaviour.download = () => async (response) => {
+    isLow = false;
+    store.behaviour.download = () => (response) => {
       response.writeHead(200, { 'content-length': bytes.length });
-      for (let at = 0; at < bytes.length && !response.destroyed; at += 1_000) {
-        response.write(bytes.subarray(at, at + 1_000));
-        isLow = true;
-        await sleep(20);
-      }
-      response.end();
+      response.write(bytes.subarray(0, 1_000));
+      isLow = true;
     };
-    await expect(fetch({ freeDisk: { isLow: () => isLow, reserve: '1 GiB' } })).rejects.toThrow('1 GiB are free');
+    await expect(fetch({ freeDisk })).rejects.toThrow('1 GiB are free');
     expect(await objects.find(oidOf(name))).toBeUndefined();
   });
 
@@ -300,6 +291,9 @@ describe('the store of a remote over https', () => {
 
   test('has the URL of the remote, and receives the credentials of the workspace', async () => {
     const { fetch, remote, git, authorizations } = await httpsSetUp((own) => own);
+    const untrusting = await fetch({ lfsUrl: null, remote }).catch(String);
+    expect(untrusting).toMatch(/certificate/);
+    expect(untrusting).not.toContain('ss$word');
     expect(await fetch({ lfsUrl: null, remote, git })).toMatchObject({ received: { objects: 1 } });
     expect(authorizations()).toContain(basic);
   });
@@ -317,13 +311,6 @@ describe('the store of a remote over https', () => {
     other.store.behaviour.public = false;
     await expect(other.fetch({ remote })).rejects.toThrow('git-lfs could not fetch');
     expect(new Set(other.store.authorizations)).toEqual(new Set([undefined]));
-  });
-
-  test('is not trusted if its certificate is unknown, and no error has the password', async () => {
-    const { fetch, remote } = await httpsSetUp((own) => own);
-    const failure = await fetch({ lfsUrl: null, remote }).catch(String);
-    expect(failure).toMatch(/certificate/);
-    expect(failure).not.toContain('ss$word');
   });
 });
 

@@ -113,7 +113,7 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     [422, 'operation', {}],
     [422, 'operation', { operation: 'delete' }],
     [422, 'objects', { operation: 'download' }],
-    ...[`${'a'.repeat(63)}`, 'A'.repeat(64), `../${'a'.repeat(61)}`, 1].map(
+    ...['A'.repeat(64), `../${'a'.repeat(61)}`, 1].map(
       (oid) => [422, 'oid', { operation: 'download', objects: [{ oid, size: 1 }] }] as const,
     ),
     ...[-1, 1.5, 2 ** 53, '1'].map(

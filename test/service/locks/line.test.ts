@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countWaiting, listQueue } from '../../../src/service/locks/line.ts';
+import { countWaiting, listQueue, lookAgainMs } from '../../../src/service/locks/line.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -47,4 +47,18 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const counted = Object.fromEntries(locks.map(({ path, id }) => [path, counts.get(id)]));
     expect([counted, queries.length]).toEqual([{ B: 1, a: 2, c: 0 }, 1]);
   });
+
+  test('is listed with its priority', async () => {
+    const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['b'] }));
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    const queue = (await listQueue(storage, { workspace })).filter(({ path }) => path === 'b');
+    expect(queue.map(({ priority }) => priority)).toEqual(['high', 'normal', 'low']);
+  });
+});
+
+test('the others look again when a client may have left, and soon at the latest, but leave a person the whole time', () => {
+  const next = { id: 'a', rank: 1, wanted: 1, free: [], keeps: false, owner: 'ada', origin: null };
+  const waits = [10_000, 100, 0].map((presentMs) => lookAgainMs({ ...next, kind: 'request', presentMs }));
+  expect(waits).toEqual([300, 100, 1]);
+  expect(lookAgainMs({ ...next, kind: 'ask', presentMs: 600_000 })).toBe(600_000);
 });

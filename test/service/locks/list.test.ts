@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findCommittedLockById } from '../../../src/service/locks/find.ts';
+import { findCommittedLockById, findLocks } from '../../../src/service/locks/find.ts';
 import { listLocks, listOwnLocks } from '../../../src/service/locks/list.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -38,18 +38,23 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     expect(await listOwnLocks(storage, ada, 2)).toMatchObject({ locks: [{ path: 'c' }, { path: 'a' }], all: 3 });
   });
 
-  test('are found by the index of owners, and each by its id, by the index of ids', async () => {
+  test('are found by an index, of their owner, their id or their path in any case', async () => {
     const queries: RecordedQuery[] = [];
     // A query is built once per clock object, and this is a new one.
     const recorded = { ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) };
     await listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 });
     await listLocks(recorded, { workspace: 'game', owner: 'ada', after: ['a', 'a'], limit: 9 });
     await listOwnLocks(recorded, ada, 9);
+    const byPath = { workspace: 'game', path: 'A', foldedPath: 'a' };
+    await findLocks(recorded.read, recorded.now, [byPath]);
     const found = { workspace: 'game', id: 'lock_game_a' };
     expect(await findCommittedLockById(recorded, found)).toMatchObject({ path: 'a', isActive: true });
     expect(await findCommittedLockById(storage, { ...found, workspace: 'film' })).toBeUndefined();
-    const plans = await Promise.all(queries.map((query) => planOf(storage, query, found)));
-    const indexes = ['locks_by_owner', 'locks_by_owner', 'locks_by_owner', 'locks_by_id'];
+    const plans = await Promise.all(queries.map((query) => planOf(storage, query, { ...byPath, ...found })));
+    // A part of a union is recorded as well.
+    const inAnyCase = ['locks_by_folded_path', 'locks_by_folded_path'];
+    const indexes = ['locks_by_owner', 'locks_by_owner', 'locks_by_owner', ...inAnyCase, 'locks_by_id'];
     expect(plans).toEqual(indexes.map((index) => expect.stringContaining(index)));
+    for (const plan of plans) expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
   });
 });

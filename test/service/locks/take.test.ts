@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { foldCase } from '../../../src/interface/fold-case.ts';
 import { parseBranchName } from '../../../src/service/git/branch-name.ts';
@@ -13,7 +12,6 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { bearerOf, grantedLock, lockRequest, noTerms } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const workspaces = ['game', 'tools'];
 
@@ -158,27 +156,6 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await find('Hero')).toEqual(['Hero']);
   });
 
-  test('finding one of many locks uses an index', async () => {
-    await storage.commit('global', (db) =>
-      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence, folded_path)
-        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-        select 'game', 'many/' || n, 'lock_' || n, 'exclusive', 't', 'o', 0, 8000000000000, 0, 'many/' || n from numbers`.execute(
-        db,
-      ),
-    );
-    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
-    const queries: RecordedQuery[] = [];
-    const watched = recording(storage.read, queries);
-    // A query is built once per clock object, and this is a new one.
-    const now = sql<number>`${storage.now}`;
-    await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
-    const query = queries.at(-1);
-    const plan = query && (await planOf(storage, query, { workspace: 'game', path: 'many/7', foldedPath: 'many/7' }));
-    expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
-    expect(plan).toMatch(/locks_pkey|autoindex_locks_1/);
-    expect(plan).toMatch(/locks_by_folded_path/);
-  });
-
   describe('with a quota', () => {
     const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
     const kindsOf = async (quota: LockQuota, ...requests: readonly TakeRequest[]) =>
@@ -200,20 +177,6 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     /** Decides for a client that wants this number of locks at once. */
     const decideLease = (quota: LockQuota, db: Database, owner: string, count: number) =>
       quota(db, storage.now, [{ workspace: 'game', owner, count }]);
-
-    test('counts the locks of a large lease in the database at most once', async () => {
-      const quota = createLockQuota({ maxLocks: 20_000, maxLocksPerOwner: 20_000 }, () => 0);
-      await acquire(wanted('a', 'ada'));
-      const queries: RecordedQuery[] = [];
-      const watched = recording(storage.read, queries);
-      const [over] = await decideLease(quota, watched, 'bob', 20_000);
-      expect(over).toMatchObject({ quota: 'maxLocks', max: 20_000 });
-      expect(await decideLease(quota, watched, 'bob', 19_999)).toEqual([undefined]);
-      expect(queries).toHaveLength(2);
-      const singles = Array(500).fill({ workspace: 'game', owner: 'cyd', count: 1 });
-      expect(await quota(watched, storage.now, singles)).toEqual(Array(500).fill(undefined));
-      expect(queries).toHaveLength(3);
-    });
 
     test('a refused lease uses up nothing, and one that fits is granted up to exactly the quota', async () => {
       const quota = createLockQuota({ maxLocks: 1_000, maxLocksPerOwner: 1_000 }, () => 0);

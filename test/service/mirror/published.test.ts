@@ -152,35 +152,4 @@ describe.each(databaseKinds)('a mirror on $name', (kind) => {
     await mirror.sync();
     await client.git('clone', '--quiet', mirror.url, 'game');
   });
-
-  test('serves one consistent state to each clone during syncs, force pushes and maintenance', async () => {
-    const mirror = await newMirror();
-    const { remote } = mirror;
-    const client = await gitClient();
-    const states = new Set<string>();
-    let round = 0;
-    async function change(): Promise<void> {
-      round += 1;
-      if (round === 3) remote.git('update-ref', '-d', 'refs/heads/main');
-      remote.commit(...manyCommits(200, 'main', `round ${round}`));
-      states.add(remote.head('main'));
-      await mirror.sync();
-    }
-    await change();
-    let changing = true;
-    async function changeOn(): Promise<void> {
-      // A fourth sync in a row would have to wait.
-      for (let times = 0; times < 2; times += 1) await change();
-      changing = false;
-    }
-    async function cloneOn(name: string): Promise<void> {
-      for (let times = 0; changing; times += 1) {
-        const clone = `${name}-${times}`;
-        await client.git('clone', '--quiet', mirror.url, clone);
-        gitAt(join(client.folder, clone), 'fsck', '--full', '--strict');
-        expect(states).toContain(gitAt(join(client.folder, clone), 'rev-parse', 'HEAD').trim());
-      }
-    }
-    await Promise.all([changeOn(), cloneOn('one'), cloneOn('other')]);
-  });
 });

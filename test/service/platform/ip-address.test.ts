@@ -3,27 +3,22 @@ import { parseCidr, parseIpAddress, subscriberOf } from '../../../src/service/pl
 import { words } from '../http/shared-service.ts';
 import { whyOf } from '../webhooks/samples.ts';
 
-test.each(['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::/0', '::1', '::1/128', 'fd00::/8', 'FD00::/8', '192.168.4.0/22'])(
-  '%s is a network',
-  (text) => {
-    expect(parseCidr(text).ok).toBe(true);
-  },
-);
+test.each(words('10.0.0.1 0.0.0.0/0 ::/0 ::1/128 FD00::/8 192.168.4.0/22'))('%s is a network', (text) => {
+  expect(parseCidr(text).ok).toBe(true);
+});
 
-const none = words(
-  '10.0.0.0/ 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/8/8 10.0.0/8 010.0.0.0/8 fd00::/129 fd00:::/8 fe80::1%eth0 all',
-);
-test.each(['', ' 10.0.0.0/8', 'localhost', ...none])('%j is not a network', (text) => {
+const none = words('10.0.0.0/ 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/8/8 10.0.0/8 010.0.0.0/8 fd00::/129 fe80::1%eth0 all');
+test.each(['', ' 10.0.0.0/8', ...none])('%j is not a network', (text) => {
   expect(parseCidr(text).ok).toBe(false);
 });
 
-test('a network with address bits beyond its prefix is rejected as a mistake', () => {
-  expect(whyOf(parseCidr('10.0.0.1/8'))).toContain('beyond its first 8');
-  expect(whyOf(parseCidr('fd00::1/8'))).toContain('beyond its first 8');
-});
-
-test('a mapped network is rejected, because it would not contain the expected addresses', () => {
-  expect(whyOf(parseCidr('::ffff:10.0.0.0/104'))).toContain('IPv4');
+test.each([
+  ['10.0.0.1/8', 'beyond its first 8'],
+  ['fd00::1/8', 'beyond its first 8'],
+  // It would not contain the addresses that the operator expects.
+  ['::ffff:10.0.0.0/104', 'IPv4'],
+])('the network %s is rejected as a mistake', (text, reason) => {
+  expect(whyOf(parseCidr(text))).toContain(reason);
 });
 
 test.each([
@@ -37,12 +32,9 @@ test.each([
   expect(address?.toString()).toBe(written);
 });
 
-test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', '1.2.3', 'localhost', ''])(
-  '%j is not an IP address, even if other programs accept it',
-  (text) => {
-    expect(parseIpAddress(text)).toBeUndefined();
-  },
-);
+test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', ''])('%j is not an IP address', (text) => {
+  expect(parseIpAddress(text)).toBeUndefined();
+});
 
 test.each([
   ['2001:db8:1:2::7', '2001:db8:1:2::/64'],

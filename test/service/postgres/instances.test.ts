@@ -75,27 +75,3 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   });
 });
-
-test.skipIf(postgresServer === undefined)(
-  'only one of many spellings of a Windows path gets the lock, across all instances',
-  async () => {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    const instances = await startInstances(url, 3, { windowsPaths: true });
-    try {
-      const [first] = instances;
-      if (first === undefined) throw new Error('No instance was started.');
-      const { secret: token } = await first.token();
-      const workspace = await first.workspace();
-      for (let round = 0; round < 5; round += 1) {
-        const spellings = [`Scene-${round}`, `scene-${round}`, `SCENE-${round}`];
-        const replies = await Promise.all(
-          instances.flatMap((each) => spellings.map((path) => locksOf(each, workspace, token).take(path))),
-        );
-        expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 8 }, () => 409)]);
-      }
-    } finally {
-      await Promise.all(instances.map((instance) => instance.stop()));
-      await remove();
-    }
-  },
-);

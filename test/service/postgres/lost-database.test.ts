@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { connect, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
+import { joinSockets, listenHere } from '../../support/listen.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { startCuttableProxy } from './cuttable-proxy.ts';
 
 test.skipIf(postgresServer === undefined)(
   'a connection to a silent server is replaced after one timeout (needs TEST_DATABASE_URL)',
@@ -112,3 +113,28 @@ describe.skipIf(postgresServer === undefined)('an outage of PostgreSQL (needs TE
     expect(await held()).toHaveLength(200);
   });
 });
+
+/** A network between two programs that can fail: bytes pass through it until it is cut. */
+async function startCuttableProxy(host: string, port: number) {
+  let isCut = false;
+  const server = createServer((incoming) => {
+    if (isCut) incoming.resetAndDestroy();
+    else joinSockets(incoming, connect(port, host));
+  });
+  const { sockets, ...listening } = await listenHere(server);
+  return {
+    ...listening,
+    /** Cuts all connections, and new ones until `restore`. */
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    /** Stops all bytes in the open connections without an error. New connections are not affected. */
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause().cork();
+    },
+    restore() {
+      isCut = false;
+    },
+  };
+}

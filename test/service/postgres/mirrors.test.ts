@@ -10,6 +10,7 @@ import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
+import { locksOf } from '../http/shared-service.ts';
 import { whyNoClient } from '../lfs/desk.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
 import { fetchOf, gitClient, mirrored, mirrorUrl, syncAt, uploadPackType } from '../mirror/mirror-of.ts';
@@ -36,12 +37,6 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     return [one, other];
   }
 
-  const fetchesOf = (instance: RunningService, workspace: string): number =>
-    instance
-      .log()
-      .split('\n')
-      .filter((line) => line.includes(workspace) && line.includes('this instance lacked')).length;
-
   test('every clone from either is complete, whichever has run the sync', async () => {
     const mirror = await mirrored(both()[0], folder, token);
     const { remote, workspace } = mirror;
@@ -65,25 +60,6 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     }
   });
 
-  test('many clones share one fetch of all that an instance lacks', async () => {
-    const mirror = await mirrored(both()[0], folder, token);
-    const branches = Array.from({ length: 5 }, (_, index) => `branch-${index}`);
-    mirror.remote.commit({ branch: 'main', files: { a: '1' } });
-    mirror.remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { [branch]: '1' } })));
-    for (const branch of ['main', ...branches]) await mirror.sync(branch);
-    const lacking = both().filter((instance) => fetchesOf(instance, mirror.workspace) === 0);
-    const client = await gitClient();
-    await Promise.all(
-      both().flatMap((instance, at) =>
-        branches.map((branch) =>
-          client.git('clone', '--quiet', mirrorUrl(instance, mirror.workspace, token), `shared-${at}-${branch}`),
-        ),
-      ),
-    );
-    expect(lacking).toHaveLength(2);
-    for (const instance of both()) expect(fetchesOf(instance, mirror.workspace)).toBeLessThanOrEqual(1);
-  });
-
   test('a clone that began before a forced push continues at either, or is told to begin again', async () => {
     const mirror = await mirrored(both()[0], folder, token);
     const { remote, path } = mirror;
@@ -101,6 +77,9 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     }
   });
 
+  const takeOnFeature = (instance: RunningService, workspace: string) =>
+    locksOf(instance, workspace, token).take('a.umap', { 'lock-branch': 'feature' });
+
   test('an outdated file is refused by either', async () => {
     const remote = createRepository(folder, 'latest.git');
     remote.commit(
@@ -112,12 +91,7 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
       remote.commit({ branch: 'main', files: { 'a.umap': String(round) } });
       if (round % 2 === 0) await syncAt(both()[0], workspace, token, 'main');
       for (const instance of both()) {
-        const asked = {
-          token,
-          json: { path: 'a.umap', type: 'exclusive', ttl: '1m' },
-          headers: { 'lock-branch': 'feature' },
-        };
-        const { status, body } = await instance.ask('POST', `/v1/workspaces/${workspace}/locks`, asked);
+        const { status, body } = await takeOnFeature(instance, workspace);
         expect([status, body.outdated]).toMatchObject([409, { path: 'a.umap', branch: 'main' }]);
       }
     }
@@ -136,14 +110,8 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     await both()[0].storage.commit('global', (db) =>
       db.updateTable('workspaces').set({ remote: 'file:///nowhere' }).where('id', '=', workspace).execute(),
     );
-    const asked = {
-      token,
-      json: { path: 'a.umap', type: 'exclusive', ttl: '1m' },
-      headers: { 'lock-branch': 'feature' },
-    };
-    const statuses = await Promise.all(
-      both().map(async (instance) => (await instance.ask('POST', `/v1/workspaces/${workspace}/locks`, asked)).status),
-    );
+    const replies = await Promise.all(both().map((instance) => takeOnFeature(instance, workspace)));
+    const statuses = replies.map(({ status }) => status);
     // The instance that has run the syncs compares with them.
     for (const status of statuses) expect([409, 503]).toContain(status);
     expect(statuses).toContain(503);

@@ -1,7 +1,6 @@
-import fc from 'fast-check';
+import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startWorker } from '../../../src/service/runtime/worker.ts';
-import { runs } from '../../support/runs.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -10,164 +9,91 @@ afterEach(() => {
 /** A poll interval so long that only a wake-up makes the worker look for jobs. */
 const never = 2 ** 30;
 
-const onError = (error: unknown): void => {
-  throw error;
-};
-
-/** A job queue that responds late, as a database does: the response may be outdated on arrival. */
-function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
-  const jobs: number[] = [];
-  return {
-    jobs,
-    async claim(): Promise<number | undefined> {
-      const early = takenEarly();
-      const taken = early ? jobs.shift() : undefined;
-      await scheduler.schedule(Promise.resolve(), 'claim');
-      return early ? taken : jobs.shift();
+test('each job is run once within the concurrency limit, and failed claims and runs are reported', async () => {
+  const jobs = Array.from({ length: 10 }, (_, job) => job);
+  const begun: number[] = [];
+  const errors: unknown[] = [];
+  let [claims, running, most] = [0, 0, 0];
+  const worker = startWorker<number>({
+    parallel: 3,
+    pollMs: never,
+    async claim() {
+      claims += 1;
+      // The end of a job leads to the next claim.
+      if (claims === 3) throw new Error('The claim failed.');
+      return jobs.shift();
     },
-  };
-}
-
-/** Returns the answers one after the other, and then starts over. */
-const inTurn = (answers: readonly boolean[]): (() => boolean) => {
-  let asked = 0;
-  return () => {
-    const response = answers[asked % answers.length] ?? false;
-    asked += 1;
-    return response;
-  };
-};
-
-const answers = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 });
-
-/** Fails as often as the answers say, and counts the failures. */
-function failing(answers: readonly boolean[]) {
-  const fails = inTurn(answers);
-  const counted = { failures: 0 };
-  return {
-    counted,
-    maybe(): void {
-      if (!fails()) return;
-      counted.failures += 1;
-      throw new Error('This had to fail.');
+    async run(job) {
+      begun.push(job);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      if (job % 2 === 1) throw new Error(`Job ${job} failed.`);
     },
-  };
-}
+    onError: (error) => errors.push(error),
+  });
+  await expect.poll(() => [begun.length, running]).toEqual([10, 0]);
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(most).toBe(3);
+  expect(errors.map(String).toSorted()).toEqual([
+    'Error: Job 1 failed.',
+    'Error: Job 3 failed.',
+    'Error: Job 5 failed.',
+    'Error: Job 7 failed.',
+    'Error: Job 9 failed.',
+    'Error: The claim failed.',
+  ]);
+  await worker.stop();
+});
 
-test('each job is run once after a wake-up, within the concurrency limit, and errors are reported', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.scheduler(),
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 }),
-      answers,
-      fc.option(fc.tuple(answers, answers), { nil: [[false], [false]] }),
-      async (scheduler, parallel, arrivals, early, [failingClaims, failingRuns]) => {
-        const { jobs, claim } = queueOf(scheduler, inTurn(early));
-        const [claims, ends] = [failing(failingClaims), failing(failingRuns)];
-        const begun: number[] = [];
-        const errors: unknown[] = [];
-        let added = 0;
-        let running = 0;
-        let most = 0;
-        const worker = startWorker<number>({
-          parallel,
-          pollMs: never,
-          claim() {
-            claims.maybe();
-            return claim();
-          },
-          async run(job) {
-            begun.push(job);
-            running += 1;
-            most = Math.max(most, running);
-            await scheduler.schedule(Promise.resolve(), `run ${job}`);
-            running -= 1;
-            ends.maybe();
-          },
-          onError: (error) => errors.push(error),
-        });
-        for (const count of arrivals) {
-          void scheduler.schedule(Promise.resolve(), `${count} jobs`).then(() => {
-            for (let job = 0; job < count; job += 1) jobs.push(added++);
-            worker.wake();
-          });
-        }
-        await scheduler.waitIdle();
-        // After a failed claim, the next wake-up gets further. If all claims fail, nothing is done.
-        for (let wakeUp = 0; wakeUp < 300 && claims.counted.failures > 0 && jobs.length > 0; wakeUp += 1) {
-          worker.wake();
-          await scheduler.waitIdle();
-        }
-        const canClaim = failingClaims.includes(false);
-        const all = Array.from({ length: canClaim ? added : 0 }, (_, job) => job);
-        expect(begun.toSorted((one, other) => one - other)).toEqual(all);
-        expect(most).toBeLessThanOrEqual(parallel);
-        expect(errors).toHaveLength(claims.counted.failures + ends.counted.failures);
-        await worker.stop();
-      },
-    ),
-    { numRuns: runs(140, 1_500) },
-  );
+test('a wake-up during a claim that finds nothing leads to another claim', async () => {
+  const answer = Promise.withResolvers<undefined>();
+  const found = Promise.withResolvers<string>();
+  const jobs = ['queued meanwhile'];
+  const answers = [answer.promise];
+  const worker = startWorker<string>({
+    parallel: 1,
+    pollMs: never,
+    claim: async () => answers.shift() ?? jobs.shift(),
+    run: async (job) => found.resolve(job),
+    onError: found.reject,
+  });
+  worker.wake();
+  answer.resolve(undefined);
+  expect(await found.promise).toBe('queued meanwhile');
+  await worker.stop();
 });
 
 test('stopping interrupts the running jobs, waits for them, and starts none of the others', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.scheduler(),
-      fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 0, max: 6 }),
-      answers,
-      async (scheduler, parallel, stepsBefore, early) => {
-        const { jobs, claim } = queueOf(scheduler, inTurn(early));
-        jobs.push(...Array.from({ length: 20 }, (_, job) => job));
-        let running = 0;
-        let interrupted = 0;
-        let begun = 0;
-        const worker = startWorker<number>({
-          parallel,
-          pollMs: never,
-          claim,
-          async run(job, signal) {
-            begun += 1;
-            running += 1;
-            const end = scheduler.schedule(Promise.resolve(), `run ${job}`);
-            const aborted = new Promise<void>((resolve) => {
-              if (signal.aborted) resolve();
-              signal.addEventListener('abort', () => resolve(), { once: true });
-            });
-            await Promise.race([end, aborted]);
-            if (signal.aborted) interrupted += 1;
-            // Cleaning up after a job takes a moment as well.
-            await scheduler.schedule(Promise.resolve(), `clean up ${job}`);
-            running -= 1;
-          },
-          onError,
-        });
-        for (let step = 0; step < stepsBefore && scheduler.count() > 0; step += 1) await scheduler.waitOne();
-        const begunBefore = begun;
-        const runningBefore = running;
-        let stopped = false;
-        const stop = worker.stop().then(() => {
-          expect(running).toBe(0);
-          stopped = true;
-        });
-        worker.wake();
-        await scheduler.waitIdle();
-        await stop;
-        expect(stopped).toBe(true);
-        // A claim in progress may still return a job. It is interrupted immediately, and so returned to the queue.
-        expect(begun - begunBefore).toBeLessThanOrEqual(1);
-        expect(interrupted).toBeGreaterThanOrEqual(begun - begunBefore);
-        expect(interrupted).toBeLessThanOrEqual(runningBefore + 1);
-        const after = begun;
-        worker.wake();
-        await scheduler.waitIdle();
-        expect(begun).toBe(after);
-      },
-    ),
-    { numRuns: runs(100, 1_000) },
-  );
+  const jobs = [0, 1, 2, 3, 4];
+  const begun: number[] = [];
+  const interrupted: number[] = [];
+  const cleanedUp = Promise.withResolvers<void>();
+  const worker = startWorker<number>({
+    parallel: 2,
+    pollMs: never,
+    claim: async () => jobs.shift(),
+    async run(job, signal) {
+      begun.push(job);
+      await once(signal, 'abort');
+      interrupted.push(job);
+      await cleanedUp.promise;
+    },
+    onError: (error) => expect.fail(String(error)),
+  });
+  await expect.poll(() => begun).toEqual([0, 1]);
+  const stopped = vi.fn();
+  const stopping = worker.stop().then(stopped);
+  await expect.poll(() => interrupted).toEqual([0, 1]);
+  worker.wake();
+  expect(stopped).not.toHaveBeenCalled();
+  cleanedUp.resolve();
+  await stopping;
+  expect([begun, jobs]).toEqual([
+    [0, 1],
+    [2, 3, 4],
+  ]);
 });
 
 test('the worker polls for jobs that nobody woke it for', async () => {

@@ -37,14 +37,6 @@ test('a read that arrives while a query is running does not get the result of th
   expect(await Promise.all([first, second])).toEqual(['old', 'new']);
 });
 
-test('reads of different databases are not combined', async () => {
-  const other = await sqlite.open();
-  onTestFinished(other.remove);
-  const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
-  const [first, second] = await Promise.all([which(storage, ''), which(other.storage, '')]);
-  expect([first === storage.read, second === other.storage.read]).toEqual([true, true]);
-});
-
 test('a failed query rejects all reads that share it, and later reads query again', async () => {
   let fails = true;
   const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
@@ -55,27 +47,6 @@ test('a failed query rejects all reads that share it, and later reads query agai
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;
   expect(await ask(storage, 'c')).toBe('c');
-});
-
-test('tokens looked up together are each recognized, and one that was just revoked is refused', async () => {
-  const made = await storage.commit('global', async (db) => {
-    const tokens = [];
-    for (const name of ['ada', 'bob', 'cyd']) {
-      tokens.push(await createToken(db, storage.now, { name, scopes: ['sync'], workspaces: null, lifetime: null }));
-    }
-    return tokens;
-  });
-  const secrets = [...made, ...made].map(({ secret }) => secret);
-  const bearers = async () =>
-    (await Promise.all([...secrets, 'wsa_unknown'].map((secret) => authenticate(storage, secret)))).map(
-      (authentication) => (authentication.kind === 'known' ? authentication.bearer.name : authentication.reason),
-    );
-  const unknown = 'Unknown API token.';
-  expect(await bearers()).toEqual(['ada', 'bob', 'cyd', 'ada', 'bob', 'cyd', unknown]);
-  const bob = made[1]?.token.id ?? '';
-  await storage.commit('global', (db) => revokeToken(db, storage.now, bob));
-  const revoked = 'The API token "bob" has been revoked.';
-  expect(await bearers()).toEqual(['ada', revoked, 'cyd', 'ada', revoked, 'cyd', unknown]);
 });
 
 describe('reads of tokens and workspaces on SQLite', () => {
@@ -140,14 +111,5 @@ describe('reads of tokens and workspaces on SQLite', () => {
     );
     expect((await authenticate(service, secret)).kind).toBe('known');
     await expect.poll(async () => (await authenticate(service, secret)).kind, { timeout: 10_000 }).toBe('refused');
-  });
-
-  test('look again for what was not found', async () => {
-    const { service } = await open();
-    let exists = false;
-    const read = rememberReads<string>(async (_db, _now, keys) => keys.map((key) => (exists ? key : undefined)));
-    expect(await read(service, 'a')).toBeUndefined();
-    exists = true;
-    expect(await read(service, 'a')).toBe('a');
   });
 });

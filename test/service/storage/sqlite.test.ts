@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readSnapshot } from '../../../src/service/backup/write.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
@@ -81,29 +80,4 @@ test('the write-ahead log shrinks again after a long read', async () => {
   await write();
   await write();
   expect(logSize()).toBeLessThanOrEqual(limit);
-});
-
-test('a full disk fails all changes of a commit with a clear message, and later changes succeed', async () => {
-  const storage = await openNew();
-  // SQLite's own limit on the size of the file has the same effect as a full disk: SQLITE_FULL.
-  const limit = (pages: number) =>
-    storage.commit('global', (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
-  const fill = () =>
-    storage.commit('global', (db) =>
-      db
-        .insertInto('audit')
-        .values({ at: 0, actor: 'a', action: 'b', detail: 'x'.repeat(1_000_000) })
-        .execute(),
-    );
-  await limit(1);
-  const [first, second] = await Promise.allSettled([fill(), fill()]);
-  for (const result of [first, second]) {
-    expect(result.status === 'rejected' && databaseProblem(result.reason)).toBe(
-      'The database cannot be used: its disk is full.',
-    );
-  }
-  expect(await storage.read.selectFrom('audit').selectAll().execute()).toEqual([]);
-  await limit(1_000_000);
-  await fill();
-  expect(await storage.read.selectFrom('audit').select('actor').execute()).toEqual([{ actor: 'a' }]);
 });

@@ -48,34 +48,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(groups.length).toBeLessThan(10);
   });
 
-  test('changes that arrive one per event-loop turn share a commit, and the first does not wait forever', async () => {
-    const asked: Promise<unknown>[] = [];
-    async function askInTurns(turns: number): Promise<void> {
-      for (let turn = 0; turn < turns; turn += 1) {
-        asked.push(storage.commit('global', setFence(turn)));
-        await new Promise(setImmediate);
-      }
-    }
-    await askInTurns(20);
-    await Promise.all(asked);
-    expect(groups).toEqual([20]);
-    const first = storage.commit('global', setFence(0));
-    const others = askInTurns(400);
-    await first;
-    expect(groups.at(-1)).toBeLessThan(400);
-    await others;
-    await Promise.all(asked);
-  });
-
-  test('after a shared commit, the next one waits for a change that arrives a few event-loop turns later', async () => {
-    await Promise.all([storage.commit('global', setFence(1)), storage.commit('global', setFence(2))]);
-    const ahead = storage.commit('global', setFence(3));
-    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-    const behind = storage.commit('global', setFence(4));
-    await Promise.all([ahead, behind]);
-    expect(groups).toEqual([2, 2]);
-  });
-
   test.each([
     ['fails', (_db: Database): Promise<unknown> => Promise.reject(new Error('no'))],
     ['is refused by the database', (db: Database) => insert('')(db)],
@@ -90,24 +62,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     ]);
     expect([before.status, failing.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await stored()).toEqual(['after', 'before']);
-  });
-
-  test('changes are made one after the other, in the order of their requests', async () => {
-    const seen: number[] = [];
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        storage.commit('global', async (db) => {
-          const { value } = await db
-            .updateTable('fences')
-            .set({ value: sql<number>`value + 1` })
-            .where('workspace_id', '=', '')
-            .returning('value')
-            .executeTakeFirstOrThrow();
-          seen.push(value);
-        }),
-      ),
-    );
-    expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
   test('the clock returns the current time in milliseconds', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
-import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -66,12 +66,6 @@ test('answers requests while another process writes to the database, and acquire
   expect((await taken)?.status).toBe(201);
   // On a busy machine any request may be slow, but only one that waits for the other process takes all of this time.
   expect(slowest).toBeLessThan(runs(heldMs / 2, 100));
-});
-
-test('reads while another process writes to the database', async () => {
-  const { storage, hold } = await openWithRival();
-  onTestFinished(storage.close);
-  await hold(async () => expect(await listWorkspaces(storage.read)).toEqual([]));
 });
 
 test('gives up a change after another process has locked the database for ten seconds', async () => {

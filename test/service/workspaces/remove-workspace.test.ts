@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
-import { commitReleasesOf, createCommitReleases } from '../../../src/service/locks/release.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -10,8 +9,6 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
-
-const on = (storage: Storage) => ({ storage, commitReleases: commitReleasesOf(storage) });
 
 const numbers = (count: number) =>
   sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})`;
@@ -75,7 +72,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
           ),
         ),
     };
-    expect(await removeWorkspaceInBatches(on(measured), actor, 'large')).toMatchObject({
+    expect(await removeWorkspaceInBatches(measured, actor, 'large')).toMatchObject({
       kind: 'removed',
       ended: 0,
     });
@@ -91,7 +88,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     });
     await storeLocks(storage, { workspace_id: 'held', path: 'a' });
     const before = await rowsLeft();
-    expect(await removeWorkspaceInBatches(on(storage), actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
+    expect(await removeWorkspaceInBatches(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
     expect(await rowsLeft()).toEqual(before);
   });
 
@@ -101,13 +98,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     );
     const paths = Array.from({ length: 120 }, (_, n) => `path ${String(n).padStart(3, '0')}`);
     for (const [fence, path] of paths.entries()) await storeLocks(storage, { workspace_id: 'forced', path, fence });
-    const released: string[] = [];
-    const commitReleases = createCommitReleases(storage, async (locks) => {
-      released.push(...locks.map(({ path }) => path));
-    });
-    const removal = await removeWorkspaceInBatches({ storage, commitReleases }, actor, 'forced', { force: true });
-    // Clients that wait for one of the locks are notified.
-    expect(released).toEqual(paths);
+    const removal = await removeWorkspaceInBatches(storage, actor, 'forced', { force: true });
     expect(removal).toMatchObject({ kind: 'removed', ended: 120 });
     const { entries } = await readAudit(storage, { limit: 121 });
     expect(entries[0]).toMatchObject({

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test as plain } from 'vitest';
 import { leaveOut } from '../left-out.ts';
-import { findBrowser } from './find.ts';
-import { launchBrowser } from './launch.ts';
+import { findBrowser, launchBrowser } from './launch.ts';
 import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
 
 /** Opens a page for this test only. Problems in it fail the test at its end. */

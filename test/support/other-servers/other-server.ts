@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import { type Listening, listenHere } from '../listen.ts';
+import { listenHere } from '../listen.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -21,15 +21,7 @@ export type Instead<More extends readonly unknown[] = []> = (
   ...more: More
 ) => Answer | undefined | Promise<Answer | undefined>;
 
-export interface OtherServer extends Listening {
-  readonly origin: string;
-  /** The base URL, ending in `/v1`. */
-  readonly baseUrl: string;
-  /** All requests, in the order of their arrival. */
-  readonly requests: readonly SeenRequest[];
-  /** The number of opened connections, and the maximum number that was open at once. */
-  readonly connections: { readonly opened: number; readonly mostAtOnce: number };
-}
+export type OtherServer = Awaited<ReturnType<typeof openOtherServer>>;
 
 export interface OtherServerOptions {
   readonly host?: string;
@@ -38,10 +30,8 @@ export interface OtherServerOptions {
 }
 
 /** A small real server that behaves as the test wants. The caller must close it. */
-export async function openOtherServer(
-  answer: Answer,
-  { host = '127.0.0.1', tls }: OtherServerOptions = {},
-): Promise<OtherServer> {
+export async function openOtherServer(answer: Answer, { host = '127.0.0.1', tls }: OtherServerOptions = {}) {
+  /** All requests, in the order of their arrival. */
   const requests: SeenRequest[] = [];
   const listener: RequestListener = async (incoming, response) => {
     response.on('error', () => undefined);

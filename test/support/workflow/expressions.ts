@@ -74,16 +74,11 @@ function asksForStatus(expression: string): boolean {
 }
 
 /**
- * Whether `if:` lets a step or a job run. Without a status function, `success()` is also required. Text that contains
- * an expression is text, and therefore true: a mistake that the language service reports.
+ * Whether `if:` lets a step or a job run. Without a status function, `success()` is also required.
  */
 export function conditionHolds(condition: Scalar | undefined, scope: Scope): boolean {
   const text = String(condition ?? '');
   const [, inside] = onlyPlaceholder.exec(text) ?? [];
-  if (inside === undefined && text.search(placeholder) >= 0) {
-    const asked = [...text.matchAll(placeholder)].some(([, part = '']) => asksForStatus(part));
-    return textOf(text, scope) !== '' && (asked || scope.status === 'success');
-  }
   const expression = inside ?? text;
   if (expression.trim() === '') return scope.status === 'success';
   return (asksForStatus(expression) || scope.status === 'success') && truthy(evaluate(expression, scope));

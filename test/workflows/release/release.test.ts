@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { readWorkflow } from '../../support/workflow/workflow-file.ts';
-import { leftOut, type ReleaseScene, releaseScene } from './scene.ts';
+import { type ReleaseScene, releaseScene } from './scene.ts';
 
 const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
 const oneFile = 'workspace-service.mjs';
@@ -147,23 +146,6 @@ describe('the release workflow', () => {
     expect(second.log).toMatch(/neither on main nor on release\/1\.1/);
   });
 
-  test('publishes nothing for a bundle that does not match the sources, or a tag that is not a version', async () => {
-    const scene = await releaseScene();
-    scene.prepare({ version: '1.2.0' });
-    scene.prepare({ version: '1.2.1', bundle: 'something else' }, 'release/1.2', 'main');
-    scene.tag('v1.2.1');
-    const { step, result } = await scene.compare('v1.2.1');
-    expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
-    expect(result).toBe('failure');
-    const { log } = step('Rebuild the bundle and compare');
-    expect(log).toContain('dist/ does not match the sources.');
-    expect(log).toContain(' M dist/index.js');
-    scene.tag('v1.2.1$(id)');
-    const other = await scene.compare('v1.2.1$(id)');
-    expect(other.result).toBe('failure');
-    expect(other.log).toContain('The tag v1.2.1$(id) is not a version');
-  });
-
   test('publishes nothing if the tag is moved after the run has started', async () => {
     const scene = await releaseScene();
     scene.prepare({ version: '1.0.0' });
@@ -178,19 +160,4 @@ describe('the release workflow', () => {
     expect(scene.gh.releases()).toEqual({});
     expect(scene.images().tags, 'a later run would take it for its own').toEqual({});
   });
-});
-
-test('every script of release.yml runs here, except those that install something', async () => {
-  const { jobs } = await readWorkflow('release.yml');
-  expect(Object.entries(jobs).map(([name, { needs, if: condition }]) => [name, needs, condition])).toEqual([
-    ['compare', [], undefined],
-    ['image', 'compare', undefined],
-    ['publish', ['compare', 'image'], undefined],
-  ]);
-  const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
-  expect(scripts.filter((script) => /^(npm|sudo) /.test(script))).toEqual([
-    leftOut[0],
-    'npm run check:bundle',
-    leftOut[1],
-  ]);
 });

@@ -15,7 +15,7 @@ const root = dirname(ourActionFile);
 const workflow = await readWorkflow('release.yml');
 
 /** Skipped scripts: the test repository has no dependencies, and is built for one platform only. */
-export const leftOut = ['npm ci', 'sudo apt-get update && sudo apt-get install --yes qemu-user-static'];
+const leftOut = ['npm ci', 'sudo apt-get update && sudo apt-get install --yes qemu-user-static'];
 
 /** Builds a bundle from one file, always with the same result. */
 const build = `node --eval "fs.mkdirSync('dist/post', { recursive: true }); for (const entry of ['', 'post/']) fs.writeFileSync('dist/' + entry + 'index.js', '// ' + entry + fs.readFileSync('source.txt', 'utf8'))"`;

@@ -34,7 +34,7 @@ export function addReleasePages(site: Site): void {
     }
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason: reason.value ?? '' };
     const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
+    const releases = await Promise.all(requests.map(site.locks.release));
     const released = releases.filter(({ kind }) => kind === 'released').length;
     if (released === 0) return confirm(site, call, ids);
     const [only] = locks;

@@ -83,6 +83,17 @@ const jobLocks = (one: number, wanted: Taking): Happening =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
 const locks = fc.record({ job, taking }).map(({ job: one, taking: wanted }) => jobLocks(one, wanted));
 
+/** A step that is stopped in one of these ways at one of its requests. */
+const stopping = (
+  name: (job: number, at: number) => string,
+  how: 'cancelled' | 'orphaned' | 'survives' | 'wedged',
+): fc.Arbitrary<Happening> =>
+  fc
+    .record({ job, wanted: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
+    .map(({ job: one, wanted, at }) =>
+      happening(`${name(one, at)} for ${takingText(wanted)}`, (world) => world[how](one, wanted, at)),
+    );
+
 /** Most sequences start with locks, since without locks none can be lost. */
 const beginning = fc.array(taking, { maxLength: jobs, size: 'max' });
 
@@ -102,28 +113,9 @@ const happenings = [
         (world) => world.killed(one, wanted, at, done),
       ),
     ),
-  fc
-    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
-    .map(({ job: one, taking: wanted, at }) =>
-      happening(`job ${one} is cancelled at request ${at} for ${takingText(wanted)}`, (world) =>
-        world.cancelled(one, wanted, at),
-      ),
-    ),
-  fc
-    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
-    .map(({ job: one, taking: wanted, at }) =>
-      happening(
-        `main of job ${one} survives its post-step, cancelled at request ${at} for ${takingText(wanted)}`,
-        (world) => world.survives(one, wanted, at),
-      ),
-    ),
-  fc
-    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
-    .map(({ job: one, taking: wanted, at }) =>
-      happening(`the worker of job ${one} is killed at request ${at} for ${takingText(wanted)}`, (world) =>
-        world.orphaned(one, wanted, at),
-      ),
-    ),
+  stopping((one, at) => `job ${one} is cancelled at request ${at}`, 'cancelled'),
+  stopping((one, at) => `main of job ${one} survives its post-step, cancelled at request ${at}`, 'survives'),
+  stopping((one, at) => `the worker of job ${one} is killed at request ${at}`, 'orphaned'),
   fc
     .record({ job, some, naming: fc.constantFrom<Naming>('path', 'path', 'pattern') })
     .map(({ job: one, some: which, naming }) =>
@@ -208,14 +200,7 @@ const slowHappenings = [
       world.blockRenewers(one),
     ),
   ),
-  fc
-    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
-    .map(({ job: one, taking: wanted, at }) =>
-      happening(
-        `job ${one} is stopped for longer than a short ttl at request ${at} for ${takingText(wanted)}`,
-        (world) => world.wedged(one, wanted, at),
-      ),
-    ),
+  stopping((one, at) => `job ${one} is stopped for longer than a short ttl at request ${at}`, 'wedged'),
   job.map((one) => happening(`job ${one} ends while the service is away`, (world) => world.endWhileAway(one))),
   job.map((one) =>
     happening(`the renewal process of job ${one} is killed, and its locks expire`, async (world) => {

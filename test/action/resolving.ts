@@ -1,0 +1,36 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { InputError } from '../../src/action/inputs/table.ts';
+import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
+import { loadStep, rightStep } from './step-environment.ts';
+
+/** Puts empty files into a folder. */
+export async function createFiles(folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), '');
+  }
+}
+
+/** Resolves lines of the input `path` against a checkout. */
+export function resolverIn(checkout: () => string) {
+  async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
+    const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
+    if (!loaded.ok) throw new InputError(loaded.problems);
+    const { task } = loaded.inputs;
+    if (task.operation !== 'lock' || task.from.kind !== 'paths') throw new Error('The step names no paths.');
+    return resolvePaths(task.from.paths, { checkout: checkout(), ...options });
+  }
+  type Given = Parameters<typeof resolve>;
+  return {
+    resolve,
+    paths: async (...given: Given) => (await resolve(...given)).paths.map(({ path }) => path),
+    warning: async (...given: Given) => (await resolve(...given)).warning,
+    problems: (...given: Given): Promise<readonly string[]> => resolve(...given).then(() => [], problemsIn),
+  };
+}
+
+export function problemsIn(error: unknown): readonly string[] {
+  if (error instanceof InputError) return error.problems;
+  throw error;
+}
