@@ -172,4 +172,17 @@ describe.each(databaseKinds)('a token that has used up its rate limit, on $name'
     const replies = await Promise.all(Array.from({ length: 40 }, () => end(randomUUID())));
     expect(replies.filter(({ status }) => status === 204)).toHaveLength(6);
   });
+
+  test('gains no further releases if it lacks the scope for them', async () => {
+    const { release } = await ofNewToken('locks:read');
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 8; asked += 1) statuses.push((await release('a')).status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 429, 429]);
+  });
+
+  test('is charged for releasing a lock of another owner by force', async () => {
+    await (await ofNewToken()).take('forced');
+    const response = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
+    expect([response.status, response.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
+  });
 });

@@ -110,30 +110,4 @@ describe.each(databaseKinds)('a service that is changed to Windows paths, on $na
     expect((await take('HERO')).status).toBe(201);
     await forWindows.stop();
   });
-
-  test('grants no earlier request for a path that is locked in different case, or is not allowed', async () => {
-    const shared = await openShared();
-    const shipped = await startTestService(shared);
-    const { secret } = await shipped.token();
-    const { secret: token } = await shipped.token({ name: 'bo' });
-    const workspace = await shipped.workspace();
-    for (const path of ['Hero', 'nul.txt']) {
-      await locksOf(shipped, workspace, secret).take(path);
-      const asked = await shipped.ask('POST', `/v1/workspaces/${workspace}/queue`, {
-        token,
-        json: { path },
-      });
-      expect(asked.status).toBe(201);
-    }
-    await shipped.stop();
-
-    const forWindows = await startTestService(shared, { windowsPaths: true });
-    const { take, release, paths } = locksOf(forWindows, workspace, secret);
-    for (const path of ['Hero', 'nul.txt']) expect((await release(path)).status).toBe(204);
-    expect((await take('hero')).status).toBe(201);
-    const queue = async () => (await forWindows.ask('GET', `/v1/workspaces/${workspace}/queue`, { token })).body.queue;
-    await expect.poll(queue).toEqual([]);
-    expect(await paths()).toEqual(['hero']);
-    await forWindows.stop();
-  });
 });
