@@ -12,7 +12,7 @@ import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
 
-/** Includes the values of secret properties: see seats.ts. */
+/** Includes the values of secret properties: see seatsOf(). */
 export interface StoredPool extends Pool {
   readonly workspace: string;
 }
