@@ -83,7 +83,7 @@ async function renew({
     const at = new Date(serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
-  // With no lock left to renew, the step waits to hear that its run is being cancelled.
+  // With no lock left to renew, the step waits for the report that its run is being cancelled.
   if (cancelling !== undefined) reportStart();
   await cancelling;
   client.dispose();

@@ -128,7 +128,9 @@ export function createCall(options: CallOptions): Call {
       const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
       if (retry === undefined || isUsedUp) return failure;
       const timeLeftMs = deadline - clock();
-      const pauseMs = (askedMs?: number) => backoff(state.failures, askedMs, random, within.maxBackoffMs);
+      // A short pause is for a service that comes back, not for one that refuses too many requests.
+      const maxMs = retry === 'limited' ? undefined : within.maxBackoffMs;
+      const pauseMs = (askedMs?: number) => backoff(state.failures, askedMs, random, maxMs);
       const askedMs = pauseMs(retryAfterMs);
       const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
       if (delayMs >= timeLeftMs) {

@@ -4,7 +4,7 @@ import { etagOf, lockIn, namesHolder } from './known-lock.ts';
 import { isOwnProblem, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import type { RequestFailure } from './service-error.ts';
+import { expectsHttps, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
   /** A response that another attempt would not change. */
@@ -24,7 +24,7 @@ export type AttemptResult =
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 interface ResponseContext extends RefusalContext {
-  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional'>;
+  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional' | 'hasFallback'>;
   readonly keyMayHaveArrived: boolean;
   readonly marks: Marks;
 }
@@ -43,11 +43,13 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
       : { ...unrecognized(response, failure), retry: undefined };
   }
   if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
+  if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
+    const refusal = refusalOf(response, context);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
-    if (isFinal) return { kind: 'answered', response };
-    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
+    if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
+    return unrecognized(response, { ...refusal, isRecognized: false });
   }
   const failure = refusalOf(response, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
@@ -113,10 +115,14 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
 /**
  * Gateways send these in place of a service: they have no route to it, require a login, or show a maintenance page. Some
  * do so after the service has done the work, to replace a 502. Other refusals in JSON are about the request, such as
- * those of the token endpoint; a permanent redirect means a wrong base URL.
+ * those of the token endpoint; a permanent redirect means a wrong base URL, and a request that is too large stays so.
  */
 const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
-  [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) || (status >= 400 && body.kind !== 'json');
+  [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) ||
+  (status >= 400 && body.kind !== 'json' && ![413, 414, 431].includes(status));
+
+/** A service that knows only the interface may reject query parameters. */
+export const isRejected = ({ status }: ClientResponse): boolean => status === 400 || status === 422;
 
 const bearsMarks = (response: ClientResponse): boolean =>
   isOwnProblem(response) ||

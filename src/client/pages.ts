@@ -1,3 +1,4 @@
+import { isRejected } from './classify.ts';
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
@@ -54,9 +55,9 @@ export async function readPages<Item>(
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
-    let result = await call({ method: 'GET', target, expect, attempts }, within);
-    const isRefused = result.kind === 'answered' && [400, 422].includes(result.response.status);
-    if (page === 1 && plainTarget !== undefined && isRefused) {
+    const hasFallback = page === 1 && plainTarget !== undefined;
+    let result = await call({ method: 'GET', target, expect, attempts, hasFallback }, within);
+    if (hasFallback && result.kind === 'answered' && isRejected(result.response)) {
       target = plainTarget;
       seen.add(target);
       result = await call({ method: 'GET', target, expect, attempts }, within);

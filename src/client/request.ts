@@ -40,6 +40,8 @@ export interface Request {
   readonly anySuccess?: boolean;
   /** A service without marks may not know the route: its 404, 405 or 501 is final, whatever it contains. */
   readonly isOptional?: boolean;
+  /** A simpler request follows a 400 or 422, which is final, whatever it contains. */
+  readonly hasFallback?: boolean;
   /** The result of a lookup, if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }

@@ -245,19 +245,22 @@ export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? te
 const httpsNeeded =
   /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
 
+/** Whether another attempt at the same URL is in vain. */
+export const expectsHttps = (failure: RequestFailure): boolean =>
+  failure.kind === 'refused' && failure.status === 400 && httpsNeeded.test(failure.message ?? '');
+
 /** The error of our service for an unknown route. */
 const noSuchRoute = /^There is nothing at "/;
 
-function adviceOnRefusal({ status, isRecognized, isOwnProblem, message, missingScope, requestId }: Refused): string {
+function adviceOnRefusal(refused: Refused): string {
+  const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) {
     const isKnown = message !== undefined && /expired|revoked/i.test(message);
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
-  if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
-    return ' This port expects https: begin the base URL with https://.';
-  }
+  if (expectsHttps(refused)) return ' This port expects https: begin the base URL with https://.';
   if (!isRecognized) {
     return status === 404
       ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'

@@ -92,7 +92,7 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
 
   test('are required as inputs if no step has locked anything', async () => {
     const reason =
-      'No step of this job has locked anything there, so name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
+      'No step of this job has locked anything that this one could mean, so name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
     expect(await problemsOf(operation, [])).toEqual([
       `Input \`base-url\` is missing. ${reason}`,
       `Input \`workspace\` is missing. ${reason}`,

@@ -191,9 +191,14 @@ describe('a filter of locks', () => {
     expect((await filtered(json(200, ['Inhalt/Bu\u0308hne.uasset']), { path })).paths).toEqual([path]);
   });
 
-  test.each([400, 422])('is omitted for a service that rejects unknown parameters with %i', async (status) => {
+  test.each([
+    ['400 in JSON', json(400, { detail: 'no' })],
+    ['422 in JSON', json(422, { detail: 'no' })],
+    ['400 as text', raw(400, 'Bad Request')],
+    ['422 as a page', page(422)],
+  ])('is omitted for a service that rejects unknown parameters with %s', async (_, refusal) => {
     const refusing: Answer = (response, request) =>
-      (request.url.includes('?') ? json(status, { detail: 'no' }) : json(200, ['a', 'b']))(response, request);
+      (request.url.includes('?') ? refusal : json(200, ['a', 'b']))(response, request);
     expect((await filtered(refusing, { path: lockPath('b') })).paths).toEqual(['b']);
   });
 });

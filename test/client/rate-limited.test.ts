@@ -52,6 +52,13 @@ describe('a refusal by the rate limit', () => {
   });
 });
 
+test('a refusal without Retry-After is repeated ever more slowly, also while a service that comes back is awaited', async () => {
+  const { client } = await clientOf(inTurn(nothing(429), ...numbered(5, () => nothing(429)), json(201, { id: '1' })));
+  const within = { ...client.within(60 * second), maxBackoffMs: 200 };
+  ofKind(await client.acquireLock(lockRequest('a'), within), 'acquired');
+  expect(client.sleeps.at(-1)).toBeGreaterThan(4_000);
+});
+
 test('a release does not wait for the rate limit of other requests', async () => {
   let now = start;
   const paused = Promise.withResolvers<void>();

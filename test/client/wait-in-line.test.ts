@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isTransient } from '../../src/client/client.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
-import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
+import { hangUp, inTurn, json, nothing, page, problem, raw, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
 
 const line = { seconds: 30, urgency: 3 } as const;
@@ -61,7 +61,6 @@ test.each<[string, Answer]>([
   ['a 409 of a gateway', nothing(409)],
   ['a 404 of a gateway', page(404)],
   ['a 400 of a gateway', page(400)],
-  ['a 413 of a gateway', nothing(413)],
   ['a 502', nothing(502)],
   ['a lost connection', hangUp],
   ['a page', page(200)],
@@ -71,6 +70,16 @@ test.each<[string, Answer]>([
   );
   const { error } = ofKind(await client.acquireLock(request, client.within()), 'unanswered');
   expect(isTransient(error)).toBe(true);
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each<[string, Answer]>([
+  ['a request that is too large', page(413)],
+  ['plain http on a port for https', raw(400, 'The plain HTTP request was sent to HTTPS port')],
+])('a refusal of %s is final, also by a gateway', async (_, answer) => {
+  const { server, client } = await clientOf(answer);
+  const { error } = ofKind(await client.acquireLock(request, client.within()), 'failed');
+  expect(isTransient(error)).toBe(false);
   expect(server.requests).toHaveLength(1);
 });
 

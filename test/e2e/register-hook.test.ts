@@ -27,12 +27,16 @@ describe('a webhook', () => {
     expect(await everythingLeft(job, result)).not.toContain('eheim');
   });
 
-  test('gets a generated secret if none is given, which is not shown', async () => {
+  test.each([
+    ['gets a generated secret if none is given, which is not shown', {}, 1],
+    ['causes no message about a secret in the format github, since nothing verifies it', { format: 'github' }, 0],
+  ])('%s', async (_, options, warnings) => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
-    const result = await job.run({ with: { operation: 'register-hook', 'hook-url': url } });
+    const given = { 'hook-url': url, 'hook-options': JSON.stringify(options) };
+    const result = await job.run({ with: { operation: 'register-hook', ...given } });
     expect(result.conclusion).toBe('success');
-    expect(stable(result.log)).toBe(
-      'The service generated a secret, which is not shown. To verify deliveries, set your own with `hook-secret`.\nRegistered the webhook: <workspace> now sends events to https://ci.example.com.',
+    expect(result.annotations.map(({ message }) => message)).toEqual(
+      Array.from({ length: warnings }, () => expect.stringContaining('generated a secret')),
     );
     expect(await everythingLeft(job, result)).not.toContain('whsec_');
   });
@@ -57,5 +61,8 @@ test('inputs take precedence over the options, and all other options are passed 
   expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
   expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url });
   expect(stable(result.summary)).toContain('<td>a</td>');
+  expect(result.annotations).toMatchObject([
+    { level: 'warning', message: 'Not used from `hook-options`: `url` (`hook-url` is used instead).' },
+  ]);
   expect(await everythingLeft(job, result)).not.toContain('geheim');
 });

@@ -2,6 +2,7 @@ import { type CallLimits, ServiceError, withRequest } from '../../client/client.
 import { errorMessage } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
+import type { Context } from '../step/context.ts';
 import type { GitHubContext } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 import { type GitHub, openGitHub } from './github.ts';
@@ -11,16 +12,21 @@ import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './l
  * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
  * include both names of a renamed file, and exclude names that cannot be locked.
  */
-export async function lookUpChangedFiles(source: ChangeSource, context: GitHubContext, within: CallLimits) {
+export async function lookUpChangedFiles(
+  source: ChangeSource,
+  context: GitHubContext & Pick<Context, 'signal'>,
+  within: CallLimits,
+) {
   const { change, repository } = source;
+  const { log, sleep, signal } = context;
   const github = openGitHub(source, context, within);
   try {
-    const files = await filesOf(change, github);
+    const files = await filesOf(change, github, (ms) => sleep(ms, signal));
     const paths = new Set<LockPath>();
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
       const path = parseHeldPath(name);
       if (path.ok) paths.add(path.value);
-      else context.log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
+      else log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
     }
     return { files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
@@ -33,10 +39,14 @@ export async function lookUpChangedFiles(source: ChangeSource, context: GitHubCo
   }
 }
 
-async function filesOf(change: Change, github: GitHub): Promise<readonly ListedFile[]> {
+async function filesOf(
+  change: Change,
+  github: GitHub,
+  pause: (ms: number) => Promise<void>,
+): Promise<readonly ListedFile[]> {
   switch (change.kind) {
     case 'pull-request':
-      return pullRequestFiles(github, change.number);
+      return pullRequestFiles(github, change.number, pause);
     case 'push':
     case 'merge-group':
       return filesBetween(github, change.base, change.head);
@@ -47,12 +57,21 @@ async function filesOf(change: Change, github: GitHub): Promise<readonly ListedF
   }
 }
 
-/** Advice for an error of GitHub. The client's own advice is about the service, except for connection failures. */
-function adviceOn({ status = 0, advice, failure }: ServiceError, { kind }: Change): string {
-  const permission = `\`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
-  if ([401, 403, 404].includes(status)) {
-    const gone = status === 404 && kind === 'push' ? ' After a force push, the commit before it may be gone.' : '';
-    return ` Leave \`github-token\` out, and give the job the permission ${permission}, under \`permissions:\`.${gone}`;
+/**
+ * Advice for an error response of GitHub. The client's own advice is about the service, except for connection failures.
+ */
+function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
+  const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
+  switch (status) {
+    case 401:
+      return ` Leave \`github-token\` out: the token of the job is enough, if it has ${permission}.`;
+    case 403:
+      return ` Give the job ${permission}, under \`permissions:\`. Read access is enough, so the token of a run from a fork works.`;
+    case 404: {
+      const gone = kind === 'push' ? ' Or the commit before the push is gone, as can happen after a force push.' : '';
+      return ` GitHub also answers 404 for what the token may not see: give the job ${permission}, under \`permissions:\`.${gone}`;
+    }
+    default:
+      return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
   }
-  return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
 }

@@ -1,3 +1,4 @@
+import { inParallel } from '../../client/client.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import { formatNumber, pluralize } from '../../interface/format.ts';
 import { retryAdvice } from './change.ts';
@@ -13,28 +14,38 @@ export interface ListedFile {
 /** The maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
 const maxPullRequestFiles = 3_000;
 
+/** The attempts to read a list that changes meanwhile, or has fewer files than the count. */
+const maxAttempts = 3;
+const pauseMs = 1_000;
+
 /**
- * The current files of a pull request. The list is compared with GitHub's count, and with the commits after it: if
- * someone has pushed meanwhile, its pages are inconsistent.
+ * The current files of a pull request. The list is compared with GitHub's count, and read again if someone has pushed
+ * meanwhile: its pages would be inconsistent.
  */
-export async function pullRequestFiles(github: GitHub, number: number): Promise<readonly ListedFile[]> {
-  const before = await readState(github, number);
-  if (before.changedFiles > maxPullRequestFiles) {
-    throw new Error(
-      `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
-    );
+export async function pullRequestFiles(
+  github: GitHub,
+  number: number,
+  pause: (ms: number) => Promise<void>,
+): Promise<readonly ListedFile[]> {
+  let reason = 'It changed while its files were listed.';
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (attempt > 1) await pause(pauseMs);
+    const before = await readState(github, number);
+    if (before.changedFiles > maxPullRequestFiles) {
+      throw new Error(
+        `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
+      );
+    }
+    const files = new Map<string, ListedFile>();
+    for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
+      for (const file of readFiles(page)) files.set(file.name, file);
+    }
+    const after = await readState(github, number);
+    if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) continue;
+    if (files.size >= after.changedFiles) return [...files.values()];
+    reason = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}, but lists ${formatNumber(files.size)}.`;
   }
-  const files = new Map<string, ListedFile>();
-  for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
-    for (const file of readFiles(page)) files.set(file.name, file);
-  }
-  const after = await readState(github, number);
-  if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) {
-    throw new Error(`It changed while its files were listed. ${retryAdvice}`);
-  }
-  if (files.size >= after.changedFiles) return [...files.values()];
-  const reported = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}`;
-  throw new Error(`${reported}, but lists ${formatNumber(files.size)}. ${retryAdvice}`);
+  throw new Error(`${reason} ${retryAdvice}`);
 }
 
 async function readState(github: GitHub, number: number) {
@@ -79,28 +90,65 @@ async function compare(github: GitHub, base: string, head: string) {
   };
 }
 
-/** The files that differ between two trees. A renamed file counts as two files. */
-async function treeDifference(github: GitHub, before: string, after: string): Promise<readonly ListedFile[]> {
-  const [from, to] = await Promise.all([readTree(github, before), readTree(github, after)]);
-  const paths = new Set([...from.keys(), ...to.keys()]);
-  return [...paths].filter((path) => from.get(path) !== to.get(path)).map((name) => ({ name, before: undefined }));
+/**
+ * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
+ * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
+ */
+async function treeDifference(
+  github: GitHub,
+  before: string | undefined,
+  after: string | undefined,
+  folder = '',
+): Promise<readonly ListedFile[]> {
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
+  const isTruncated = all.some((tree) => tree.isTruncated);
+  const [from, to] = isTruncated ? await read({}) : all;
+  if (isTruncated && (from.isTruncated || to.isTruncated)) {
+    throw new Error(
+      `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
+    );
+  }
+  const files: ListedFile[] = [];
+  const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
+    (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
+  );
+  await inParallel(changed, async (path) => {
+    const [old, now] = [from.entries.get(path), to.entries.get(path)];
+    const name = folder + path;
+    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
+    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+  });
+  return files;
 }
 
-/** The files of a tree, with a text that changes with the content and the mode. */
-async function readTree(github: GitHub, tree: string): Promise<ReadonlyMap<string, string>> {
-  const response = asObject(await github.read('git/trees/{tree}', { tree, recursive: 1 }));
-  // GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree".
-  if (response['truncated'] !== false) {
-    throw new Error('GitHub lists only some of the files of the repository. Name the files with `path` instead.');
-  }
-  const list = response['tree'];
-  const files = new Map<string, string>();
-  for (const entry of isArray(list) ? list.map(asObject) : [{}]) {
-    const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
-    if (path === undefined || sha === undefined || type === undefined) throw unreadable();
-    if (type !== 'tree') files.set(path, `${mode} ${sha}`);
-  }
-  return files;
+interface Tree {
+  /** By path relative to the tree. `version` changes with the content and the mode. */
+  readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
+  readonly isTruncated: boolean;
+}
+
+/** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
+  if (tree === undefined) return { entries: new Map(), isTruncated: false };
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
+  return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
+}
+
+function readEntries(list: Json | undefined): Tree['entries'] {
+  const entries = isArray(list) ? list.map(asObject) : [{}];
+  return new Map(
+    entries.map((entry) => {
+      const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
+      if (path === undefined || sha === undefined || type === undefined) {
+        throw unreadable();
+      }
+      return [path, { isFile: type !== 'tree', sha, version: `${mode} ${sha}` }];
+    }),
+  );
 }
 
 /** Fails on an unreadable entry: no file must be overlooked. */

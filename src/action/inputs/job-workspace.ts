@@ -32,7 +32,7 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
   const reason =
     handoff.ok && handoff.value.length > 0
       ? 'This job did not take all locks that the step names'
-      : 'No step of this job has locked anything there';
+      : 'No step of this job has locked anything that this one could mean';
   return { values, missing: `${reason}, so name the service, such as ${example}, and the workspace of the locks.` };
 }
 

@@ -13,7 +13,7 @@ export const jobLocksIn = (
   workspace: WorkspaceId,
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
-const maxLookupMs = 10_000;
+export const maxLookupMs = 10_000;
 
 /**
  * The locks that other steps of this job hold on the paths. The ledger lists them, and the service confirms that they

@@ -164,8 +164,10 @@ export function rollBackText({ releases }: RollbackResult, pathCount: number): s
   if (releases.length === 0) return undefined;
   const released = releases.filter(({ result }) => result.kind === 'released' || result.kind === 'absent').length;
   const locked = `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked`;
+  const lost = releases.filter(({ result }) => result.kind === 'other').map(({ grant }) => grant.path);
+  const gone = lost.length === 0 ? '' : `; lost before they could be released: ${joinFirst(lost)}`;
   const rest = remainingIn(releases) === 0 ? '' : '; the post-step tries to release the others';
-  return `${locked}; ${pluralize(released, 'was', 'were')} released again${rest}.`;
+  return `${locked}; ${pluralize(released, 'was', 'were')} released again${gone}${rest}.`;
 }
 
 const remainingIn = (releases: RollbackResult['releases']): number =>

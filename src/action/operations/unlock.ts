@@ -1,4 +1,5 @@
 import {
+  type CallLimits,
   inParallel,
   type KnownLock,
   type LookupResult,
@@ -20,7 +21,7 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from './job-locks.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
 
 /** What an unlock did to one path. */
 interface UnlockResult extends PathResult {
@@ -28,6 +29,8 @@ interface UnlockResult extends PathResult {
   readonly failure?: string;
   /** Says that the named path is locked, but not by this job. */
   readonly caution?: string;
+  /** Says that nothing identifies the lock: `force` would not help. */
+  readonly doubt?: string;
 }
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
@@ -40,6 +43,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const results = await releaseTargets(context, task, targets);
   const caution = cautionText(results);
   if (caution !== undefined) log.warn(caution);
+  for (const { doubt } of results) if (doubt !== undefined) log.warn(doubt);
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
   const about = { main: 'released', begin, rest: locksPage(connection.baseUrl, workspace) } as const;
@@ -92,11 +96,10 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly UnlockResult[]> {
-  const { client, connection, runner } = context;
+  const { client, clock, connection, runner } = context;
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
-  const own = ofKind(targets, 'own');
-  const others = targets.filter((target) => target.kind !== 'own');
+  const [own, found, foreign] = [ofKind(targets, 'own'), ofKind(targets, 'found'), ofKind(targets, 'foreign')];
 
   async function release(path: LockPath, target: ReleaseTarget, isNamed: boolean): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
@@ -104,28 +107,43 @@ async function releaseTargets(
     results.push(unlockResult(result, path, target, { force, isNamed, now: client.serverNow() }));
   }
 
-  const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
+  const lookUp = (some: readonly UnlockTarget[], limits: CallLimits) =>
+    lookupIn(
+      listOnPaths(
+        client,
+        workspace,
+        some.map(({ path }) => path),
+        limits,
+      ),
+    );
 
-  async function releaseFound({ path, kind, isNamed }: UnlockTarget, together: LookupResult): Promise<void> {
+  async function releaseFound(target: UnlockTarget, together: LookupResult): Promise<void> {
+    const { path, isNamed } = target;
     // The list of many paths may be incomplete. The lock may then be of another run.
-    const isLeftOut = kind === 'found' && together.kind === 'unknown' && others.length > 1;
-    const found = isLeftOut ? (await lookUp([path]))(path) : together;
+    const isLeftOut = together.kind === 'unknown' && found.length > 1;
+    const one = isLeftOut ? (await lookUp([target], within))(path) : together;
     const now = client.serverNow();
-    const isTheirs = found.kind === 'locked' && !force && isOfAnotherRun(found.lock, runner.origin);
-    if (found.kind === 'locked' && (kind === 'foreign' || isTheirs)) {
-      results.push(heldResult(path, found.lock, isNamed, now));
-    } else if (kind === 'foreign') {
-      if (isNamed) results.push(found.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
-    } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force, now }));
-    else await release(path, { kind: 'found', found }, isNamed);
+    if (one.kind === 'locked' && !force && isOfAnotherRun(one.lock, runner.origin)) {
+      results.push(heldResult(path, one.lock, isNamed, now));
+    } else if (one.kind === 'failed') results.push(failedResult(path, one.error, { force, now }));
+    else await release(path, { kind: 'found', found: one }, isNamed);
+  }
+
+  /** For a pattern, paths without a known holder are left out. */
+  function reportForeign({ path, isNamed }: UnlockTarget, one: LookupResult): void {
+    if (one.kind === 'locked') results.push(heldResult(path, one.lock, isNamed, client.serverNow()));
+    else if (isNamed) results.push(one.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
   }
 
   // The job's own locks come first: a slow list must not use up their time.
   await inParallel(own, ({ path, isNamed, ...target }) => release(path, target, isNamed));
-  if (others.length > 0) {
-    const lookup = await lookUp(others.map(({ path }) => path));
-    await inParallel(others, (target) => releaseFound(target, lookup(target.path)));
-  }
+  await Promise.all([
+    lookUp(found, within).then((lookup) => inParallel(found, (target) => releaseFound(target, lookup(target.path)))),
+    // Only information: a slow list must not delay the step for long.
+    lookUp(foreign, { ...within, deadline: clock() + maxLookupMs }).then((lookup) => {
+      for (const target of foreign) reportForeign(target, lookup(target.path));
+    }),
+  ]);
   return results.sort(byPath);
 }
 
@@ -213,7 +231,7 @@ export function unlockResult(
     case 'absent':
       return { path, result: 'not locked' };
     case 'ambiguous':
-      return { path, result: 'left alone', caution: ambiguousText(path) };
+      return { path, result: 'left alone', doubt: ambiguousText(path) };
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.

@@ -68,7 +68,9 @@ function pathResult(one: CandidateResult): PathResult {
     case 'lost':
       return { path, result: 'lost', holder: one.holder };
     case 'left-alone':
-      return { path, result: 'left alone', holder: one.holder };
+      return one.why === 'no-proof'
+        ? { path, result: 'left alone', until: one.grant.lock.expires_at }
+        : { path, result: 'left alone', holder: one.holder };
     // The expiry of a lock matters only if it may still exist.
     case 'failed':
       return { path, result: 'not released', until: one.grant.lock.expires_at };

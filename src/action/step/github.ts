@@ -1,5 +1,5 @@
 import { createCall } from '../../client/call.ts';
-import { createServerClock } from '../../client/clock.ts';
+import { createServerClock, dateOf } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
 import type { RawResponse } from '../../client/response.ts';
 import { milliseconds } from '../../interface/duration.ts';
@@ -93,8 +93,33 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
   };
 }
 
-/** GitHub also answers 403 to too many requests: docs.github.com, "Rate limits for the REST API". */
-const toRateLimited = (received: RawResponse): RawResponse =>
-  received.status === 403 && received.headers['retry-after'] !== undefined
-    ? { ...received, status: 429, sentStatus: 403 }
-    : received;
+/**
+ * Maps a rate limit of GitHub to 429 (RFC 6585, section 4) with Retry-After, so that all servers share the same retry
+ * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
+ * API".
+ */
+export function toRateLimited(received: RawResponse): RawResponse {
+  const wait = retryAfterSeconds(received);
+  if (wait === undefined) return received;
+  return {
+    ...received,
+    status: 429,
+    sentStatus: received.status,
+    headers: { ...received.headers, 'retry-after': wait },
+  };
+}
+
+/** The wait if GitHub does not send one. */
+const defaultWaitSeconds = '60';
+
+/** The wait in seconds, as in Retry-After. Undefined if the response is not about a rate limit. */
+function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  if (headers['retry-after'] !== undefined) return headers['retry-after'];
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
+    const now = dateOf(headers) ?? Date.now();
+    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
+  }
+  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
+}

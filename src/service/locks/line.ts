@@ -248,7 +248,7 @@ export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
-/** Who waits in the lines of a workspace, in their order. */
+/** The requests that wait in the lines of a workspace, in their order. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   { workspace, path, waitId }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string>>>,

@@ -138,7 +138,7 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   await removeExpired(db, now, waits);
   const known = inInputOrder(waits, await selectKnown(db, now, waits));
   for (const [index, wait] of waits.entries()) {
-    // Those of a pool may be others than before, and those that may be locked.
+    // The items of a pool may have changed since then, and so may the paths that may be locked.
     if (known[index] !== undefined && wait.fingerprint !== undefined) await changePaths(db, now, wait);
   }
   const fresh = waits.filter((_, index) => known[index] === undefined);

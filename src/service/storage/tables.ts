@@ -23,7 +23,7 @@ export const tables = {
   trust_rules: `
     id text primary key, issuer text not null, owner text not null, claims text not null, scopes text not null,
     workspaces text, created_at bigint not null`,
-  // Of the dashboard: each has the permissions of its token.
+  // Sessions of the dashboard. Each has the permissions of its token.
   sessions: `
     hash text primary key, token_id text not null references tokens (id) on delete cascade,
     created_at bigint not null, expires_at bigint not null`,
@@ -59,8 +59,8 @@ export const tables = {
     origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
     primary key (workspace_id, ended_at, fence)`,
   // Leases that wait: see locks/waits.ts. The rank is the order of the line: `since`, earlier or later by the urgency.
-  // After `present_until`, the client no longer counts as waiting. `size` is the number of its paths, and `wanted` of those
-  // that it needs. A person who has asked was told at `told_at` that the path is free.
+  // After `present_until`, the client no longer counts as waiting. It needs `wanted` of its `size` paths. At `told_at`, a
+  // person who has asked was notified that the path is free.
   waits: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     kind text not null, token_id text not null, owner text not null, origin text, note text,
@@ -104,7 +104,7 @@ export const tables = {
   // Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event.
   hook_backlogs: `
     hook_id text primary key references hooks (id) on delete cascade, waiting bigint not null, dropped bigint not null`,
-  // Those that have ended are removed. The id is the same for every attempt, so that receivers can detect duplicates.
+  // Deliveries that have ended are removed. The id is the same for every attempt, so that receivers can detect duplicates.
   // Deliveries of a hook with the same key are made one after the other: one that waits for another has no next attempt.
   deliveries: `
     sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,

@@ -24,18 +24,30 @@ function nameIn(event: string, payload: object): string {
 }
 
 describe('the change of an event', () => {
-  test.each(['pull_request', 'check_of_tomorrow'])('is the pull request of a %s event that has one', (event) => {
-    const value = { kind: 'pull-request', name: 'pull request #7', number: 7 };
-    expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({ ok: true, value });
-  });
+  test.each(['pull_request', 'pull_request_target', 'pull_request_review', 'check_of_tomorrow'])(
+    'is the pull request of a %s event that has one',
+    (event) => {
+      const value = { kind: 'pull-request', name: 'pull request #7', number: 7 };
+      expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({ ok: true, value });
+    },
+  );
 
   const push = { ref: 'refs/heads/release/1', before: one, after: two };
   const group = { base_sha: one, head_sha: two, base_ref: 'refs/heads/main' };
+  const longIds = { before: '3'.repeat(64), after: '4'.repeat(64) };
   const topic = { ref: 'refs/heads/topic', before: none, after: two, repository };
 
   test.each<[string, string, object, string]>([
     ['a push', 'push', push, 'the push to release/1 (1111111 to 2222222)'],
+    ['a forced push', 'push', { ...push, forced: true }, 'the push to release/1 (1111111 to 2222222)'],
     ['a push that creates a branch', 'push', topic, 'the push that creates topic (2222222, compared with main)'],
+    [
+      'a push that creates a tag',
+      'push',
+      { ...topic, ref: 'refs/tags/main' },
+      'the push that creates main (2222222, compared with main)',
+    ],
+    ['a push in a SHA-256 repository', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
     ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
     ['a merge group', 'merge_group', { merge_group: group }, 'the merge group (1111111 to 2222222)'],
   ])('is named after the commits and refs of %s', (_name, event, payload, name) => {
@@ -46,7 +58,21 @@ describe('the change of an event', () => {
 
   test.each<[string, string, object, string]>([
     ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
+    [
+      'a comment',
+      'issue_comment',
+      { issue: { number: 7, pull_request: {} } },
+      'Supported events: push, merge_group and those with a pull request',
+    ],
+    ['an event without a name', '', {}, 'GITHUB_EVENT_NAME is not set, so the changed files are unknown'],
+    [
+      'a pull request without a number',
+      'pull_request',
+      { pull_request: { number: '7' } },
+      'which has no list of changed files',
+    ],
     ['a push without commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
+    ['a push with an abbreviated commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
     ['a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
     [
       'a push that creates the default branch',
@@ -122,6 +148,8 @@ describe('the source of the changed files', () => {
   test.each([
     ['', 'https://api.github.com'],
     ['https://github.example.com/api/v3/', 'https://github.example.com/api/v3'],
+    ['https://api.dragon.ghe.com', 'https://api.dragon.ghe.com'],
+    ['http://127.0.0.1:8080/api/v3', 'http://127.0.0.1:8080/api/v3'],
   ])('maps the API URL %j of the runner to %s', async (given, apiUrl) => {
     const change = { kind: 'pull-request', name: 'pull request #7', number: 7 };
     const dragon = { owner: 'octo-games', repo: 'dragon' };
@@ -139,8 +167,12 @@ describe('the source of the changed files', () => {
 
   test.each<[string, Partial<RunEvent>, string, string?]>([
     ['an event that is not JSON', {}, 'The file with the event of the run cannot be used: it is not valid JSON.', '{'],
+    ['no event file', { file: '' }, 'GITHUB_EVENT_PATH'],
+    ['a missing event file', { file: '/no/such/event.json' }, 'cannot be read: ENOENT'],
+    ['no repository', { repository: '' }, 'GITHUB_REPOSITORY'],
     ['a repository with path segments', { repository: 'octo/dragon/../../x' }, 'GITHUB_REPOSITORY'],
     ['an invalid API URL', { apiUrl: 'github' }, 'GITHUB_API_URL'],
+    ['a file URL as API URL', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
   ])('is an error sentence for %s', async (_name, others, words, text) => {
     const source = findSource(await eventWith(others, text), access);
     expect(source).toMatchObject({ ok: false, reason: expect.stringContaining(words) });

@@ -8,7 +8,10 @@ const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
 test.each<[readonly ReleaseResult[], string | undefined]>([
   [[], undefined],
   [[{ kind: 'released' }, { kind: 'absent' }], '2 of 9 paths had been locked; 2 were released again.'],
-  [[{ kind: 'released' }, { kind: 'other', holder: undefined }], '2 of 9 paths had been locked; 1 was released again.'],
+  [
+    [{ kind: 'released' }, { kind: 'other', holder: undefined }],
+    '2 of 9 paths had been locked; 1 was released again; lost before they could be released: a.',
+  ],
   ...[
     { kind: 'ambiguous' } as const,
     { kind: 'unanswered', error } as const,

@@ -84,6 +84,11 @@ describe('the result of a release', () => {
     unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, isNamed: true, now: start });
   const failed = (status: number) => resultOf({ kind: 'failed', error: errorOf(refused(status)), mayBeDone: false });
 
+  test('is a doubt of its own for a lock that nothing identifies: `force` would not help', () => {
+    const doubt = expect.stringContaining('cannot be verified to be the one that you passed');
+    expect(resultOf({ kind: 'ambiguous' })).toEqual({ path, result: 'left alone', doubt });
+  });
+
   test('is a loss only if the job cannot have released the lock itself', () => {
     const other = { kind: 'other', holder: undefined } as const;
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });

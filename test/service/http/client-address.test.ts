@@ -27,7 +27,7 @@ test.each([
     client: '203.0.113.9',
   },
   { name: 'a lie in a line of its own', peer: '127.0.0.1', lines: ['1.2.3.4', '203.0.113.9'], client: '203.0.113.9' },
-  { name: 'a peer that is no proxy', peer: '203.0.113.7', lines: ['1.2.3.4', '127.0.0.1'], client: '203.0.113.7' },
+  { name: 'a peer that is not a proxy', peer: '203.0.113.7', lines: ['1.2.3.4', '127.0.0.1'], client: '203.0.113.7' },
   { name: 'a port', peer: '127.0.0.1', lines: ['203.0.113.9:4711'], client: '203.0.113.9' },
   { name: 'brackets', peer: '127.0.0.1', lines: ['[2001:DB8::7]'], client: '2001:db8::7' },
   { name: 'brackets and a port', peer: '127.0.0.1', lines: ['[2001:db8:0:0::7]:4711'], client: '2001:db8::7' },
