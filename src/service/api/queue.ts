@@ -100,5 +100,7 @@ export function askedRequest(path: string, asked: AskDecision) {
       throw new Refusal('invalid-request', `${path} is free, and not kept for anyone else. Lock it.`);
     case 'too-many-waits':
       throw tooManyWaits();
+    case 'withdrawn':
+      throw new Refusal('invalid-request', `The request for ${path} was withdrawn meanwhile. Ask again.`);
   }
 }

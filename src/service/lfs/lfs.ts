@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { byBearerOrPassword } from '../access/access.ts';
 import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
-import type { App, Environment } from '../http/context.ts';
+import type { App } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
 import { basePath } from './responses.ts';
@@ -13,7 +13,7 @@ export type LfsParts = LfsLockRoutes & ObjectRoutes;
  * Separate from the API because its clients do not read problem details: see responses.ts for the format of its errors.
  */
 export function createLfs(parts: LfsParts): App {
-  const app: App = new Hono<Environment>();
+  const app: App = new Hono();
   const routes: LfsParts = { ...parts, authScheme: byBearerOrPassword };
   addLfsLockRoutes(app, routes);
   addObjectRoutes(app, routes);

@@ -29,7 +29,7 @@ type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
 export type AskDecision =
   | { readonly kind: 'asked'; readonly request: Omit<QueuedRequest, 'waitId'> }
-  | { readonly kind: 'job' | 'own' | 'free' | 'too-many-waits' };
+  | { readonly kind: 'job' | 'own' | 'free' | 'too-many-waits' | 'withdrawn' };
 
 interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -57,8 +57,7 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       if (refusal !== undefined) return { kind: refusal };
       onChange(line);
       const [asked] = await listQueue(storage, { ...line, waitId: id });
-      // Otherwise it was withdrawn meanwhile.
-      return asked === undefined ? { kind: 'free' } : { kind: 'asked', request: withoutWaitId(asked) };
+      return asked === undefined ? { kind: 'withdrawn' } : { kind: 'asked', request: withoutWaitId(asked) };
     },
     /** False if the person has not asked. */
     async withdraw(asked: AskedPath): Promise<boolean> {
@@ -75,7 +74,12 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       const kept = await keptFor(storage.read, now, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          await storage.commit(wait, (db) => tell(db, now, wait));
+          // --windows-paths may have been changed since the person asked: the path has another line then.
+          const isValid = lineOf({ workspace: wait.workspace, path: wait.askedPath }).path === wait.path;
+          await storage.commit(wait, async (db) => {
+            if (isValid) await tell(db, now, wait);
+            else await removeWaits(db, now, [wait]);
+          });
           onChange(wait);
         } catch (error) {
           onError(error);
@@ -134,4 +138,5 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .where('waits.told_at', 'is', null)
     .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
+    .select('wait_paths.asked_path as askedPath')
     .execute();

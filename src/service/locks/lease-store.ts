@@ -203,7 +203,9 @@ export async function takeLease(
   const wait = await findWait(db, waitId);
   if (wait !== undefined && !isOwnLock(wait, bearer)) return { kind: 'another-owner' };
   if (wait !== undefined && wait.fingerprint !== fingerprint) return { kind: 'another-request' };
-  const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place }], terms);
+  // A list without refused paths, then and now, is the same: reading thousands of paths is not needed to tell.
+  const mayVary = pool !== null || keys.length < paths.length;
+  const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, mayVary }], terms);
   if (decision === undefined) throw new Error('The request was not decided.');
   if (decision.kind !== 'granted') return decision;
   const expires_at = decision.locks[0]?.expires_at ?? Number.NaN;

@@ -186,6 +186,8 @@ const byRank = (one: Waiting, other: Waiting): number => one.rank - other.rank |
 const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
   inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
 
+const committedLength = coalesceReads(queueLengths);
+
 const countLines = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
@@ -217,7 +219,7 @@ export async function queuePositionOf(
 ): Promise<QueuePosition> {
   const found = await placeInLine(storage, waitId);
   if (found.length > 0) return found;
-  const [length = 0] = await queueLengths(storage.read, storage.now, [line]);
+  const length = await committedLength(storage, line);
   return { position: length + 1, length };
 }
 

@@ -18,6 +18,8 @@ export interface TakeRequest extends LockRequest {
   readonly place?: Place | undefined;
   /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
+  /** Whether its paths may be others than those of its wait, although they are as many. */
+  readonly mayVary?: boolean | undefined;
 }
 
 /** How a request waits in line. */
@@ -189,7 +191,7 @@ const waitOf = (request: WaitingRequest): WaitRequest => ({
   paths: request.keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path })),
   ...{ tokenId: request.bearer.id, owner: request.bearer.owner, origin: request.origin, note: request.note ?? null },
   ...{ urgency: request.place.urgency, requestId: request.place.requestId, presentMs: request.place.presentMs },
-  fingerprint: request.fingerprint,
+  ...{ fingerprint: request.fingerprint, mayVary: request.mayVary },
 });
 
 /** Too few of the paths of a request are free. */

@@ -69,6 +69,8 @@ export interface WaitRequest {
   readonly presentMs: number;
   /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string | undefined;
+  /** Whether its paths may be others than before, although they are as many: the items of a pool may have changed. */
+  readonly mayVary?: boolean | undefined;
 }
 
 /** Absent clients have no rank. */
@@ -85,7 +87,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.request_id']),
+    .select([inputIndex.as('index'), 'waits.request_id', 'waits.size']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -138,8 +140,8 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   await removeExpired(db, now, waits);
   const known = inInputOrder(waits, await selectKnown(db, now, waits));
   for (const [index, wait] of waits.entries()) {
-    // The items of a pool may have changed since then, and so may the paths that may be locked.
-    if (known[index] !== undefined && wait.fingerprint !== undefined) await changePaths(db, now, wait);
+    const size = known[index]?.size;
+    if (size !== undefined && (wait.mayVary || size !== wait.paths.length)) await changePaths(db, now, wait);
   }
   const fresh = waits.filter((_, index) => known[index] === undefined);
   const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, fresh));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Kysely, PostgresDialect, type PostgresPool, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
@@ -6,7 +7,7 @@ import { isMigrated, type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
-import { checkNewestRows, stalePlanCodes } from './unavailable.ts';
+import { checkNewestRows, isStalePlan } from './unavailable.ts';
 
 /** Maximum number of groups of changes in progress, each for another workspace. */
 const maxParallelGroups = 8;
@@ -133,18 +134,21 @@ function locksFor(scope: CommitScope): RawBuilder<unknown> {
 /** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
 const maxPrepared = 500;
 
-/** Names of prepared statements, by their texts. */
+/**
+ * Names of prepared statements, by their texts. They follow from the texts, so that all processes mean the same by a
+ * name, also behind a pooler that shares its connections.
+ */
 const prepared = new Map<string, string>();
 
 /**
- * Each connection plans a named statement once, which costs more than to run it. Not one with a long list: a plan that
- * is made for a few rows may read a whole table for each row of the list.
+ * Each connection plans a named statement for its first executions only: planning costs more than to run it. Not one
+ * with a long list: a plan that is made for a few rows may read a whole table for each row of the list.
  */
 function nameOf(text: string, values: readonly unknown[]): string | undefined {
   if (values.some((value) => typeof value === 'string' && value.length > 10_000)) return undefined;
   const known = prepared.get(text);
   if (known !== undefined || prepared.size === maxPrepared) return known;
-  const name = `statement_${prepared.size}`;
+  const name = `statement_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
   prepared.set(text, name);
   return name;
 }
@@ -170,7 +174,7 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
       } catch (error) {
         // The driver's own timeout has no code.
         const isSilent = error instanceof Error && error.message === 'Query read timeout';
-        if (isSilent || (error instanceof pg.DatabaseError && stalePlanCodes.test(error.code ?? ''))) broken = error;
+        if (error instanceof Error && (isSilent || isStalePlan(error))) broken = error;
         throw error;
       }
     };

@@ -87,7 +87,7 @@ export async function removeInBatches(
     const nth = async (offset: number) =>
       (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(offset)}`.execute(read)).rows[0];
     // A change delays others, so there must be a reason for it.
-    if ((await nth(0)) === undefined) return removed;
+    if (removed === 0 && (await nth(0)) === undefined) return 0;
     const last = await nth(atOnce - 1);
     const inRange = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>

@@ -7,8 +7,8 @@ import type { HookFormat } from '../../interface/resources.ts';
  * compare byte by byte, and `serial` a primary key that increases with each row.
  */
 export const tables = {
-  // Settings as the operator wrote them; null for their defaults. `remote` and `lfs_url` may have credentials: no client
-  // ever receives them. `default_branch` is that of the remote at the last request; null before.
+  // Settings as the operator wrote them; null for their defaults. `remote` may have credentials: no client ever receives
+  // it. `default_branch` is that of the remote at the last request; null before.
   workspaces: `
     id bytes primary key, remote text not null, default_branch text, created_at bigint not null, desk_ttl text,
     lfs_url text, lfs_mode text, latest text, latest_branches text, push_locks text, push_secret text,

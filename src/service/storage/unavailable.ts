@@ -5,8 +5,14 @@ import type { Database } from './storage.ts';
 /** SQLSTATE classes of connection, resource, operator and system errors. 25006: a standby rejects changes. */
 const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
-/** A migration has changed the columns of a prepared statement, or a pooler has forgotten the statement. */
-export const stalePlanCodes = /^0A000$|^26000$/;
+/**
+ * Whether a migration has changed the columns of a prepared statement, or a pooler has another statement of this name,
+ * or none. The first has the code of all features that are not supported.
+ */
+export const isStalePlan = (error: Error): boolean =>
+  /cached plan must not change/.test(error.message) || /^26000$|^42P05$/.test(codeOf(error));
+
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
 
@@ -19,10 +25,9 @@ export function databaseProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = sqliteErrorText(error);
   if (reason !== undefined) return `The database cannot be used: ${reason}.`;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const cannotConnect = 'syscall' in error && networkCalls.has(String(error.syscall));
-  const isUnavailable = unavailableCodes.test(code) || stalePlanCodes.test(code) || connectionLost.test(error.message);
-  if (cannotConnect || isUnavailable) {
+  const isUnavailable = unavailableCodes.test(codeOf(error)) || isStalePlan(error);
+  if (cannotConnect || isUnavailable || connectionLost.test(error.message)) {
     return 'The database does not answer.';
   }
   return undefined;

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
 import { listLocks } from '../locks/list.ts';
-import { releaseLocks } from '../locks/release.ts';
+import { createLineBroadcast, releaseLocks } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';
@@ -25,13 +24,15 @@ export async function removeWorkspaceInBatches(
   { force = false } = {},
 ) {
   const { read, now, commit } = storage;
+  const { sendAny } = createLineBroadcast(storage.broadcast);
   let ended = 0;
-  const endBatch = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : []);
+  const endBatch = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : 0);
   for (let more = force; more; ) {
-    const locks = await commit({ workspace }, endBatch);
-    ended += locks.length;
+    const endedNow = await commit({ workspace }, endBatch);
+    ended += endedNow;
+    if (endedNow > 0) await sendAny();
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
-    more = locks.length === locksAtOnce;
+    more = endedNow === locksAtOnce;
   }
   const mayContinue = async (db: Database) => force || (await countActiveLocks(db, now, workspace)) === 0;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
@@ -47,21 +48,22 @@ export async function removeWorkspaceInBatches(
     await removeInBatches(storage, { table, time, workspace, atOnce }, where, mayContinue);
   }
   for (;;) {
-    const { locks, removal } = await commit({ workspace }, async (db) => {
-      const locks = await endBatch(db);
-      return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + locks.length) };
+    const { endedNow, removal } = await commit({ workspace }, async (db) => {
+      const endedNow = await endBatch(db);
+      return { endedNow, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + endedNow) };
     });
-    ended += locks.length;
+    ended += endedNow;
+    if (endedNow > 0) await sendAny();
     if (removal.kind === 'removed') return { ...removal, ended };
-    if (locks.length === 0) return removal;
+    if (endedNow === 0) return removal;
   }
 }
 
-/** Ends some of the locks like a forced release, with the same records. */
-async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<readonly Lock[]> {
+/** Ends some of the locks like a forced release, with the same records, and returns their number. */
+async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<number> {
   const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
   const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
   const requests = locks.map(({ path }) => ({ workspace, path, match: null, releaser }));
   const decisions = await releaseLocks(storage.read, storage.now, requests);
-  return decisions.flatMap((decision) => (decision.kind === 'released' ? [decision.lock] : []));
+  return decisions.filter(({ kind }) => kind === 'released').length;
 }

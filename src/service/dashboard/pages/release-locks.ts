@@ -34,8 +34,10 @@ export function addReleasePages(site: Site): void {
     }
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason: reason.value ?? '' };
     const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await Promise.all(requests.map(site.locks.release));
-    const released = releases.filter(({ kind }) => kind === 'released').length;
+    const releases = await Promise.allSettled(requests.map(site.locks.release));
+    const failed = releases.find((each) => each.status === 'rejected');
+    const released = releases.filter((each) => each.status === 'fulfilled' && each.value.kind === 'released').length;
+    if (released === 0 && failed !== undefined) throw failed.reason;
     if (released === 0) return confirm(site, call, ids);
     const [only] = locks;
     if (only !== undefined && ids.length === 1) return { to: pathUrl(workspace, only.path), notice: 'released' };
