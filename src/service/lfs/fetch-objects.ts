@@ -42,6 +42,8 @@ async function fetchMissing(
   const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
   // A store that has answered for an object is usable, and only lacks some.
   if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
+  // git-lfs may end without a report of its last objects.
+  onProgress({ wanted, received });
   return { wanted, received, missing: nameMissing(still, run) };
 }
 
