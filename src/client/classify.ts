@@ -76,12 +76,12 @@ export type Marks = Pick<ReturnType<typeof createMarks>, 'isUnknownRoute' | 'isF
  * is taken at its word until it has shown the marks of ours. From then on, responses without them are from a gateway.
  */
 export function createMarks(store: MarksStore | undefined) {
-  let shown: boolean | undefined;
+  let shown = false;
   let noted = false;
 
-  /** Reads the store only if a response without marks makes it necessary. */
+  /** Reads the store only if a response without marks makes it necessary. Another process may write it at any time. */
   function areShown(): boolean {
-    shown ??= store?.read() === true;
+    shown ||= store?.read() === true;
     return shown;
   }
 

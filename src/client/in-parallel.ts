@@ -1,6 +1,9 @@
 import { maxConnections } from './connection.ts';
 
-/** Processes the items in order, as many in parallel as there are connections, until `shouldContinue` returns false. */
+/**
+ * Processes the items in order, as many in parallel as there are connections, until `shouldContinue` returns false. If
+ * one throws, no further one begins, and those that have begun end first: the caller may have to undo them.
+ */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -12,10 +15,14 @@ export async function inParallel<Item>(
       const item = items[next];
       if (item === undefined || !shouldContinue()) return;
       next += 1;
-      await work(item);
+      await work(item).catch((error: unknown) => {
+        next = items.length;
+        throw error;
+      });
     }
   };
-  await Promise.all(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
+  for (const each of workers) if (each.status === 'rejected') throw each.reason;
 }
 
 /** Allows at most `size` holders at once, and others in order of arrival. Undefined if the signal was aborted first. */

@@ -19,10 +19,10 @@ export const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join(
 
 declare const brand: unique symbol;
 
-/** The path of a file inside a workspace, in a canonical form: two spellings of the same path share it. */
 /** The most paths that one lease takes. */
 export const maxLeasePaths = 20_000;
 
+/** The path of a file inside a workspace, in a canonical form: two spellings of the same path share it. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
 const drive = /^[a-z]:\//i;

@@ -50,7 +50,8 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     }),
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
-    every(1_500, locks.keepPresent),
+    // Not awaited: the next round for other workspaces must not wait for a blocked one.
+    every(1_500, async () => void locks.keepPresent()),
     every(5_000, createBacklogWatch(storage, metrics, log)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),

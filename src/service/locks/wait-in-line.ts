@@ -99,15 +99,31 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     }
   }
 
-  /** Called periodically: others wait for the clients that wait here. */
+  type Placed = ReturnType<typeof waiters.placed>;
+
+  async function keepAllOf(workspace: string, clients: Placed): Promise<void> {
+    const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
+    const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
+    const newest = new Set(kept.map(({ id }) => id));
+    // It was granted or ended elsewhere, or asked for again: the next attempt tells.
+    for (const { id, wake } of clients) if (!newest.has(id)) wake();
+  }
+
+  /** Workspaces whose clients are being kept present. */
+  const running = new Set<string>();
+
+  /** Called periodically: others wait for the clients that wait here. A blocked workspace does not delay the others. */
   async function keepAllPresent(): Promise<void> {
-    for (const [workspace, clients] of Map.groupBy(waiters.placed(), (client) => client.workspace)) {
-      const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
-      const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
-      const newest = new Set(kept.map(({ id }) => id));
-      // It was granted or ended elsewhere, or asked for again: the next attempt tells.
-      for (const { id, wake } of clients) if (!newest.has(id)) wake();
-    }
+    const byWorkspace = [...Map.groupBy(waiters.placed(), (client) => client.workspace)];
+    const due = byWorkspace.filter(([workspace]) => !running.has(workspace));
+    await Promise.all(
+      due.map(async ([workspace, clients]) => {
+        running.add(workspace);
+        await keepAllOf(workspace, clients)
+          .catch(onError)
+          .finally(() => running.delete(workspace));
+      }),
+    );
   }
 
   return { wait, keepPresent: keepAllPresent };

@@ -18,7 +18,7 @@ export interface Bearer {
   readonly scopes: readonly Scope[];
   /** Null for all. */
   readonly workspaces: readonly string[] | null;
-  /** Set if a job got the token for its identity token: see trust/exchanged-tokens.ts. */
+  /** Set if a job got the token for its identity token: see trust/proven-run.ts. */
   readonly run?: {
     /** The run URL, if the identity token proves one. */
     readonly origin: string | null;

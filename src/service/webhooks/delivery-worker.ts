@@ -72,11 +72,12 @@ export async function runDelivery(
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
-  const outcome = await deliver(deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt)), {
-    check: targets,
-    timeoutMs,
-    signal: lease.signal,
-  }).finally(lease.end);
+  const attempt = async () => {
+    // Throws for a damaged row.
+    const request = deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt));
+    return deliver(request, { check: targets, timeoutMs, signal: lease.signal });
+  };
+  const outcome = await attempt().finally(lease.end);
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);

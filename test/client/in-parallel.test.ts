@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { inParallel } from '../../src/client/in-parallel.ts';
+
+test('an error ends the work once what has begun has ended, and nothing else begins', async () => {
+  const { promise: failing, reject } = Promise.withResolvers<void>();
+  const { promise: slow, resolve } = Promise.withResolvers<void>();
+  const begun: number[] = [];
+  const ended: number[] = [];
+  const all = inParallel(
+    Array.from({ length: 100 }, (_, index) => index),
+    async (index) => {
+      begun.push(index);
+      await (index === 0 ? failing : slow);
+      ended.push(index);
+    },
+  );
+  const outcome = all.then(
+    () => 'done',
+    (error: Error) => `${error.message} after ${ended.length} others`,
+  );
+  const atOnce = begun.length;
+  reject(new Error('failed'));
+  await expect(failing).rejects.toThrow('failed');
+  resolve();
+  expect(await outcome).toBe(`failed after ${atOnce - 1} others`);
+  expect(begun).toHaveLength(atOnce);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { createWaitInLine } from '../../../src/service/locks/wait-in-line.ts';
+import type { LockWaiters } from '../../../src/service/locks/waiters.ts';
+import { sqlite } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+
+const storage = sharedStorage(sqlite);
+
+test('clients of one workspace are kept present while another one is blocked', async () => {
+  const blocked = Promise.withResolvers<never>();
+  const commits: string[] = [];
+  const client = { requestId: 'r', owner: 'ada', ms: 1, gone: AbortSignal.any([]), isSet: false, watched: [] };
+  const placed = ['blocked', 'free'].map((workspace) => ({
+    ...{ ...client, id: `${workspace} wait`, workspace, wake: () => undefined },
+  }));
+  const errors: unknown[] = [];
+  const { keepPresent } = createWaitInLine({
+    storage: {
+      ...storage,
+      commit: async (scope, change) => {
+        const name = typeof scope === 'string' ? scope : scope.workspace;
+        commits.push(name);
+        return name === 'blocked' ? blocked.promise : storage.commit('global', change);
+      },
+    },
+    // Only this part is used here.
+    waiters: { placed: () => placed } as unknown as LockWaiters,
+    onChange: () => undefined,
+    onError: (error) => errors.push(error),
+  });
+  const first = keepPresent();
+  const roundsOf = (workspace: string) => commits.filter((name) => name === workspace).length;
+  await expect.poll(() => keepPresent().then(() => roundsOf('free'))).toBeGreaterThan(1);
+  expect(roundsOf('blocked')).toBe(1);
+  blocked.reject(new Error('The database does not answer.'));
+  await first;
+  expect(errors).toHaveLength(1);
+});
