@@ -245,7 +245,7 @@ export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? te
 const httpsNeeded =
   /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
 
-/** Whether another attempt at the same URL is in vain. */
+/** Whether the URL must change: another attempt would fail in the same way. */
 export const expectsHttps = (failure: RequestFailure): boolean =>
   failure.kind === 'refused' && failure.status === 400 && httpsNeeded.test(failure.message ?? '');
 

@@ -3,8 +3,8 @@ import type { HookFormat } from '../../interface/resources.ts';
 
 /**
  * The columns of each table, which follows those that it references. Times are milliseconds since 1970 by the clock of
- * the database, lists and objects are JSON, booleans are 1 and 0. Of the types, `bytes` is text that both databases
- * compare byte by byte, and `serial` a primary key that increases with each row.
+ * the database, lists and objects are JSON, booleans are 1 and 0. The type `bytes` is text that both databases
+ * compare byte by byte, and `serial` is a primary key that increases with each row.
  */
 export const tables = {
   // Settings as the operator wrote them; null for their defaults. `remote` may have credentials: no client ever receives

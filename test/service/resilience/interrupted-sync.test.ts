@@ -17,7 +17,7 @@ beforeEach((context) => {
 
 type LfsStore = Awaited<ReturnType<typeof startLfsStore>>;
 
-/** Starts a sync of this number of LFS objects from a store that behaves as told. */
+/** Starts a sync of this number of LFS objects from a store with the given behaviour. */
 async function startSync(count: number, behave: (store: LfsStore) => LfsStore['behaviour']['download']) {
   const folder = temporaryFolder();
   const data = join(folder, 'data');

@@ -71,7 +71,7 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
     expect(await ended(await trigger())).toMatchObject({ status: 'failed', error, head: null });
   });
 
-  test('are not fetched if the LFS mode of the workspace is none', async () => {
+  test('are not fetched in a workspace with the LFS mode `none`', async () => {
     const { commit, trigger, ended, store } = await setUp({ public: false }, { lfs_mode: 'none' });
     commit({ 'a.uasset': pointerTo(store.put('an object')) });
     expect(await ended(await trigger())).toMatchObject({ status: 'succeeded', total_bytes: 0 });
