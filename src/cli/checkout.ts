@@ -4,22 +4,11 @@ import { join } from 'node:path';
 import { CommandError } from '../command/command.ts';
 import { startErrorText } from '../command/system-errors.ts';
 import { closestNames } from '../interface/closest-name.ts';
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
 export const headBranch = (): string | undefined =>
   /^refs\/heads\/(.+)/.exec(runGit(['symbolic-ref', '--quiet', 'HEAD'], { timeout: 10_000 }).stdout)?.[1];
-
-/** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
-export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
-  const listing = outputOf('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
-  const entries = listing.split('\0').flatMap((entry): (readonly [LockPath, string])[] => {
-    const [, blob, name] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
-    const path = parseLockPath(name ?? '');
-    return blob === undefined || !path.ok ? [] : [[path.value, blob]];
-  });
-  return new Map(entries);
-}
 
 /** Paths that are not meant as written. Any other path may be that of a new file. */
 export function pathProblems(paths: readonly LockPath[]): readonly string[] {
@@ -71,7 +60,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
+export const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
   spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1_024 * 1_024, ...options });
 
 /** Undefined if git fails. */
@@ -111,8 +100,7 @@ const stagedSince = (folder: string, ...commit: readonly string[]): readonly str
 /** The output of git. Unlike `outputOf`, it fails with the reason. */
 function git(args: readonly string[], folder?: string, input?: string): string {
   const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
-  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${startErrorText(error)}.`);
-  if (status !== 0)
-    throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
-  return stdout;
+  if (status === 0) return stdout;
+  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
+  throw new CommandError(`git could not list the staged files: ${reason}`);
 }

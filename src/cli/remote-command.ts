@@ -2,7 +2,6 @@ import { packageVersion } from '../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../client/access.ts';
 import type { CallLimits, Client, ClientOptions } from '../client/client.ts';
 import { steadyClock } from '../client/clock.ts';
-import { parsePriority } from '../client/queue.ts';
 import { ServiceError } from '../client/service-error.ts';
 import {
   type Command,
@@ -15,11 +14,9 @@ import {
   type ProgramContext,
   withExitCode,
 } from '../command/command.ts';
-import { type Flags, type FlagValues, optional, toggle, withDefault } from '../command/flags.ts';
+import { type Flags, type FlagValues, toggle } from '../command/flags.ts';
 import { awaitStop, exitCodeOf } from '../command/io.ts';
 import { type CommandOutput, printLines, printOutput, quoted } from '../command/print.ts';
-import { parseBranchName } from '../interface/branch-name.ts';
-import { parseDurationBetween } from '../interface/duration.ts';
 import { mirrorAgeText, outdatedText } from '../interface/outdated.ts';
 import type { Parsed } from '../interface/parsed.ts';
 
@@ -107,23 +104,6 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
     },
   });
 }
-
-export const branchFlag = optional(
-  'NAME',
-  'the branch that the locks are for: newer versions on other branches are reported',
-  parseBranchName,
-  'default that of the checkout',
-);
-
-export const waitFlags = {
-  wait: optional(
-    'DURATION',
-    'how long to wait for paths that others hold',
-    parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
-    'default no wait',
-  ),
-  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
-} as const;
 
 /** Short, because a person is waiting at a terminal or for a commit. */
 const requestMs = 60_000;

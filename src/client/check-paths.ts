@@ -1,12 +1,11 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import { type Comparison, latestModes, type PushLockMode, pushLockModes } from '../interface/resources.ts';
+import { type PushLockMode, pushLockModes } from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
-import { firstName, isArray, type Json, type JsonObject } from './json.ts';
+import { firstName, isArray, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
-import { ageIn, readOutdated } from './outdated.ts';
 import { expectResource } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { ifSupported } from './service-error.ts';
@@ -14,18 +13,13 @@ import { ifSupported } from './service-error.ts';
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
   readonly paths: readonly LockPath[];
-  /** The branch of a checkout, or a pushed branch. */
-  readonly branch?: string | undefined;
-  /** The git blobs of the files in a clone. */
-  readonly versions?: ReadonlyMap<LockPath, string> | undefined;
-  readonly attempts?: Request['attempts'];
 }
 
 export interface CheckedLock extends KnownLock {
   readonly branch: string | undefined;
 }
 
-interface CheckedPaths extends Comparison {
+interface CheckedPaths {
   readonly kind: 'checked';
   readonly locks: readonly CheckedLock[];
   readonly pushLocks: PushLockMode;
@@ -38,34 +32,23 @@ const maxPaths = 1_000;
 const maxPathBytes = 900_000;
 
 export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
-  async function checkSome(
-    { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
-    within: CallLimits,
-  ): Promise<CheckedPaths> {
-    const body = {
-      paths: [...paths],
-      ...(branch !== undefined && { branch }),
-      ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
-    };
-    const result = await call({ method: 'POST', target: endpoints.check(workspace), body, attempts, expect }, within);
+  async function checkSome({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> {
+    const body = { paths: [...paths] };
+    const result = await call({ method: 'POST', target: endpoints.check(workspace), body, expect }, within);
     const { response } = expectSuccess(result);
     return readChecked(objectIn(response), response.sanitizer);
   }
 
   async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> {
-    let all: CheckedPaths = { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
+    let all: CheckedPaths = { kind: 'checked', pushLocks: 'all', locks: [] };
     await inParallel(inParts([...new Set(request.paths)]), async (part) => {
       const some = await checkSome({ ...request, paths: part }, within);
-      all = {
-        ...{ ...all, ...some },
-        locks: [...all.locks, ...some.locks],
-        outdated: [...all.outdated, ...some.outdated],
-      };
+      all = { ...some, locks: [...all.locks, ...some.locks] };
     });
     return all;
   }
 
-  /** Throws a ServiceError. Changes nothing. Not every service can check many paths at once, and compare branches. */
+  /** Throws a ServiceError. Changes nothing. Not every service can check many paths at once. */
   return (request: CheckPathsRequest, within: CallLimits) => ifSupported(checkAll(request, within));
 };
 
@@ -89,18 +72,13 @@ function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
 const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
 
 function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
-  const { locks, outdated } = body;
+  const { locks } = body;
   return {
     kind: 'checked',
-    locks: entries(locks).flatMap((entry) => {
+    locks: (isArray(locks) ? locks : []).flatMap((entry) => {
       const lock = readListedLock(entry, sanitizer);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];
     }),
     pushLocks: pushLockModes.find((mode) => mode === body['push_locks']) ?? 'all',
-    latest: latestModes.find((mode) => mode === body['latest']) ?? 'off',
-    outdated: entries(outdated).flatMap((entry) => readOutdated(entry, sanitizer) ?? []),
-    ...ageIn(body),
   };
 }
-
-const entries = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);

@@ -77,12 +77,8 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
 const databaseErrors: Readonly<Record<string, string>> = {
   ERR_INVALID_URL: `DATABASE_URL is not a valid URL. ${urlForm} Percent-encode special characters in it`,
   ENOENT: 'a file or socket in the URL does not exist',
-  '28000': 'it denies access to this user',
   '28P01': 'it rejects the user or the password',
   '3D000': 'the database does not exist',
-  '42501': 'this user may not create or change tables',
-  '53300': 'it has too many connections',
-  '57014': 'it canceled a statement',
   '57P03': 'it is starting or stopping',
 };
 
