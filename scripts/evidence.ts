@@ -24,7 +24,7 @@ async function writeEvidence(folder: string): Promise<void> {
     vitest(...drills, '--maxWorkers=2'),
     vitest(histories),
     run(['bench/main.ts', 'peers', '--out', folder], {}),
-    run(['scripts/mutants.ts', '--evidence'], {}),
+    run(['scripts/mutants.ts', '--evidence', '--minutes', '120'], {}),
   ].every(Boolean);
   const results = await readResults(join(folder, 'results.json'));
   if (typeof results === 'string') throw new Error(results);
