@@ -11,7 +11,7 @@ import { type Mistake, mistakesIn } from './mistakes.ts';
 
 /**
  * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test`. A
- * mistake that no test notices survives. A failure counts only if the same test passes without the mistake:
+ * mistake that no test notices survives. A failure counts only if the test fails again alone, and passes without it:
  * `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--most N] [--report FILE] [FILE|FOLDER …]`.
  * With `--evidence`, the result is written into docs/evidence.md.
  */
@@ -82,7 +82,7 @@ interface Candidate {
 }
 
 interface Result {
-  /** Unclear: the test that failed also fails without the mistake. */
+  /** Unclear: the test that failed passes alone, or also fails without the mistake. */
   readonly verdict: 'killed' | 'survived' | 'unclear' | 'does not compile';
   readonly killer?: string;
 }
@@ -171,6 +171,8 @@ function likeness(test: string, file: string): number {
 async function tryOut({ file, mistake }: Candidate): Promise<Result> {
   const { importing, starting, isBundled } = testsNear(file);
   let killer: string | undefined;
+  let alone: readonly string[] = [];
+  let isRepeated = true;
   try {
     writeFileSync(join(copy, file), mistake.text);
     killer = await firstFailing(importing);
@@ -178,12 +180,14 @@ async function tryOut({ file, mistake }: Candidate): Promise<Result> {
       if (isBundled && (await run(['scripts/bundle.ts'], 120)) !== 0) return { verdict: 'does not compile' };
       killer = (await firstFailing(starting)) ?? (await firstFailing([...seconds.keys()]));
     }
+    if (killer !== undefined && seconds.has(killer)) alone = [killer];
+    isRepeated = alone.length === 0 || (await firstFailing(alone)) !== undefined;
   } finally {
     git('-C', copy, 'checkout', '--quiet', '--', file, 'dist');
   }
   if (killer === undefined) return { verdict: 'survived' };
-  const isClear = !seconds.has(killer) || (await firstFailing([killer])) === undefined;
-  return { verdict: isClear ? 'killed' : 'unclear', killer };
+  const isCause = isRepeated && (await firstFailing(alone)) === undefined;
+  return { verdict: isCause ? 'killed' : 'unclear', killer };
 }
 
 async function firstFailing(tests: readonly string[]): Promise<string | undefined> {
