@@ -10,8 +10,9 @@ import { withText } from './markdown.ts';
 import { type Mistake, mistakesIn } from './mistakes.ts';
 
 /**
- * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test`. A
- * mistake that no test notices survives. A failure counts only if the test fails again alone, and passes without it:
+ * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test` and
+ * `npm run test:git`. A mistake that no test notices survives. A failure counts only if the test fails again alone, and
+ * passes without the mistake:
  * `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--most N] [--report FILE] [FILE|FOLDER …]`.
  * With `--evidence`, the result is written into docs/evidence.md.
  */
@@ -93,7 +94,7 @@ function textOf({ file, mistake }: Candidate): string {
 
 function writeEvidence(): void {
   const file = 'docs/evidence.md';
-  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs \`npm test\`.`;
+  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs \`npm test\` and \`npm run test:git\`.`;
   const verdict = killed < leastKilled ? ', MISSED' : '';
   const result = `On ${new Date().toISOString().slice(0, 10)}, they noticed ${killed} of ${tried} (≥ ${leastKilled}${verdict}).`;
   writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `## Mutants\n\n${how} ${result}`));
@@ -198,9 +199,11 @@ async function firstFailing(tests: readonly string[]): Promise<string | undefine
   return results.length < tests.length ? 'it does not start, or does not end' : undefined;
 }
 
-/** How long each test of `npm test` takes. All must pass without a mistake. */
+/** How long each test of `npm test` and `npm run test:git` takes. All must pass without a mistake. */
 async function secondsOfTests(): Promise<ReadonlyMap<string, number>> {
-  const results = await vitest([], 1_800);
+  const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const ofGit = scripts['test:git']?.match(/\btest\/\S+/g) ?? [];
+  const results = [...(await vitest(['--mode', 'short'], 1_800)), ...(await vitest(ofGit, 1_800))];
   const failed = results.filter(({ status }) => status !== 'passed').map(({ name }) => name);
   if (results.length > 0 && failed.length === 0) return new Map(results.map(({ name, seconds }) => [name, seconds]));
   throw new Error(`Without a mistake, tests fail: ${failed.join(', ') || 'they do not start, or do not end'}.`);
@@ -214,7 +217,7 @@ interface JsonReport {
 async function vitest(args: readonly string[], seconds: number) {
   const file = join(folder, 'results.json');
   rmSync(file, { force: true });
-  const flags = ['--mode', 'short', '--reporter', 'json', '--outputFile', file];
+  const flags = ['--reporter', 'json', '--outputFile', file];
   await run(['node_modules/vitest/vitest.mjs', 'run', ...flags, ...args], seconds);
   if (!existsSync(file)) return [];
   // Written by Vitest.
