@@ -15,7 +15,7 @@ import { removeEndedSessions } from './sessions/sessions.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
-import { removeExchangedTokens } from './trust/rules.ts';
+import { removeExchangedTokens } from './trust/exchange.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const pollMs = 500;
