@@ -94,7 +94,7 @@ export const tables = {
     branch text not null, requested_by text not null, status text not null, estimated_objects bigint not null,
     received_objects bigint not null, received_bytes bigint not null default 0, total_bytes bigint,
     missing_objects bigint not null default 0, missing text, head text, error text, attempts integer not null,
-    created_at bigint not null, started_at bigint, finished_at bigint, lease_owner text, lease_until bigint`,
+    created_at bigint not null, started_at bigint, finished_at bigint, claimed_by text, claimed_until bigint`,
   // `active` is 0 after the receiver answered 410, and `failing_since` the first of all consecutive failed attempts.
   hooks: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
@@ -109,7 +109,7 @@ export const tables = {
   deliveries: `
     sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
     ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
-    created_at bigint not null, lease_owner text, lease_until bigint`,
+    created_at bigint not null, claimed_by text, claimed_until bigint`,
   // The workspace is empty for a request without one, and the result JSON of what the request led to.
   remembered_answers: `
     token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
