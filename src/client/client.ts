@@ -18,12 +18,12 @@ import { createServerClock, sleep, steadyClock } from './time.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
 export type { AcquiredLock, Conflict } from './acquire-lock.ts';
-export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
+export type { CheckedLock } from './check-paths.ts';
 export type { MarksStore } from './classify.ts';
 export { inParallel } from './in-parallel.ts';
 export { isSameLock, type KnownLock } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
-export { type LockFilter, type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
+export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
@@ -32,7 +32,6 @@ export type { CallLimits, LockComparison, Retry } from './request.ts';
 export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export {
-  backoff,
   type Clock,
   clockSlackMs,
   lastAttemptMs,

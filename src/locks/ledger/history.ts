@@ -119,7 +119,10 @@ export function openHistory() {
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
     if (entry.key !== undefined) return [held.get(entry.key)].filter((lock) => lock !== undefined);
-    const locks = [...held.values()].filter(({ grant }) => isAt(grant, entry));
+    const location = locationKey(entry);
+    const last = held.get(lastKeys.get(location) ?? '');
+    if (last !== undefined && isSameLock(entry, last.grant.lock)) return [last];
+    const locks = [...held.values()].filter(({ grant }) => locationKey(grant) === location);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
@@ -247,8 +250,5 @@ export function openHistory() {
 }
 
 type Location = WorkspaceRef & { readonly path: string };
-
-const isAt = (one: Location, other: Location): boolean =>
-  one.path === other.path && one.workspace === other.workspace && one.service === other.service;
 
 const locationKey = ({ service, workspace, path }: Location): string => JSON.stringify([service, workspace, path]);
