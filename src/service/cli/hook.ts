@@ -3,7 +3,8 @@ import { required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { redactedUrl } from '../webhooks/deliver.ts';
 import { listHooks, removeHook } from '../webhooks/hooks.ts';
-import { defineStorageCommand, idOf, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { idOf } from './token.ts';
 
 const hookList = defineStorageCommand({
   name: 'hook list',

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import {
   type Command,
@@ -12,13 +11,11 @@ import {
 import { type Flags, type FlagValues, required, textOf, withDefault } from '../../command/flags.ts';
 import { type CommandOutput, printLines, printOutput, quoted } from '../../command/print.ts';
 import { didYouMean } from '../../interface/one-of.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Actor } from '../audit/audit.ts';
-import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
+import { databaseExists, openStorage, printMigration } from './open-storage.ts';
 
 export const dataFolder = './workspace-data';
 
@@ -58,7 +55,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       const { io, environment } = context;
       // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = context.flags as FlagValues<typeof commonFlags>;
-      const exists = databaseUrl(environment) !== null || existsSync(databaseFile(data));
+      const exists = databaseExists(data, environment);
       if (!exists && !createsDatabase) throw noDataIn(data);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
@@ -75,14 +72,6 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
 }
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
-
-/** Users confuse the secret of a token with its id, so the error does not quote the value. */
-export const idOf =
-  (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
-  (text: string): Parsed<string> =>
-    new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
-      ? accepted(text)
-      : refused(`It must be an id such as ${kind}_0b7c…, as listed by "${listedBy}".`);
 
 export async function requireWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
   const { unknown, known } = await unknownWorkspaces(read, ids);

@@ -3,12 +3,13 @@ import { list, optional, required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Field } from '../contract/field.ts';
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { defineStorageCommand, idOf, operatorActor, requireWorkspaces } from './storage-command.ts';
+import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
 
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
@@ -21,6 +22,14 @@ export const permissionFlags = {
 
 const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>) =>
   optional(placeholder, hint, parse, otherwise);
+
+/** Users confuse the secret of a token with its id, so the error does not quote the value. */
+export const idOf =
+  (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
+  (text: string): Parsed<string> =>
+    new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
+      ? accepted(text)
+      : refused(`It must be an id such as ${kind}_0b7c…, as listed by "${listedBy}".`);
 
 const tokenCreate = defineStorageCommand({
   name: 'token create',

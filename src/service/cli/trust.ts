@@ -2,11 +2,10 @@ import { CommandError } from '../../command/command.ts';
 import { repeated, required, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { scopes } from '../contract/scopes.ts';
-import { githubIssuer } from '../trust/github-issuer.ts';
-import { newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
+import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
-import { defineStorageCommand, idOf, operatorActor } from './storage-command.ts';
-import { permissionFlags, permissionsText, scopeLine, shown } from './token.ts';
+import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { idOf, permissionFlags, permissionsText, scopeLine, shown } from './token.ts';
 
 const ruleFlags = {
   owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),

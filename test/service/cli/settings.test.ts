@@ -5,7 +5,7 @@ import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import { originAt, parseByteCount, parsePublicUrl, parseRateLimit } from '../../../src/service/cli/settings.ts';
-import { idOf } from '../../../src/service/cli/storage-command.ts';
+import { idOf } from '../../../src/service/cli/token.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
