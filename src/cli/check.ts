@@ -1,11 +1,11 @@
 import { listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { pluralize } from '../interface/format.ts';
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { heldText } from '../locks/messages.ts';
-import { stagedLockableFiles } from './checkout.ts';
-import type { RemoteService } from './remote-command.ts';
+import { stagedLockablePaths } from './checkout.ts';
+import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
@@ -32,11 +32,7 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
 
 /** Only the refused files, as expected of a git hook. Errors keep people from committing. */
 export async function checkStaged(connect: () => Promise<RemoteService>) {
-  // Requiring a lock on another name would make the file impossible to commit.
-  const paths = stagedLockableFiles().flatMap((name) => {
-    const path = parseLockPath(name);
-    return path.ok ? [path.value] : [];
-  });
+  const paths = stagedLockablePaths();
   try {
     const checked = paths.length === 0 ? [] : await checkLocks(await connect(), paths);
     return { ...documentOf(checked), lines: checked.filter(isRefused).map(checkText) };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CommandError } from '../command/command.ts';
 import { startErrorText } from '../command/system-errors.ts';
 import { closestNames } from '../interface/closest-name.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
 export const headBranch = (): string | undefined =>
@@ -70,7 +70,7 @@ export function outputOf(...args: readonly string[]): string | undefined {
 }
 
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
-export function stagedLockableFiles(): readonly string[] {
+export function stagedLockablePaths(): readonly LockPath[] {
   const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
   const names = withoutMerged(stagedSince(folder), folder);
   if (names.length === 0) return [];
@@ -80,7 +80,12 @@ export function stagedLockableFiles(): readonly string[] {
     names.map((name) => `${name}\0`).join(''),
   ).split('\0');
   // Three fields per file: name, attribute, value.
-  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+  const lockable = names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+  // Requiring a lock on another name would make the file impossible to commit.
+  return lockable.flatMap((name) => {
+    const path = parseLockPath(name);
+    return path.ok ? [path.value] : [];
+  });
 }
 
 /** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */

@@ -7,7 +7,8 @@ import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
 import { parseTtl } from '../interface/ttl.ts';
 import { runFlags, takeFlags } from './acquire-flags.ts';
-import { allowHttpFlag, connectTo, defineRemoteCommand, variables } from './remote-command.ts';
+import { connectTo, variables } from './connect.ts';
+import { allowHttpFlag, defineRemoteCommand } from './remote-command.ts';
 
 /**
  * The `lock` commands. Most of their work is loaded when they run: people, jobs and pushes wait for them, and loading

@@ -10,7 +10,7 @@ import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
 import { headBranch, outputOf, runGit } from './checkout.ts';
-import type { RemoteService } from './remote-command.ts';
+import type { RemoteService } from './connect.ts';
 
 interface ReceiveRequest {
   /** The stdin of a `pre-receive` hook. */

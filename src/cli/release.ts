@@ -1,7 +1,7 @@
 import { inParallel, listOnPaths, lookupIn } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
-import type { RemoteService } from './remote-command.ts';
+import type { RemoteService } from './connect.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];

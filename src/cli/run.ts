@@ -14,7 +14,7 @@ import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
-import type { RemoteService, RequestTerms } from './remote-command.ts';
+import type { RemoteService, RequestTerms } from './connect.ts';
 import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
 
 interface RunRequest extends RunFlags {

@@ -9,7 +9,7 @@ import { rollBackMs } from '../locks/rollback.ts';
 import type { TakeFlags } from './acquire-flags.ts';
 import { checkLocks } from './check.ts';
 import { headBranch, pathProblems } from './checkout.ts';
-import type { RemoteService } from './remote-command.ts';
+import type { RemoteService } from './connect.ts';
 import { createCommandSession, notAcquiredText } from './session.ts';
 
 type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
