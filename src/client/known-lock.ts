@@ -159,12 +159,10 @@ export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Out
   const path = firstName(outdated, ['path']);
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;
-  const behind = Number(outdated['behind']);
   return {
     ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
     at: timestampIn(outdated['at']) ?? '',
     ...(outdated['deleted'] === true && { deleted: true }),
-    ...(Number.isSafeInteger(behind) && behind > 0 && { behind }),
   };
 }
 
