@@ -84,7 +84,9 @@ export async function forEachPiece(
       }
     }
     incoming.on('data', read).once('end', resolve);
-    incoming.once('close', () => reject(cutOff()));
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(cutOff());
+    });
   });
 }
 
