@@ -11,8 +11,8 @@ import { readOptionalJson } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
-import { findCommittedLockById, type StoredLock, toLock } from '../locks/find.ts';
-import type { ActiveLock, LockPosition } from '../locks/list.ts';
+import { type LockRow, toLock } from '../locks/find.ts';
+import { type ActiveLock, locksWithIds } from '../locks/list.ts';
 import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
@@ -79,7 +79,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
-        const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
+        const isWanted = lock !== undefined && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
       const { locks, next } = await routes.locks.list({ workspace, path, limit, after });
@@ -104,9 +104,9 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
 }
 
 /** Converts stored rows to locks in the format of Git LFS. */
-const lfsLocks = (locks: readonly ActiveLock[]) => locks.map((row) => lfsLock(toLock(row)));
+const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
 
-const nextCursor = (next: LockPosition | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
 function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   const { storage, locks } = routes;
@@ -157,5 +157,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
-  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
+async function findById(storage: Storage, workspace: string, id: string): Promise<LockRow | undefined> {
+  const [found] = looksLikeLockId(id) ? await locksWithIds(storage, workspace, [id]) : [];
+  return found;
+}

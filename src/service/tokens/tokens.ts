@@ -158,7 +158,7 @@ const bearerOf = (row: Row): Bearer => ({
 });
 
 /**
- * The permissions of a token, or of the tokens of a trust rule. Only createToken(), createExchangedToken() and
+ * The permissions of a token, or of the tokens of a trust rule. Only createToken(), issue() in exchange.ts and
  * addTrustRule() write these columns.
  */
 export const permissionsOf = ({
