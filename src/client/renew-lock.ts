@@ -1,6 +1,14 @@
 import { formatDuration } from '../interface/duration.ts';
-import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire-lock.ts';
-import { holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
+import type { AcquireLockRequest } from './acquire-lock.ts';
+import {
+  type AcquiredLock,
+  grantedLockIn,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
 import { lookUpOnce } from './lists.ts';
 import { expectResource } from './refusal.ts';
 import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
@@ -25,7 +33,7 @@ export type RenewLockResult =
 export function createRenewLock(context: ClientContext) {
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
     // The lock is renewed at the earliest when the request was sent.
-    const lock = grantedIn(answered, request, () => answered.sentAt);
+    const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
