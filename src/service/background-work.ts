@@ -12,6 +12,7 @@ import type { ServiceParts } from './parts.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
+import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
@@ -60,15 +61,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     // It reads the folder of each object.
     every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
-    every(cleanupEveryMs, async () => {
-      metrics.droppedResponses.inc(await removeOldResults(storage));
-      await removeOldLeases(storage);
-      await removeOldSyncs(storage, parts);
-      await removeOldLockHistory(storage, parts);
-      await removeOldAudit(storage, parts);
-      await removeEndedSessions(storage);
-      await removeExchangedTokens(storage);
-    }),
+    every(cleanupEveryMs, () => removeOldData(parts)),
   ];
 
   return {
@@ -77,6 +70,23 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
       await lastUse.write().catch(onError);
     },
   };
+}
+
+/** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
+export async function removeOldData(
+  parts: Retention & Pick<ServiceParts, 'storage' | 'onError' | 'metrics'>,
+): Promise<void> {
+  const { storage, metrics, onError } = parts;
+  const removals = [
+    async () => metrics.droppedResponses.inc(await removeOldResults(storage)),
+    () => removeOldLeases(storage),
+    () => removeOldSyncs(storage, parts),
+    () => removeOldLockHistory(storage, parts),
+    () => removeOldAudit(storage, parts),
+    () => removeEndedSessions(storage),
+    () => removeExchangedTokens(storage),
+  ];
+  for (const remove of removals) await remove().catch(onError);
 }
 
 /** As documented for `workspace_tokens_expiring`. */

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { chargeNow, makeFree, requireFreeDisk } from '../access/access.ts';
+import { admitToken, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
-import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
+import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
 import type { LeaseRequest } from '../locks/lease-store.ts';
@@ -74,7 +74,6 @@ function addPutRoute(api: Api, parts: ApiParts): void {
       201: jsonResponse('Acquired.', leaseSchema),
       202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema),
     },
-    refusals: [409, 410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const bearer = bearerOf(c);
@@ -106,7 +105,6 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     params: leaseParameter,
     responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
-    refusals: [422],
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
@@ -138,7 +136,6 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
     params: leaseParameter,
     body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
-    refusals: [410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const renewal = await locks.leases.renew({ workspace: workspace.id, id }, bearerOf(c), milliseconds(body.ttl));
@@ -166,37 +163,35 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease of the same owner that holds locks is never refused with 429 and does not count.',
+      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease that was requested before is never refused with 429, and does not count.',
     method: 'delete',
     path,
     access: 'locks:write',
-    charge: 'unless-free',
+    charge: 'never',
     params: leaseParameter,
     responses: {
       200: jsonResponse('Ended.', endSchema),
       204: { description: 'It was never requested, and will never acquire anything.' },
     },
-    refusals: [422],
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
-      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearerOf(c), () => chargeNow(c, parts));
+      const bearer = bearerOf(c);
+      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearer, () =>
+        admitToken(c, parts, bearer),
+      );
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);
         case 'another-owner':
           throw anotherOwner(id);
         case 'released':
-          makeFree(c);
-          return endResponse(ending.end);
         case 'released-before':
         case 'left':
-          return endResponse(ending.end);
+          return jsonApiResponse(200, ending.end satisfies Resource<typeof endSchema>);
       }
     },
   });
 }
-
-const endResponse = (end: Resource<typeof endSchema>): ApiResponse => jsonApiResponse(200, end);
 
 function leaseIdOf(c: Context<Environment>): string {
   const id = c.req.param('lease') ?? '';
@@ -209,7 +204,7 @@ type LeaseBody = z.infer<typeof leaseRequestSchema>;
 /** A hash of the content that a repeated request must have, too. */
 const fingerprintOf = ({ paths, pool, where = {}, count, type, ttl, note }: LeaseBody): string => {
   const content = [paths?.toSorted(), pool, Object.entries(where).toSorted(), count, type, milliseconds(ttl), note];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return hash('sha256', JSON.stringify(content));
 };
 
 function readPathsOf(workspace: string, { paths, pool, where = {} }: LeaseBody): LeaseRequest['readPaths'] {

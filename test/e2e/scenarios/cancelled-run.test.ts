@@ -6,7 +6,7 @@ import { json } from '../../support/other-servers/responses.ts';
 import { preload } from '../../support/preload.ts';
 import { type Job, type StepOptions, someToken } from '../../support/runner/job.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -137,9 +137,7 @@ test('a step that loses its lock before the first renewal warns and cancels the 
 });
 
 test('a step that cannot cancel its run fails before any request', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   const unrenewed = await job.run(locking(hero, { ...cancelling, renew: 'false' }));
   expect(unrenewed.annotations).toMatchObject([
     {
