@@ -171,4 +171,4 @@ export function rollBackText({ releases }: RollbackResult, pathCount: number): s
 }
 
 const remainingIn = (releases: RollbackResult['releases']): number =>
-  releases.filter(({ result }) => ['ambiguous', 'unanswered', 'failed'].includes(result.kind)).length;
+  releases.filter(({ result }) => ['ambiguous', 'failed'].includes(result.kind)).length;

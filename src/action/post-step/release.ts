@@ -100,7 +100,6 @@ async function releaseLock(
     case 'ambiguous':
       if (grantedAgain) return lostResult(candidate, undefined, candidates);
       return { kind: 'left-alone', grant, why: 'no-proof' };
-    case 'unanswered':
     case 'failed':
       if (loss !== undefined) return { ...candidate, kind: 'lost', holder: undefined };
       return { kind: 'failed', grant, reason: released.error.message };

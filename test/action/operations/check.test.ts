@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkLock, failuresOf, type LockToCheck, outputsOf } from '../../../src/action/operations/check.ts';
 import type { KnownLock } from '../../../src/client/client.ts';
-import type { LookupResult } from '../../../src/client/lookup.ts';
+import type { LookupResult } from '../../../src/client/lists.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
 import { asItIs, at, end, errorOf, iso, knownLock, start } from '../../locks/samples.ts';
 

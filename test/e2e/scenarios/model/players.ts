@@ -78,7 +78,7 @@ export async function identifyJobs(service: Pick<RunningService, 'storage'>, iss
     endTokens: () =>
       service.storage.commit('global', async (db) => {
         const ended = { expires_at: Date.now() - 1_000 };
-        await db.updateTable('tokens').set(ended).where('trust_rules', 'like', `%"${id}"%`).execute();
+        await db.updateTable('tokens').set(ended).where('trust_rule', '=', id).execute();
       }),
   };
 }
