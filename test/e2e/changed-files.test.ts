@@ -53,7 +53,7 @@ async function guard(
   return { api, job, run: (given = {}, env = {}) => job.run({ with: { ...always, ...given }, env }) };
 }
 
-const ofPull = (...files: readonly GitHubFile[]): GitHubApiOptions => ({ pulls: { 7: { files } } });
+const ofPull = (...files: readonly GitHubFile[]): GitHubApiOptions => ({ pulls: { 7: files } });
 
 const pathsIn = (result: StepResult): readonly string[] =>
   JSON.parse(result.outputs['locks'] ?? '[]').map(({ path }: { readonly path: string }) => path);
