@@ -41,7 +41,7 @@ export const jobs: Benchmark = {
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
     const refusals = sumOf(ended.map((job) => job.refusals));
     return [
-      figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
+      figure(`${what}: the slowest job`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
         shown: true,
       }),

@@ -160,7 +160,7 @@ export const peers: Benchmark = {
     const pairs = comparisons.flatMap(({ clients }) => clients).flatMap(({ ours, theirs }) => [ours, theirs]);
     const present = [alone, bare, ...pairs].filter((each) => each !== undefined);
     await measurePairs(bench, bench.quick ? small : full, present);
-    const what = 'one client: processor time of a lock and its release relative to node:http and node:sqlite alone';
+    const what = 'one lock: processor time relative to node:http and node:sqlite alone';
     const limit = atMost(3, 'design §6');
     return [
       ratioFigure(what, alone.processorMs, bare.processorMs, { limit, shown: true }),

@@ -48,11 +48,11 @@ export const renewal: Benchmark = {
       ...used.flatMap(({ what, sent, peakBytes }) => [
         figure(`${what}, ttl ${ttl}: requests a minute`, '', (sent.length / workMs) * 60_000),
         figure(`${what}: peak memory of the process`, 'MiB', peakBytes / 2 ** 20, {
-          limit: atMost(80, 'a runner can spare this much'),
+          limit: atMost(60, 'design §6'),
         }),
       ]),
       figure(`${last?.what}: longest time between two renewals`, 's', longestGapMs(last?.sent ?? []) / 1_000, {
-        limit: atMost(ttlSeconds / 2, 'half of the `ttl`, which leaves time to retry after errors'),
+        limit: atMost(ttlSeconds / 3 + 1, 'design §6'),
       }),
     ];
   },

@@ -12,7 +12,7 @@ export function numberText(value: number): string {
 
 export const withUnit = (value: number, unit: string): string => `${numberText(value)} ${unit}`.trim();
 
-export const limitText = ({ kind, value }: Limit, unit: string): string => `${kind} ${withUnit(value, unit)}`;
+const limitText = ({ kind, value }: Limit, unit: string): string => `${kind} ${withUnit(value, unit)}`;
 
 const isNumber = (column: number): boolean => column === 1;
 
@@ -67,17 +67,23 @@ export function terminalText(results: Results): string {
   return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
+const signs = { 'at least': '≥', 'at most': '≤', exactly: '=' } as const;
+
+/** A figure's limit, for a table where it stands behind the value. */
+export function limitNote(figure: Figure): string {
+  if (figure.limit === undefined) return '';
+  const missed = verdictOn(figure) === 'MISSED' ? ', MISSED' : '';
+  return ` (${signs[figure.limit.kind]} ${numberText(figure.limit.value)}${missed})`;
+}
+
 /** The figures for docs/scaling.md: those marked as shown, each missed limit, and the number of other limits. */
 export function figuresMarkdown(results: Results): string {
   const isShown = (each: Figure): boolean => each.shown === true || verdictOn(each) === 'MISSED';
-  const rowFor = (figure: Figure): Row => {
-    const [name = '', value = '', limit = '', verdict = ''] = rowOf(figure);
-    return [name, value, verdict === 'kept' || verdict === '' ? limit : `${limit}, ${verdict}`];
-  };
+  const rowFor = (figure: Figure): Row => [figure.name, withUnit(figure.value, figure.unit) + limitNote(figure)];
   const figures = results.benchmarks.flatMap(figuresOf);
   const rows = figures.filter(isShown).map(rowFor);
   const kept = figures.filter((each) => !isShown(each) && each.limit !== undefined).length;
   const notes = [`${kept} more limits were kept.`, ...leftOutIn(results)];
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
-  return `${plain(measured.join(' '))}\n\n${[markdownTable(head.slice(0, 3), rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
+  return `${plain(measured.join(' '))}\n\n${[markdownTable(['', 'Measured, and its limit'], rows, isNumber), ...notes.map(plain)].join('\n\n')}`;
 }

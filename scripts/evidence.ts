@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verdictOn } from '../bench/benchmark.ts';
 import { figuresOf, loadNow, type Results, readResults, thisMachine } from '../bench/results.ts';
-import { machineText, numberText } from '../bench/table.ts';
+import { limitNote, machineText, numberText } from '../bench/table.ts';
 import { keeps, type Limit, type Measured } from '../test/support/measured.ts';
 import { markdownTable, plain, type Row, withText } from './markdown.ts';
 
@@ -24,7 +23,7 @@ async function writeEvidence(folder: string): Promise<void> {
     vitest(...drills, '--maxWorkers=2'),
     vitest(histories),
     run(['bench/main.ts', 'peers', '--out', folder], {}),
-    run(['scripts/mutants.ts', '--evidence'], {}),
+    run(['scripts/mutants.ts', '--evidence', '--minutes', '120'], {}),
   ].every(Boolean);
   const results = await readResults(join(folder, 'results.json'));
   if (typeof results === 'string') throw new Error(results);
@@ -100,8 +99,7 @@ function peersText(results: Results): string {
     const [first, ...more] = all;
     const cells = [first, ...more].map((each) => {
       if (each?.limit === undefined) return numberText(each?.value ?? Number.NaN);
-      const missed = verdictOn(each) === 'MISSED' ? ', MISSED' : '';
-      return `${numberText(each.value)} × (≥ ${numberText(each.limit.value)}${missed})`;
+      return `${numberText(each.value)} ×${limitNote(each)}`;
     });
     return [first?.server ?? '', first?.clients ?? '', ...cells, ...(all.length < 4 ? [''] : [])];
   });

@@ -10,8 +10,10 @@ import { withText } from './markdown.ts';
 import { type Mistake, mistakesIn } from './mistakes.ts';
 
 /**
- * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests. A mistake that no test notices
- * survives: `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--report FILE] [FILE|FOLDER …]`.
+ * Makes mistakes in the code of the last commit, one at a time, and runs the nearest tests, then all of `npm test` and
+ * `npm run test:git`. A mistake that no test notices survives. A failure counts only if the test fails again alone, and
+ * passes without the mistake:
+ * `npm run mutants -- [--since REVISION] [--seed N] [--minutes N] [--most N] [--report FILE] [FILE|FOLDER …]`.
  * With `--evidence`, the result is written into docs/evidence.md.
  */
 
@@ -20,6 +22,7 @@ const { values: given, positionals: places } = parseArgs({
     since: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '15' },
+    most: { type: 'string', default: '150' },
     report: { type: 'string' },
     evidence: { type: 'boolean', default: false },
   },
@@ -27,15 +30,13 @@ const { values: given, positionals: places } = parseArgs({
 });
 
 const mostSurvivors = 0.09;
-/** The nearest of the tests that import the file, and as many of those that start a program made of it. */
-const mostTests = 48;
-const testsAtOnce = 16;
-/** Slower ones of those at once are left out. */
-const secondsAtOnce = 20;
+/** Of the nearest tests, those run first that take this long together. */
+const nearSeconds = 20;
+const bundled = 'test/support/runner/action-file.ts';
 
 /** Tests that import these start a program whose sources are those. */
 const programs: Readonly<Record<string, readonly string[]>> = {
-  'test/support/runner/action-file.ts': ['src/action/main.ts', 'src/action/post.ts', 'src/action/renew.ts'],
+  [bundled]: ['src/action/main.ts', 'src/action/post.ts', 'src/action/renew.ts'],
   'test/support/service-process.ts': ['src/main.ts'],
 };
 
@@ -51,21 +52,20 @@ process.once('exit', () => {
 git('clone', '--quiet', '--shared', '.', copy);
 symlinkSync(realpathSync('node_modules'), join(copy, 'node_modules'));
 const importers = readImporters();
-const doesNotCompile = 'it does not compile';
-/** In seconds. Tests that fail without a mistake, or that `npm test` leaves out, are not used. */
-const durations = new Map<string, number | undefined>();
+const seconds = await secondsOfTests();
 const until = Date.now() + Number(given.minutes) * 60_000;
 const survivors: string[] = [];
 let tried = 0;
 
-for (const { file, mistake } of inRandomOrder(sources().flatMap(candidatesIn))) {
-  if (Date.now() > until) break;
-  const killer = await killerOf(file, mistake);
-  if (killer === doesNotCompile) continue;
-  const text = `${file}:${mistake.line}  ${mistake.before} → ${mistake.after}`;
-  tried += 1;
-  if (killer === undefined) survivors.push(text);
-  process.stdout.write(`${killer === undefined ? 'SURVIVED' : 'killed  '} ${text}  ${killer ?? ''}\n`);
+const queue = [...inRandomOrder(sources().flatMap(candidatesIn))];
+for (const candidate of queue) {
+  if (Date.now() > until || tried >= Number(given.most)) break;
+  const { verdict, killer = '' } = await tryOut(candidate);
+  const text = textOf(candidate);
+  process.stdout.write(`${verdict.padEnd(16)} ${text}  ${killer}\n`);
+  if (verdict === 'unclear') queue.push(candidate);
+  if (verdict === 'survived') survivors.push(text);
+  if (verdict === 'survived' || verdict === 'killed') tried += 1;
 }
 
 const killed = tried - survivors.length;
@@ -82,9 +82,19 @@ interface Candidate {
   readonly mistake: Mistake;
 }
 
+interface Result {
+  /** Unclear: the test that failed passes alone, or also fails without the mistake. */
+  readonly verdict: 'killed' | 'survived' | 'unclear' | 'does not compile';
+  readonly killer?: string;
+}
+
+function textOf({ file, mistake }: Candidate): string {
+  return `${file}:${mistake.line}  ${mistake.before} → ${mistake.after}`;
+}
+
 function writeEvidence(): void {
   const file = 'docs/evidence.md';
-  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs the nearest tests.`;
+  const how = `\`npm run mutants\` makes random mistakes in src/, one at a time, and runs \`npm test\` and \`npm run test:git\`.`;
   const verdict = killed < leastKilled ? ', MISSED' : '';
   const result = `On ${new Date().toISOString().slice(0, 10)}, they noticed ${killed} of ${tried} (≥ ${leastKilled}${verdict}).`;
   writeFileSync(file, withText(readFileSync(file, 'utf8'), 'mutants', `## Mutants\n\n${how} ${result}`));
@@ -132,15 +142,25 @@ function readImporters(): ReadonlyMap<string, readonly string[]> {
 }
 
 /** The tests that can notice a mistake in the file, nearest first: those that import it, and those that start it. */
-function testsNear(file: string): readonly (readonly string[])[] {
-  const reach = (isStarter: (importer: string) => boolean): readonly string[] => {
+function testsNear(file: string) {
+  const reach = (isStarter: (importer: string) => boolean): ReadonlySet<string> => {
     const seen = new Set([file]);
     for (const each of seen) for (const one of importers.get(each) ?? []) if (!isStarter(one)) seen.add(one);
-    const tests = [...seen].filter((each) => each.endsWith('.test.ts'));
-    return tests.toSorted((one, other) => likeness(other, file) - likeness(one, file));
+    return seen;
   };
+  const nearest = (seen: ReadonlySet<string>): readonly string[] =>
+    [...seen]
+      .filter((each) => seconds.has(each))
+      .toSorted((one, other) => likeness(other, file) - likeness(one, file))
+      .filter((_, index, all) => sum(all.slice(0, index + 1)) <= nearSeconds);
   const importing = reach((importer) => importer in programs);
-  return [importing, reach(() => false).filter((test) => !importing.includes(test))];
+  const starting = reach(() => false);
+  const isStarted = [...starting].filter((each) => !importing.has(each));
+  return { importing: nearest(importing), starting: nearest(new Set(isStarted)), isBundled: starting.has(bundled) };
+}
+
+function sum(tests: readonly string[]): number {
+  return tests.reduce((total, test) => total + (seconds.get(test) ?? 0), 0);
 }
 
 /** How much the names say that a test is about a file; among equals, the nearest goes first. */
@@ -149,48 +169,44 @@ function likeness(test: string, file: string): number {
   return Number(isNamed) + Number(dirname(test) === dirname(file).replace(/^src/, 'test'));
 }
 
-/** What notices the mistake first. */
-async function killerOf(file: string, { text }: Mistake): Promise<string | undefined> {
-  const original = readFileSync(join(copy, file), 'utf8');
-  for (const [isStarted, candidates] of testsNear(file).entries()) {
-    for (let from = 0; from < Math.min(candidates.length, mostTests); from += testsAtOnce) {
-      const tests = await affordable(candidates.slice(from, from + testsAtOnce));
-      writeFileSync(join(copy, file), text);
-      try {
-        if (isStarted && (await run(['scripts/bundle.ts'], 120)) !== 0) return doesNotCompile;
-        const killer = await firstFailing(tests);
-        if (killer !== undefined) return killer;
-      } finally {
-        writeFileSync(join(copy, file), original);
-      }
+async function tryOut({ file, mistake }: Candidate): Promise<Result> {
+  const { importing, starting, isBundled } = testsNear(file);
+  let killer: string | undefined;
+  let alone: readonly string[] = [];
+  let isRepeated = true;
+  try {
+    writeFileSync(join(copy, file), mistake.text);
+    killer = await firstFailing(importing);
+    if (killer === undefined) {
+      if (isBundled && (await run(['scripts/bundle.ts'], 120)) !== 0) return { verdict: 'does not compile' };
+      killer = (await firstFailing(starting)) ?? (await firstFailing([...seconds.keys()]));
     }
+    if (killer !== undefined && seconds.has(killer)) alone = [killer];
+    isRepeated = alone.length === 0 || (await firstFailing(alone)) !== undefined;
+  } finally {
+    git('-C', copy, 'checkout', '--quiet', '--', file, 'dist');
   }
-  return undefined;
+  if (killer === undefined) return { verdict: 'survived' };
+  const isCause = isRepeated && (await firstFailing(alone)) === undefined;
+  return { verdict: isCause ? 'killed' : 'unclear', killer };
 }
 
 async function firstFailing(tests: readonly string[]): Promise<string | undefined> {
   if (tests.length === 0) return undefined;
-  const results = await vitest([...tests, '--bail', '1'], 60 + 3 * secondsOf(tests));
+  const results = await vitest([...tests, '--bail', '1'], 60 + 3 * sum(tests));
   const failed = results.find(({ status }) => status !== 'passed');
   if (failed !== undefined) return failed.name;
   return results.length < tests.length ? 'it does not start, or does not end' : undefined;
 }
 
-function secondsOf(tests: readonly string[]): number {
-  return tests.reduce((sum, test) => sum + (durations.get(test) ?? 0), 0);
-}
-
-async function affordable(candidates: readonly string[]): Promise<readonly string[]> {
-  const unknown = candidates.filter((test) => !durations.has(test));
-  const results = unknown.length === 0 ? [] : await vitest(unknown, 600);
-  for (const test of unknown)
-    durations.set(test, results.find(({ name, status }) => name === test && status === 'passed')?.seconds);
-  const chosen: string[] = [];
-  for (const test of candidates) {
-    const seconds = durations.get(test);
-    if (seconds !== undefined && secondsOf(chosen) + seconds <= secondsAtOnce) chosen.push(test);
-  }
-  return chosen;
+/** How long each test of `npm test` and `npm run test:git` takes. All must pass without a mistake. */
+async function secondsOfTests(): Promise<ReadonlyMap<string, number>> {
+  const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const ofGit = scripts['test:git']?.match(/\btest\/\S+/g) ?? [];
+  const results = [...(await vitest(['--mode', 'short'], 1_800)), ...(await vitest(ofGit, 1_800))];
+  const failed = results.filter(({ status }) => status !== 'passed').map(({ name }) => name);
+  if (results.length > 0 && failed.length === 0) return new Map(results.map(({ name, seconds }) => [name, seconds]));
+  throw new Error(`Without a mistake, tests fail: ${failed.join(', ') || 'they do not start, or do not end'}.`);
 }
 
 interface JsonReport {
@@ -201,7 +217,7 @@ interface JsonReport {
 async function vitest(args: readonly string[], seconds: number) {
   const file = join(folder, 'results.json');
   rmSync(file, { force: true });
-  const flags = ['--mode', 'short', '--maxWorkers', '2', '--reporter', 'json', '--outputFile', file];
+  const flags = ['--reporter', 'json', '--outputFile', file];
   await run(['node_modules/vitest/vitest.mjs', 'run', ...flags, ...args], seconds);
   if (!existsSync(file)) return [];
   // Written by Vitest.

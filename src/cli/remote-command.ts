@@ -1,9 +1,9 @@
 import { packageVersion } from '../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../client/access.ts';
 import type { CallLimits, Client, ClientOptions } from '../client/client.ts';
-import { steadyClock } from '../client/clock.ts';
 import { parsePriority } from '../client/queue.ts';
 import { ServiceError } from '../client/service-error.ts';
+import { steadyClock } from '../client/time.ts';
 import {
   type Command,
   type CommandContext,

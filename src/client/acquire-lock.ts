@@ -1,18 +1,16 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { QueuePosition } from '../interface/problem.ts';
-import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { clockSlackMs } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
-import { lookUpOnce } from './lookup.ts';
-import { ageIn, readOutdated } from './outdated.ts';
+import { ageIn, etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock, readOutdated } from './known-lock.ts';
+import { lookUpOnce } from './lists.ts';
 import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
-import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
+import type { AnsweredCall, CallLimits, ClientContext, LockComparison } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
+import { clockSlackMs } from './time.ts';
 
 export interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
@@ -65,17 +63,7 @@ type AcquireLockResult =
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** The version of a file that a granted lock lacks. */
-export interface LockComparison extends Pick<Comparison, 'as_of'> {
-  readonly outdated: Outdated | undefined;
-}
-
-export interface AcquireContext extends ClientContext {
-  readonly branch?: string | undefined;
-  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
-}
-
-export const createAcquireLock = (context: AcquireContext) => {
+export const createAcquireLock = (context: ClientContext) => {
   const { call, endpoints, serverNow, branch, onCompared } = context;
 
   function held(

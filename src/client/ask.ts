@@ -1,6 +1,4 @@
-import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
@@ -14,8 +12,6 @@ interface AskRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly note: string | undefined;
-  /** Undefined for that of an earlier request, or the default of the workspace. */
-  readonly ttl: Ttl | undefined;
 }
 
 type QueuedEntry = Readonly<ReturnType<typeof toQueuedEntry>>;
@@ -23,13 +19,13 @@ type QueuedEntry = Readonly<ReturnType<typeof toQueuedEntry>>;
 /** All throw a ServiceError. */
 export const createQueueOperations = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. */
-  async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
+  async askForLock({ workspace, path, note }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
     const result = await context.call(
       {
         method: 'POST',
         target: context.endpoints.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
-        body: { path, ...(note !== undefined && { note }), ...(ttl !== undefined && { ttl: formatDuration(ttl) }) },
+        body: { path, ...(note !== undefined && { note }) },
         expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
       },
       within,

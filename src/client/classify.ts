@@ -1,10 +1,10 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
-import { etagOf, lockIn, namesHolder } from './known-lock.ts';
-import { isOwnProblem, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
+import { etagOf, lockIn } from './known-lock.ts';
+import { isOwnProblem, isUnknownRoute, type RefusalContext, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import { expectsHttps, type RequestFailure } from './service-error.ts';
+import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
   /** A response that another attempt would not change. */
@@ -25,14 +25,13 @@ export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 interface ResponseContext extends RefusalContext {
   readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional' | 'hasFallback'>;
-  readonly keyMayHaveArrived: boolean;
   readonly marks: Marks;
 }
 
 /** Whether a response is final, or whether to try again: for all operations. */
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
   const { status } = response;
-  const { request, keyMayHaveArrived, marks } = context;
+  const { request, marks } = context;
   if (isSuccess(response)) {
     const failure = request.expect?.(response);
     if (failure === undefined) return { kind: 'answered', response };
@@ -42,17 +41,16 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
       ? { kind: 'answered', response }
       : { ...unrecognized(response, failure), retry: undefined };
   }
-  if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
+  if (request.isOptional && isUnknownRoute(response) && !marks.areShown()) return { kind: 'answered', response };
   if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
-  const stillRunning = isStillRunning(response, keyMayHaveArrived);
+  const stillRunning = isStillRunning(response);
   if (!stillRunning && !isTransientStatus(status)) {
-    const refusal = refusalOf(response, context);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
-    if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
-    return unrecognized(response, { ...refusal, isRecognized: false });
+    if (isFinal) return { kind: 'answered', response };
+    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
   const failure = refusalOf(response, context);
-  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+  const { retryAfterMs } = failure;
   return {
     kind: 'failed',
     failure,
@@ -69,7 +67,7 @@ export interface MarksStore {
   write(): void;
 }
 
-export type Marks = Pick<ReturnType<typeof createMarks>, 'isUnknownRoute' | 'isFromService'>;
+export type Marks = Pick<ReturnType<typeof createMarks>, 'areShown' | 'isFromService'>;
 
 /**
  * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
@@ -92,9 +90,7 @@ export function createMarks(store: MarksStore | undefined) {
       shown = true;
       store?.write();
     },
-    /** Whether the server that answers knows only the interface, and not this route. */
-    isUnknownRoute: (response: ClientResponse): boolean =>
-      [404, 405, 501].includes(response.status) && !isOwnProblem(response) && !areShown(),
+    areShown,
     /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
     isFromService: ({ body }: ClientResponse): boolean =>
       (body.kind === 'json' || body.kind === 'empty') && !areShown(),
@@ -104,7 +100,7 @@ export function createMarks(store: MarksStore | undefined) {
 /** For servers other than the service. Their refusals are their own, and their successes must be complete. */
 export const noMarks = {
   observe: (): void => undefined,
-  isUnknownRoute: (): boolean => false,
+  areShown: (): boolean => true,
   isFromService: (response: ClientResponse): boolean => !isSuccess(response),
 };
 
@@ -147,23 +143,9 @@ function isOwnSync(response: ClientResponse): boolean {
   return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
 }
 
-/**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
- * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
- */
-export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
-  if (response.status !== 409) return false;
-  const body = objectIn(response);
-  const type = nameIn(body['type']) ?? '';
-  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
-  if (namesHolder(response)) return false;
-  const message = `${type} ${rawMessageOf(body) ?? ''}`;
-  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
-  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
-}
-
-export const isTransientStatus = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+/** Whether an earlier request with the same Idempotency-Key is still running. */
+const isStillRunning = (response: ClientResponse): boolean =>
+  nameIn(objectIn(response)['type']) === `${problemTypePrefix}request-in-progress`;
 
 function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
   if (stillRunning) return 'still-running';

@@ -1,5 +1,5 @@
 import { maxNoteLength } from '../interface/lock-note.ts';
-import { timestampIn } from './clock.ts';
+import type { Comparison, Outdated } from '../interface/resources.ts';
 import {
   asObject,
   firstMember,
@@ -13,6 +13,7 @@ import {
 } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
+import { timestampIn } from './time.ts';
 
 export const etagOf = (response: ClientResponse): string | undefined => strongEtag(headerOf(response, 'etag'));
 
@@ -42,12 +43,6 @@ export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | u
 
 /** The lock on a path, by a complete list. */
 export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
-
-/** Whether a response describes the blocking lock or its holder, as only a service can. */
-export function namesHolder(response: ClientResponse): boolean {
-  const holder = holderIn(response);
-  return holder !== undefined && namesLock(holder);
-}
 
 /** Identifies a lock: by its ETag, or by its id if it has no ETag. */
 export interface LockProof {
@@ -104,7 +99,7 @@ export function namesLock(body: JsonObject): boolean {
 export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock', 'data', 'result']);
 
 /** The current lock, from the body of a 409, 412 or 423. */
-export function holderIn(response: ClientResponse): JsonObject | undefined {
+function holderIn(response: ClientResponse): JsonObject | undefined {
   const body = objectIn(response);
   const { locks } = body;
   const [first] = isArray(locks) ? locks : [];
@@ -149,4 +144,26 @@ const describesHolder = (body: JsonObject): boolean =>
 function ownerIn(lock: JsonObject): string | undefined {
   const owner = firstMember(lock, names.owner);
   return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
+}
+
+/** Undefined if the value does not name a path and a branch. */
+export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
+  const outdated = asObject(value ?? null);
+  const line = (name: string): string => sanitizer.line(firstName(outdated, [name]) ?? '', maxNameLength);
+  const path = firstName(outdated, ['path']);
+  const branch = line('branch');
+  if (path === undefined || branch === '') return undefined;
+  const behind = Number(outdated['behind']);
+  return {
+    ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
+    at: timestampIn(outdated['at']) ?? '',
+    ...(outdated['deleted'] === true && { deleted: true }),
+    ...(Number.isSafeInteger(behind) && behind > 0 && { behind }),
+  };
+}
+
+/** The age of the mirror, if the service could not bring it up to date. */
+export function ageIn(body: JsonObject): Pick<Comparison, 'as_of'> {
+  const asOf = body['as_of'];
+  return asOf === undefined ? {} : { as_of: timestampIn(asOf) ?? null };
 }

@@ -43,13 +43,8 @@ test('the archive that a runner downloads is small', () => {
   expect(archive.gzippedBytes).toBeLessThanOrEqual(budgets.archiveBytes);
 });
 
-test('the archive contains only the action, its license and its README', () => {
-  expect(archive.files.toSorted()).toEqual([
-    'LICENSE',
-    'README.md',
-    'action.yml',
-    ...files.map((file) => `dist/${file}`),
-  ]);
+test('the archive contains only the action and its license', () => {
+  expect(archive.files.toSorted()).toEqual(['LICENSE', 'action.yml', ...files.map((file) => `dist/${file}`)]);
 });
 
 test.each(['', 'post/', 'renew/'])('every chunk of dist/%s is loaded by a file next to it', async (folder) => {

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classifyResponse, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff } from '../../src/client/retry.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
+import { backoff } from '../../src/client/time.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
 const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
 const sanitizer = createSanitizer([]);
 
-function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
+function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}) {
   return classifyResponse(
     { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
-    { ...context, request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
+    { ...context, request: {}, marks: { ...noMarks, isFromService: () => true } },
   );
 }
 
@@ -41,28 +41,10 @@ describe('a response', () => {
   });
 });
 
-describe('a 409 for a request that is still running', () => {
-  const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
-  const soon = { 'retry-after': '1' };
-
-  const ours = { type: `${problemTypePrefix}request-in-progress` };
-
-  test.each([
-    ['by the problem type of this service', ours, {}, false],
-    ['by the words of another service', words, {}, false],
-    ['by an error object', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
-    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
-  ])('is recognized %s', (_, body, headers, sent) => {
-    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
-  });
-
-  test.each([
-    ['with another problem type of this service', { type: `${problemTypePrefix}locked` }, true],
-    ['with a lock', { lock: { owner: 'ada' } }, true],
-    ['with Retry-After, but for a new key', { detail: 'Conflict' }, false],
-  ])('is not assumed for a 409 %s', (_, body, sent) => {
-    expect(judged(409, soon, body, sent).kind).toBe('answered');
-  });
+test('a 409 is worth another attempt only if the service says that an earlier one is still running', () => {
+  const running = { type: `${problemTypePrefix}request-in-progress` };
+  expect(judged(409, {}, running)).toMatchObject({ retry: 'still-running', mayBeDone: true });
+  expect(judged(409, {}, { type: `${problemTypePrefix}locked` }).kind).toBe('answered');
 });
 
 test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and never less than Retry-After', () => {

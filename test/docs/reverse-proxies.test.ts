@@ -11,6 +11,8 @@ import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { type OtherServer, openOtherServer } from '../support/other-servers/other-server.ts';
+import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { runs } from '../support/runs.ts';
@@ -18,7 +20,6 @@ import { selfSigned } from '../support/self-signed.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
-import { type RecordingTap, startRecordingTap } from './recording-tap.ts';
 
 const { cert, key } = selfSigned('localhost');
 
@@ -66,12 +67,12 @@ interface Sent {
 
 describe.each(products.map((product) => ({ product, name: product.name })))('behind $name', ({ product, name }) => {
   let proxy: ReverseProxy;
-  let tap: RecordingTap;
+  let tap: OtherServer;
   const isThere = programOf(product) !== undefined;
 
   beforeAll(async () => {
     if (!isThere) return;
-    tap = await startRecordingTap(service.port);
+    tap = await openOtherServer(passOn(service.port));
     proxy = await startReverseProxy(product, { servicePort: tap.port, cert, key });
   });
   afterAll(async () => {
@@ -81,7 +82,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
   });
   beforeEach((context) => {
     if (!isThere) leaveOut(context, `There is no ${name} on this machine.`);
-    tap.heads();
+    tap.requests.splice(0);
   });
 
   /** Sends the target unchanged. */
@@ -135,12 +136,12 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const lock = { operation: 'lock', glob: 'false', path: awkwardPaths.join('\n') };
     expect(await job.run({ with: lock })).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual(awkwardPaths.toSorted());
-    tap.heads();
+    tap.requests.splice(0);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual([]);
     // One request releases the lease.
-    expect(tap.heads().map((head) => head.split(' ')[0])).toEqual(['DELETE']);
+    expect(tap.requests.map(({ method }) => method)).toEqual(['DELETE']);
   });
 
   test('a request target arrives byte for byte', async () => {
@@ -150,11 +151,11 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       fc.asyncProperty(lockPath, fc.boolean(), async ({ value }, encoded) => {
         const path = encoded ? asOneSegment(value) : asSegments(value);
         const target = `/v1/workspaces/${workspace}/locks/${path}?force=%66alse&x=a%2Fb+c`;
-        tap.heads();
+        tap.requests.splice(0);
         const { status, headers } = await send('DELETE', target);
         // The service has no parameter x.
         expect({ status, type: headers['content-type'] }).toEqual({ status: 422, type: problemMediaType });
-        expect(tap.heads().map((head) => head.split('\r\n')[0])).toEqual([`DELETE ${target} HTTP/1.1`]);
+        expect(tap.requests.map(({ url }) => url)).toEqual([target]);
       }),
       { numRuns: runs(30, 1_000) },
     );

@@ -106,9 +106,9 @@ export async function everythingLeft({ folders }: Pick<Job, 'folders'>, result: 
   const contents = await Promise.all(
     files.filter((file) => file.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
   );
-  const { outputs, state, env, rawSummary, annotations, debug } = result;
-  const log = result.written.map(({ text }) => text).filter((line) => !line.startsWith('::add-mask::'));
-  return [...contents, JSON.stringify({ outputs, state, env, annotations, debug }), rawSummary, ...log].join('\n');
+  const { outputs, state, env, summary, annotations, debug } = result;
+  const log = result.written.filter((line) => !line.startsWith('::add-mask::'));
+  return [...contents, JSON.stringify({ outputs, state, env, annotations, debug }), summary, ...log].join('\n');
 }
 
 export const errorsOf = ({ annotations }: StepResult): readonly string[] =>

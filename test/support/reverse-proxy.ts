@@ -172,13 +172,6 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-interface ReverseProxyOptions {
-  readonly servicePort: number;
-  /** The certificate, for a configuration that names it. */
-  readonly cert?: string;
-  readonly key?: string;
-}
-
 function put(configuration: string, replaced: Readonly<Record<string, string>>): string {
   return Object.entries(replaced).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`The configuration has no ${JSON.stringify(from)}.`);
@@ -196,7 +189,10 @@ const timeoutMs = 20_000;
 export type ReverseProxy = Awaited<ReturnType<typeof startReverseProxy>>;
 
 /** Starts the real program with its configuration, in which only addresses and paths are replaced. */
-export async function startReverseProxy(product: Product, options: ReverseProxyOptions) {
+export async function startReverseProxy(
+  product: Product,
+  { servicePort, cert, key }: { readonly servicePort: number; readonly cert: string; readonly key: string },
+) {
   const program = programOf(product);
   if (program === undefined) throw new Error(`There is no ${product.name} on this machine.`);
   const folder = await mkdtemp(join(tmpdir(), 'workspace-proxy-'));
@@ -206,10 +202,9 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     key: join(folder, 'key.pem'),
     log: join(folder, 'access.log'),
     port: await freePort(),
-    servicePort: options.servicePort,
+    servicePort,
   };
   const configuration = put(await readFile(join(shipped, product.file), 'utf8'), product.replaced(place));
-  const { cert = '', key = '' } = options;
   const files = { 'certificate.pem': cert, 'key.pem': key, ...product.files(configuration, place) };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
   if (unprivileged.uid !== undefined) {

@@ -2,7 +2,7 @@ import { openOtherServer } from './other-servers/other-server.ts';
 import { json, nothing } from './other-servers/responses.ts';
 
 const answers: Readonly<Record<string, ReturnType<typeof json>>> = {
-  GET: json(200, { workspaces: [{ id: 'game' }] }),
+  GET: json(200, { workspaces: [{ id: 'game' }], locks: [] }),
   POST: json(201, { id: '1' }, { etag: '"1"' }),
   DELETE: nothing(204),
 };

@@ -12,6 +12,7 @@ import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs }
 import { holderTable, locksPage } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
 import type { LookedUp } from './job-locks.ts';
+import { LedgerFailure } from './step-recorder.ts';
 
 export interface LockStep {
   readonly context: Context;
@@ -21,9 +22,6 @@ export interface LockStep {
   readonly wanted: number;
   readonly startedAt: number;
 }
-
-/** The reason to end a step that cannot write the ledger: its post-step needs it. */
-export class LedgerFailure extends Error {}
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
@@ -158,4 +156,4 @@ export function rollBackText({ releases }: RollbackResult, pathCount: number): r
 }
 
 const remainingIn = (releases: RollbackResult['releases']): number =>
-  releases.filter(({ result }) => ['ambiguous', 'unanswered', 'failed'].includes(result.kind)).length;
+  releases.filter(({ result }) => ['ambiguous', 'failed'].includes(result.kind)).length;

@@ -6,17 +6,16 @@ import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
+import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import { fetchPool, type Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
-import type { OnLost } from '../inputs/parse.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksOutput } from '../report/results.ts';
+import { locksOutput } from '../report/locks-output.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
 import {
@@ -96,29 +95,6 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
 /** A random UUID (RFC 9562). It is no secret, and Node's own takes a seventh as long as starting Node: it loads crypto. */
 const randomUuid = (): string =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
-
-/**
- * Saves the step before its first request for a lock: from then on, there may be locks to release. Ends a step whose
- * ledger cannot be written.
- */
-function createStepRecorder({ ledger, log, saveState, cancel }: Context, step: string, onLost: OnLost): Recorder {
-  let isSaved = false;
-  return (...entries) => {
-    try {
-      ledger.append(...entries);
-    } catch (error) {
-      cancel(new LedgerFailure(errorMessage(error)));
-      return;
-    }
-    if (isSaved || !entries.some(({ kind }) => kind === 'intent' || kind === 'lease')) return;
-    isSaved = true;
-    saveState('step', step);
-    saveState('main', JSON.stringify(identifyProcess(process.pid)));
-    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
-    saveState('on-lost', onLost);
-    log.debug(`The id of this step in the ledger is ${step}.`);
-  };
-}
 
 interface Goal {
   /** From the input, or of the items of a pool. */

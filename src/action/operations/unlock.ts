@@ -201,13 +201,9 @@ export function unlockResult(
       const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
       return { path, result: 'lost', ...heldBy(holder), failure };
     }
-    case 'unanswered': {
-      const failure = `The lock on ${path} may not have been released: the request was sent only once, because the service gave no id or ETag to identify it. ${result.error.message}`;
-      return { path, result: 'may still be locked', failure };
-    }
     case 'failed': {
       const holder = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
-      return failedResult(path, result.error, { force, now }, holder);
+      return failedResult(path, result.error, { force, now, mayBeDone: result.mayBeDone }, holder);
     }
   }
 }
@@ -225,7 +221,7 @@ const notOurs = (text: string): Pick<PathResult, 'warning'> => {
 function failedResult(
   path: LockPath,
   { reason, advice, request, failure }: ServiceError,
-  { force, now }: { readonly force: boolean; readonly now: number },
+  { force, now, mayBeDone = false }: { readonly force: boolean; readonly now: number; readonly mayBeDone?: boolean },
   holder?: KnownLock,
 ): PathResult {
   // A 403 without a missing scope is about the lock: someone else holds it.
@@ -233,6 +229,8 @@ function failedResult(
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
     return { path, result: 'not released', ...heldBy(holder), failure: withRequest(refusal, request) };
   }
-  const text = `The lock on ${path} was not released. ${withRequest(reason + advice, request)}`;
-  return { path, result: 'not released', failure: text };
+  const [result, what] = mayBeDone
+    ? (['may still be locked', 'may not have been'] as const)
+    : (['not released', 'was not'] as const);
+  return { path, result, failure: `The lock on ${path} ${what} released. ${withRequest(reason + advice, request)}` };
 }

@@ -118,7 +118,6 @@ async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate)
     }
     case 'ambiguous':
       return grantedAgain ? replacedResult(candidate, undefined, candidates, now) : unidentifiedResult(grant, now);
-    case 'unanswered':
     case 'failed':
       return unreleasedResult(candidate, released.error.message, candidates, now);
   }

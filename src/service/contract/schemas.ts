@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { problems, problemTypePrefix } from '../../interface/problem.ts';
 import {
   hookEvents,
   hookFormats,
@@ -182,7 +183,7 @@ export const queueSchema = z.object({ position: z.int(), length: z.int() });
 
 export const problemSchema = z
   .object({
-    type: z.string().openapi({ example: 'urn:workspace-automation:problem:locked' }),
+    type: z.enum(Object.keys(problems).map((name) => problemTypePrefix + name)),
     title: z.string(),
     status: z.number().int(),
     detail: z.string(),

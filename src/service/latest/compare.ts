@@ -4,18 +4,15 @@ import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode, uncompared } from '../workspaces/settings.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'missingCommits' | keyof LimitedGit>;
+  readonly git: Pick<Git, 'missingCommits' | 'lookUp' | 'listChanges' | 'listDifferences'>;
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
-
-type LimitedGit = Pick<Git, 'lookUp' | 'listChanges' | 'listDifferences'>;
 
 /** A branch that the remote does not have is not compared. */
 interface CompareRequest extends RefreshRequest {
@@ -25,13 +22,6 @@ interface CompareRequest extends RefreshRequest {
 }
 
 export type Compare = (request: CompareRequest) => Promise<Compared>;
-
-/** A client may ask about the complete history of a thousand files. */
-const processes = {
-  max: 4,
-  maxPerKey: 2,
-  timeout: { ms: 10_000, error: () => new GitError('busy', 'Too many files are being compared.') },
-};
 
 const maxVersions = 1_000;
 
@@ -44,14 +34,8 @@ const maxAgeOfRefusalMs = 2_000;
 
 /** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
-  const { windowsPaths, onError } = parts;
+  const { git, windowsPaths, onError } = parts;
   const fold = windowsPaths ? foldCase : (path: string) => path;
-  const limitProcesses = limitParallel(processes);
-  const git: LimitedGit = {
-    lookUp: (workspace, ...query) => limitProcesses(workspace, () => parts.git.lookUp(workspace, ...query)),
-    listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
-    listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
-  };
   const refreshMirror = createRefreshMirror(parts);
   const findNewerVersions = createFindNewerVersions(git, fold);
 
@@ -161,10 +145,8 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
 
 const limits = { timeoutMs: 10_000 };
 
-/** More differences mean unrelated branches. */
+/** More differences mean unrelated branches. Also of all pairs that are remembered. */
 const maxPaths = 200_000;
-/** Most pairs have few differences or none. */
-const maxPairs = 20_000;
 
 interface NewerVersions {
   /** By folded path: the newest change of each file on another branch that a branch lacks. */
@@ -178,16 +160,8 @@ export function createFindNewerVersions(
   git: Pick<Git, 'listChanges' | 'listDifferences'>,
   fold: (path: string) => string,
 ) {
-  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
-  let rememberedPaths = 0;
-
-  function evictOldest(): void {
-    for (const [key, { paths }] of remembered) {
-      if (remembered.size <= maxPairs && rememberedPaths <= maxPaths) return;
-      remembered.delete(key);
-      rememberedPaths -= paths;
-    }
-  }
+  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; size: number }>();
+  let total = 0;
 
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
     const newest = new Map<string, FileChange>();
@@ -211,16 +185,19 @@ export function createFindNewerVersions(
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
     if (known !== undefined) return known.found;
-    const entry = { found: find(workspace, ours, theirs), paths: 0 };
+    const entry = { found: find(workspace, ours, theirs), size: 0 };
     remembered.set(key, entry);
     entry.found.then(
-      ({ changes: { size } }) => {
-        if (remembered.get(key) !== entry) return;
-        entry.paths = size;
-        rememberedPaths += size;
-        evictOldest();
+      ({ changes }) => {
+        entry.size = 1 + changes.size;
+        total += entry.size;
+        for (const [oldest, { size }] of remembered) {
+          if (total <= maxPaths || size === 0) break;
+          remembered.delete(oldest);
+          total -= size;
+        }
       },
-      () => remembered.get(key) === entry && remembered.delete(key),
+      () => remembered.delete(key),
     );
     return entry.found;
   };

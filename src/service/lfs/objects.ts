@@ -4,6 +4,7 @@ import { bearerOf } from '../access/caller.ts';
 import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants, type Scope } from '../contract/scopes.ts';
+import { readOptionalJson } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
@@ -41,9 +42,8 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     method: 'POST',
     path: '/objects/batch',
     access: 'any-token',
-    hasBody: true,
     async handle(c, workspace) {
-      const batch = parseRequestPart(batchSchema, () => c.get('body'));
+      const batch = parseRequestPart(batchSchema, await readOptionalJson(c));
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');

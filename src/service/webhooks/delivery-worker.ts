@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target.ts';
-import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
+import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -30,7 +30,7 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
 /** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
-  /** It stays leased. The deliveries of other hooks must not wait for it. */
+  /** It stays claimed. The deliveries of other hooks must not wait for it. */
   function passOverDamaged(error: unknown): undefined {
     if (!(error instanceof SyntaxError)) throw error;
     onError(error);
@@ -71,16 +71,16 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
+  const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const attempt = async () => {
     // Throws for a damaged row.
     const request = deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt));
-    return deliver(request, { check: targets, timeoutMs, signal: lease.signal });
+    return deliver(request, { check: targets, timeoutMs, signal: claim.signal });
   };
-  const outcome = await attempt().finally(lease.end);
+  const outcome = await attempt().finally(claim.end);
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
-    await endLease(storage, 'deliveries', delivery);
+    await endClaim(storage, 'deliveries', delivery);
     return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
@@ -126,10 +126,13 @@ export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
 export const maxPerHook = 4;
 
+/** Otherwise a hook whose attempts fail at once would be tried continuously. */
+const pauseAfterFailureMs = 250;
+
 /** Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. */
-export function createDeliverySlots(now: () => number = () => performance.now()) {
+export function createDeliverySlots() {
   const running = new Set<DueHook>();
-  const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>();
+  const paused = new Set<string>();
 
   return {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
@@ -138,14 +141,12 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       const ofWorkspace = countBy(running, workspaceOf);
       const ofHook = countBy(running, ({ id }) => id);
       const [first] = [...due]
-        .filter((hook) => {
-          const failed = failing.get(hook.id);
-          return (
-            (failed === undefined || now() >= failed.pausedUntil) &&
-            ofHook(hook) < (failed === undefined ? maxPerHook : 1) &&
-            ofWorkspace(hook) < maxPerWorkspace
-          );
-        })
+        .filter(
+          (hook) =>
+            !paused.has(hook.id) &&
+            ofHook(hook) < (hook.isFailing ? 1 : maxPerHook) &&
+            ofWorkspace(hook) < maxPerWorkspace,
+        )
         .sort((a, b) => ofWorkspace(a) - ofWorkspace(b) || ofHook(a) - ofHook(b) || a.since - b.since);
       return first;
     },
@@ -156,18 +157,13 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       running.add(attempt);
       return (hasFailed: boolean): void => {
         running.delete(attempt);
-        const failures = hasFailed ? (failing.get(hook.id)?.failures ?? 0) + 1 : 0;
-        if (failures === 0) failing.delete(hook.id);
-        else failing.set(hook.id, { failures, pausedUntil: now() + pauseMs(failures) });
+        if (!hasFailed) return;
+        paused.add(hook.id);
+        setTimeout(() => paused.delete(hook.id), pauseAfterFailureMs).unref();
       };
     },
   };
 }
-
-/**
- * Pause of a hook after consecutive failed attempts. Without it, a hook that fails at once would be tried continuously.
- */
-const pauseMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
 
 function countBy(hooks: Iterable<DueHook>, keyOf: (hook: DueHook) => string): (hook: DueHook) => number {
   const groups = Map.groupBy(hooks, keyOf);

@@ -11,10 +11,8 @@ describe('the target of an unlocked path', () => {
   const empty: JobLocks = {
     held: new Map(),
     lost: [],
-    otherWorkspaces: [],
     planned: new Set(),
     cancellations: [],
-    stepNames: new Map(),
     knowsOnlyInterface: false,
     damaged: false,
   };

@@ -5,7 +5,7 @@ import type { Answer } from '../../support/other-servers/other-server.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { type Job, someToken } from '../../support/runner/job.ts';
 import { entriesOf } from './ledger.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -89,9 +89,7 @@ test('the job fails at its end, and says why, if GitHub refuses to cancel the ru
 });
 
 test('a step that cannot cancel its run fails before any request', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   const unrenewed = await job.run(locking(hero, { ...cancelling, renew: 'false' }));
   expect(unrenewed.annotations).toMatchObject([
     {

@@ -141,6 +141,19 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
   };
 }
 
+/** A workspace of the service with one job. */
+export async function openWithJob() {
+  const stage = await openStage();
+  return { stage, job: await stage.job() };
+}
+
+/** The same, with a proxy between the service and the job. */
+export async function openWithProxy(manner?: Manner) {
+  const stage = await openStage();
+  const proxy = await stage.proxy(manner);
+  return { stage, proxy, job: await stage.job() };
+}
+
 /** A step that locks literal paths. */
 export const locking = (
   paths: string | readonly string[],

@@ -151,6 +151,11 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  test('lists the types of problems', () => {
+    const { enum: types = [] } = components.schemas['Problem']?.properties?.['type'] ?? {};
+    expect(types).toContain('urn:workspace-automation:problem:lease-ended');
+  });
+
   test('has a limit, a pattern or an enum for each field', () => {
     const unlimited = fields.filter(({ schema, name }) => {
       const { enum: values, pattern, maxLength, maximum, maxItems, maxProperties } = schema;

@@ -5,20 +5,17 @@ import { beforeAll, expect, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { folderOfTests } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const service = serviceOfTests({ windowsPaths: true });
-const folder = folderOfTests();
 let token: string;
-let repositories = 0;
 
 beforeAll(async () => {
   token = (await service.token()).secret;
 });
 
 async function setUp() {
-  repositories += 1;
-  const repository = createRepository(folder, `remote-${repositories}.git`);
+  const repository = createRepository(temporaryFolder());
   repository.commit(
     { branch: 'main', files: { 'Content/Hero.uasset': '1' } },
     { branch: 'topic', from: 'main', files: {} },

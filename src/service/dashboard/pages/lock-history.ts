@@ -4,8 +4,7 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { csvLine } from '../../contract/csv.ts';
 import { invalid, parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
-import { lockEnds } from '../../locks/history.ts';
-import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
+import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
 import { htmlTable, pageLinks, urlWith } from '../elements/list.ts';
@@ -123,7 +122,7 @@ export async function* historyFile(
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
   // Forms also send empty fields.
   const given = Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
-  const { to, ...query } = parseRequestPart(filterSchema, () => given);
+  const { to, ...query } = parseRequestPart(filterSchema, given);
   return { workspace, ...query, until: to };
 }
 

@@ -77,7 +77,6 @@ const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'answer', status: 503 },
 );
 const fault = fc.oneof(serviceFault, gatewayFault);
-const gatewayFaults = fc.array(gatewayFault, { minLength: 1, maxLength: 3 });
 
 const jobLocks = (one: number, wanted: Taking): Happening =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
@@ -155,39 +154,11 @@ const happenings = [
       happening(`the network is about to fail: ${faults.map(faultText)}`, async (world) => world.network(faults)),
     ),
   job.map((one) => happening(`job ${one} ends`, (world) => world.endJob(one))),
-  // The responses meet the requests of this job, unless a renewal comes first.
-  fc.record({ job, faults: gatewayFaults }).map(({ job: one, faults }) =>
-    happening(`a gateway is about to answer: ${faults.map(faultText)}. Job ${one} ends`, async (world) => {
-      world.network(faults);
-      await world.endJob(one);
-    }),
-  ),
-  fc
-    .record({ job, faults: gatewayFaults, some, naming: fc.constantFrom<Naming>('path', 'pattern') })
-    .map(({ job: one, faults, some: which, naming }) =>
-      happening(
-        `a gateway is about to answer: ${faults.map(faultText)}. Job ${one} unlocks ${which} by ${naming}`,
-        async (world) => {
-          world.network(faults);
-          await world.unlock(one, which, naming);
-        },
-      ),
-    ),
-  fc.record({ job, faults: gatewayFaults, taking }).map(({ job: one, faults, taking: wanted }) =>
-    happening(
-      `a gateway is about to answer: ${faults.map(faultText)}. Job ${one} locks ${takingText(wanted)}`,
-      async (world) => {
-        world.network(faults);
-        await world.lock(one, wanted);
-      },
-    ),
-  ),
 ];
 
 /** Events that take as long as the ttl of a short lock, or longer. */
 const slowHappenings = [
   fc.constant(happening('the jobs continue for longer than a short ttl', (world) => world.passTime())),
-  fc.constant(happening('the service is away for a moment', (world) => world.awayBriefly())),
   fc
     .record({ takes: fc.shuffledSubarray(paths), who })
     .map(({ takes, who: one }) =>
@@ -201,7 +172,6 @@ const slowHappenings = [
     ),
   ),
   stopping((one, at) => `job ${one} is stopped for longer than a short ttl at request ${at}`, 'wedged'),
-  job.map((one) => happening(`job ${one} ends while the service is away`, (world) => world.endWhileAway(one))),
   job.map((one) =>
     happening(`the renewal process of job ${one} is killed, and its locks expire`, async (world) => {
       await world.killRenewers(one);
@@ -211,15 +181,14 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one without leases, one that has ids without ETags, one that identifies locks only by their times, and
- * one that does not identify them at all; each with a rate limit that the jobs reach, and without one.
+ * This service, one without leases, one that identifies locks only by their times, and one that does not identify them
+ * at all; each with a rate limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
   pathByPath,
-  { givesNoTag: true },
   { givesNoProof: true },
-  { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true },
+  { givesNoProof: true, looksAlike: true },
 );
 const isLimited = fc.boolean();
 const isIdentified = fc.boolean();

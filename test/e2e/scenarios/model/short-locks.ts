@@ -75,12 +75,6 @@ export function watchShortLocks(stage: Stage, book: Book) {
         if (unkept.get(lock.id)?.until === undefined) unkept.set(lock.id, { lock, until });
       }
     },
-    /** Marks locks for which it is unknown whether they can be renewed in time. */
-    doubt(locks: readonly Lock[]): void {
-      for (const lock of locks.filter(isShort)) {
-        if (!unkept.has(lock.id)) unkept.set(lock.id, { lock, until: undefined });
-      }
-    },
     /** Resolves when all locks that are not renewed have expired. */
     async ended(): Promise<void> {
       const pending = async (): Promise<number> => {

@@ -2,17 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { fasterCalendar, fasterTime, slowerTimeouts } from '../../../support/preload.ts';
+import { fasterTime, preload, slowerTimeouts } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
-import { identifyJobs } from '../../../support/trusted-jobs.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';
 import { type Book, type Broken, openBook } from './book.ts';
 import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { openOutside } from './outside.ts';
-import { openPlayers, type Player } from './players.ts';
+import { identifyJobs, openPlayers, type Player } from './players.ts';
 import { faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
@@ -31,8 +30,22 @@ interface Stopping {
   readonly atRequest: number;
   readonly fault: Fault;
   /** Whether the step runs below a process that stands for the worker of the runner. */
-  readonly worker?: boolean;
+  readonly isBelowWorker?: boolean;
 }
+
+/**
+ * A machine whose calendar runs faster by this factor from that moment on, in milliseconds since 1970. With
+ * `fasterTime`, all its processes have the same time, whenever they were started.
+ */
+const fasterCalendar = (times: number, since: number): string =>
+  preload(`
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return ${since} + ${times} * (super.now() - ${since}); }
+    };
+    const every = globalThis.setInterval;
+    globalThis.setInterval = (work, ms = 0, ...given) => every(work, ms / ${times}, ...given);
+  `);
 
 const env = {
   NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
@@ -59,7 +72,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 /** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
 export async function openWorld(options: WorldOptions) {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
-  const { givesNoProof = false, keepsNoTimes: looksAlike = false, keepsNoOrigin = false } = manner;
+  const { givesNoProof = false, looksAlike = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
@@ -140,7 +153,7 @@ export async function openWorld(options: WorldOptions) {
 
   /** Stops a step when the service receives the request with this number, unless the step ends earlier. */
   async function stopped(
-    { player, taking, atRequest, fault, worker = false }: Stopping,
+    { player, taking, atRequest, fault, isBelowWorker = false }: Stopping,
     stop: (step: RunningStep) => Promise<StepResult>,
   ): Promise<void> {
     const { paths } = taking;
@@ -159,7 +172,7 @@ export async function openWorld(options: WorldOptions) {
     await short.look();
     const number = begin(player);
     ask(player, paths);
-    const step = await player.job.step({ ...withInputs(taking), worker });
+    const step = await player.job.step({ ...withInputs(taking), ...(isBelowWorker && { worker: 'ends' }) });
     await Promise.race([reached.promise, step.finished]);
     if (fault.kind === 'done-then-silence') {
       const statusOf = ({ at }: Passing) => proxy.passed.find((one) => one.at === at)?.status;
@@ -213,14 +226,26 @@ export async function openWorld(options: WorldOptions) {
     /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
     async survives(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
-      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      const stopping = {
+        player,
+        taking,
+        atRequest,
+        fault: { kind: 'done-then-silence' },
+        isBelowWorker: true,
+      } as const;
       await stopped(stopping, (step) => step.disconnect());
       await ends.endJob(player);
     },
     /** Kills the worker of the runner at that request, and ends its job. */
     async orphaned(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
-      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      const stopping = {
+        player,
+        taking,
+        atRequest,
+        fault: { kind: 'done-then-silence' },
+        isBelowWorker: true,
+      } as const;
       await stopped(stopping, (step) => step.kill());
       await ends.endJob(player);
     },
@@ -242,7 +267,7 @@ export async function openWorld(options: WorldOptions) {
       expectTold(lost, result);
       const after = await stage.locks();
       const passed = proxy.passed.slice(from);
-      settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !keepsNoOrigin }, book);
+      settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !looksAlike }, book);
     },
     /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
     async waitFor(
@@ -278,8 +303,6 @@ export async function openWorld(options: WorldOptions) {
     deleteLedger: (number: number) => ends.deleteLedger(playerOf(number)),
     /** Kills the job, without any post-step. */
     loseMachine: (number: number) => ends.loseMachine(playerOf(number)),
-    /** Makes the service unavailable while the post-steps of the job run. */
-    endWhileAway: (number: number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
     /** Resolves when all locks that are not renewed have expired. */
     shortLocksEnded: () => short.ended(),
     /** Expires the tokens of jobs that authenticate with their identity. */

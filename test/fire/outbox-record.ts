@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
+import type { HookEventOccurrence } from '../../src/service/outbox/event.ts';
 
 export interface OutboxRow {
   readonly id: string;

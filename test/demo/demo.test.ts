@@ -1,9 +1,84 @@
-import { readFile, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { type DemoProcess, startDemo } from './demo-process.ts';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { endWithTests, startProcess } from '../support/started-process.ts';
 
-let demo: DemoProcess;
+const main = fileURLToPath(new URL('../../scripts/demo/main.ts', import.meta.url));
+
+/** Returns the error as text, for example for a missing process. */
+function captured(act: () => void): string {
+  try {
+    act();
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** Starts the demo like npm, in its own process group and temporary folder. */
+async function startDemo(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  atEnd: (cleanUp: () => Promise<void>) => void = onTestFinished,
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  const demo = startProcess([process.execPath, main, ...args], {
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
+    hasInput: true,
+    detached: true,
+  });
+  const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(-demo.pid, name);
+  const end = (): void => void captured(() => signalGroup('SIGKILL'));
+  const forget = endWithTests(end);
+  atEnd(async () => {
+    end();
+    forget();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return {
+    ...demo,
+    /** Resolves when stdout matches. */
+    shows: (pattern: RegExp) => demo.stdout.until((text) => pattern.exec(text)),
+    /** Fails if a process or a file remains. */
+    async expectNothingLeft(): Promise<void> {
+      // An ended process leaves its group only after its parent, or the system, has reaped it.
+      await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);
+      expect(await readdir(folder)).toEqual([]);
+    },
+  };
+}
+
+test('the demo ends everything it started when interrupted during a sync, a waiting job and a recording', async () => {
+  const demo = await startDemo(['--quick', '--record']);
+  await demo.shows(/release │ The sync is running/);
+  demo.signal('SIGINT');
+  expect(await demo.ended()).toBe(130);
+  await demo.expectNothingLeft();
+  expect(demo.stderr.text()).toBe('');
+  expect(demo.stdout.text()).toMatch(/Stopped\. All processes have ended, and the temporary folder was removed\.\n$/);
+});
+
+test('the demo ends everything it started when its output is closed', async () => {
+  const demo = await startDemo(['--keep']);
+  await demo.shows(/Live dashboard/);
+  demo.stdout.close();
+  expect(await demo.ended()).toBe(0);
+  await demo.expectNothingLeft();
+  expect(demo.stderr.text()).toBe('');
+});
+
+test('the demo ends everything it started when it fails, and reports the reason', async () => {
+  const demo = await startDemo([], { PATH: '' });
+  expect(await demo.ended()).toBe(1);
+  await demo.expectNothingLeft();
+  expect(demo.stderr.text()).toBe(
+    '\nThe demo failed. git was not found on the PATH. Install git and start the demo again.\n',
+  );
+});
+
+let demo: Awaited<ReturnType<typeof startDemo>>;
 let story: string;
 let cast: string;
 let picture: string;
@@ -26,8 +101,8 @@ beforeAll(async () => {
   demo = await startDemo(['--quick', '--record'], {}, (cleanUp) => cleanUps.push(cleanUp));
   const [, link = ''] = await demo.shows(/^(http\S+\/sign-in\?link=\S+)\n/m);
   signedIn.push(await useLink(link), await useLink(link));
-  expect(await demo.ended, demo.stderr()).toBe(0);
-  story = demo.stdout();
+  expect(await demo.ended(), demo.stderr.text()).toBe(0);
+  story = demo.stdout.text();
   const [castFile = '', svgFile = ''] = [...story.matchAll(/Recorded: (\S+)/g)].map(([, file]) => file);
   [cast, picture] = await Promise.all([readFile(castFile, 'utf8'), readFile(svgFile, 'utf8')]);
   await rm(dirname(castFile), { recursive: true });
@@ -110,5 +185,5 @@ test('the recorded picture fetches and runs nothing', () => {
 
 test('the demo leaves nothing behind', async () => {
   await demo.expectNothingLeft();
-  expect(demo.stderr()).toBe('');
+  expect(demo.stderr.text()).toBe('');
 });
