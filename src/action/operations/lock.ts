@@ -14,8 +14,8 @@ import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
-import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/locks-output.ts';
+import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
 import {
