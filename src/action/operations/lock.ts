@@ -14,17 +14,12 @@ import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
-import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/locks-output.ts';
+import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
-import {
-  acquiredOutcome,
-  alreadyHeldOutcome,
-  LedgerFailure,
-  type LockStep,
-  notAcquiredOutcome,
-} from './lock-report.ts';
+import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
+import { createStepRecorder } from './step-recorder.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
