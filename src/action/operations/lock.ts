@@ -18,13 +18,8 @@ import { locksOutput } from '../report/locks-output.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
-import {
-  acquiredOutcome,
-  alreadyHeldOutcome,
-  LedgerFailure,
-  type LockStep,
-  notAcquiredOutcome,
-} from './lock-report.ts';
+import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
+import { createStepRecorder } from './step-recorder.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
