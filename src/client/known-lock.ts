@@ -73,6 +73,12 @@ export function grantedLockIn(
   };
 }
 
+/** Whether a response describes the blocking lock or its holder, as only a service can. */
+export function namesHolder(response: ClientResponse): boolean {
+  const holder = holderIn(response);
+  return holder !== undefined && namesLock(holder);
+}
+
 /** Identifies a lock: by its ETag, or by its id if it has no ETag. */
 export interface LockProof {
   readonly etag?: string | undefined;

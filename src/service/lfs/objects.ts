@@ -3,7 +3,7 @@ import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
 import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { grants, type Scope } from '../contract/scopes.ts';
+import { grants } from '../contract/scopes.ts';
 import { readOptionalJson } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
@@ -32,7 +32,7 @@ export interface ObjectRoutes extends AccessControl, DownloadRoutes {
 }
 
 /** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
-const mirrorScope: Scope = 'contents:read';
+const mirrorScope = 'contents:read';
 
 /** Clients request a hundred objects at a time. */
 const maxObjects = 1_000;
