@@ -36,7 +36,6 @@ export async function storeLocks(
   db: Database,
   now: Now,
   grants: readonly Grant[],
-  delayMs: number,
 ): Promise<readonly (readonly RecordedLock[])[]> {
   if (grants.length === 0) return [];
   const ids = newLockIds();
@@ -48,7 +47,7 @@ export async function storeLocks(
     const member = {
       ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
       ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
-      ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
+      ...{ at, expiresAt: at + asked.ttlMs, ids, number, fence, keys },
     };
     number += keys.length;
     return member;
@@ -117,9 +116,8 @@ const insertOf = (isFolded: boolean) =>
           from.selectFrom(members).select([
             ...texts.map((name) => textOf(name).as(name)),
             ...numbers.map((name) => numberOf(name).as(name)),
-            // What its workspace says, or the service.
             sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${textOf('workspace')}),
-              ${numberOf('delayMs')})`.as('delay'),
+              0)`.as('delay'),
             sql<string>`asked.value -> 'paths'`.as('paths'),
           ]),
       )
