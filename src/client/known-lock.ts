@@ -47,6 +47,12 @@ export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | u
 /** The lock on a path, by a complete list. */
 export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
 
+/** Whether a response describes the blocking lock or its holder, as only a service can. */
+export function namesHolder(response: ClientResponse): boolean {
+  const holder = holderIn(response);
+  return holder !== undefined && namesLock(holder);
+}
+
 export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
@@ -71,12 +77,6 @@ export function grantedLockIn(
     etag: etagOf(response) ?? lock.etag,
     expires_at: lock.expires_at ?? new Date(from(lock) + milliseconds(ttl)).toISOString(),
   };
-}
-
-/** Whether a response describes the blocking lock or its holder, as only a service can. */
-export function namesHolder(response: ClientResponse): boolean {
-  const holder = holderIn(response);
-  return holder !== undefined && namesLock(holder);
 }
 
 /** Identifies a lock: by its ETag, or by its id if it has no ETag. */
@@ -188,12 +188,10 @@ export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Out
   const path = firstName(outdated, ['path']);
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;
-  const behind = Number(outdated['behind']);
   return {
     ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
     at: timestampIn(outdated['at']) ?? '',
     ...(outdated['deleted'] === true && { deleted: true }),
-    ...(Number.isSafeInteger(behind) && behind > 0 && { behind }),
   };
 }
 
