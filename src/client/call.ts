@@ -240,7 +240,7 @@ function createAttempt(options: CallOptions) {
       serverClock.observe(response.headers);
       onResponse?.(response);
       marks.observe(response);
-      const context = { baseUrl, serverNow: serverClock.now(), request, marks };
+      const context = { baseUrl, serverNow: serverClock.now(), request, keyMayHaveArrived: state.mayBeDone, marks };
       return { response, result: classifyResponse(response, context) };
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return { result: undefined };

@@ -1,9 +1,9 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
-import { etagOf, lockIn } from './known-lock.ts';
-import { isOwnProblem, isUnknownRoute, type RefusalContext, refusalOf } from './refusal.ts';
+import { etagOf, lockIn, namesHolder } from './known-lock.ts';
+import { isOwnProblem, isUnknownRoute, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
-import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
@@ -25,13 +25,14 @@ export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 interface ResponseContext extends RefusalContext {
   readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional' | 'hasFallback'>;
+  readonly keyMayHaveArrived: boolean;
   readonly marks: Marks;
 }
 
 /** Whether a response is final, or whether to try again: for all operations. */
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
   const { status } = response;
-  const { request, marks } = context;
+  const { request, keyMayHaveArrived, marks } = context;
   if (isSuccess(response)) {
     const failure = request.expect?.(response);
     if (failure === undefined) return { kind: 'answered', response };
@@ -43,7 +44,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   }
   if (request.isOptional && isUnknownRoute(response) && !marks.areShown()) return { kind: 'answered', response };
   if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
-  const stillRunning = isStillRunning(response);
+  const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
     if (isFinal) return { kind: 'answered', response };
@@ -143,9 +144,20 @@ function isOwnSync(response: ClientResponse): boolean {
   return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
 }
 
-/** Whether an earlier request with the same Idempotency-Key is still running. */
-const isStillRunning = (response: ClientResponse): boolean =>
-  nameIn(objectIn(response)['type']) === `${problemTypePrefix}request-in-progress`;
+/**
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ */
+function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
+  if (namesHolder(response)) return false;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+}
 
 function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
   if (stillRunning) return 'still-running';

@@ -9,10 +9,10 @@ import { problemTypePrefix } from '../../src/interface/problem.ts';
 const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
 const sanitizer = createSanitizer([]);
 
-function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}) {
+function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   return classifyResponse(
     { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
-    { ...context, request: {}, marks: { ...noMarks, isFromService: () => true } },
+    { ...context, request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
   );
 }
 
@@ -41,10 +41,25 @@ describe('a response', () => {
   });
 });
 
-test('a 409 is worth another attempt only if the service says that an earlier one is still running', () => {
-  const running = { type: `${problemTypePrefix}request-in-progress` };
-  expect(judged(409, {}, running)).toMatchObject({ retry: 'still-running', mayBeDone: true });
-  expect(judged(409, {}, { type: `${problemTypePrefix}locked` }).kind).toBe('answered');
+describe('a 409 for a request that is still running', () => {
+  const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
+  const soon = { 'retry-after': '1' };
+
+  test.each([
+    ['by the problem type of this service', { type: `${problemTypePrefix}request-in-progress` }, {}, false],
+    ['by the words of another service', words, {}, false],
+    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
+  ])('is recognized %s', (_, body, headers, sent) => {
+    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
+  });
+
+  test.each([
+    ['with another problem type of this service', { type: `${problemTypePrefix}locked` }, true],
+    ['with a lock', { lock: { owner: 'ada' } }, true],
+    ['with Retry-After, but for a new key', { detail: 'Conflict' }, false],
+  ])('is not assumed for a 409 %s', (_, body, sent) => {
+    expect(judged(409, soon, body, sent).kind).toBe('answered');
+  });
 });
 
 test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and never less than Retry-After', () => {

@@ -79,7 +79,7 @@ test('the secret of a locked seat is in the output, and nowhere else; secrets of
   const result = await job.run(fromPool({ where: 'host=b1', renew: 'true' }));
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/1': { serial: secret, host: 'b1' } });
   const escaped = JSON.stringify(secret).slice(1, -1);
-  expect(result.masks).toEqual(expect.arrayContaining([secret, escaped]));
+  for (const one of [secret, escaped]) expect(result.written).toContain(`::add-mask::${one}`);
   expect(result.log + result.summary).not.toContain('A1-');
   const { properties = '', ...outputs } = result.outputs;
   // The file that passes the outputs to the runner is in the temporary folder, too.

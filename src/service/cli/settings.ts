@@ -7,6 +7,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
+import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags, parseFolder } from './storage-command.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -34,6 +35,12 @@ export const serveFlags = {
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that differ from a locked path only in case'),
+  lockDelay: withDefault(
+    'DURATION',
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    parseLockDelay,
+    '0s',
+  ),
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',

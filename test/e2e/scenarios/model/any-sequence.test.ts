@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
-import { sqlite } from '../../../support/databases.ts';
+import { beforeAll, test } from 'vitest';
 import { type Fault, type Manner, pathByPath } from '../../../support/fault-proxy.ts';
-import { failureOf, measured } from '../../../support/measured.ts';
+import { measured } from '../../../support/measured.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm, runs } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak, useService } from '../stage.ts';
 import type { Who } from './book.ts';
@@ -20,14 +19,12 @@ useService(trusting);
 
 /** Like `--rate-limit 5/s` for steps in tenfold time, with a burst so small that the steps reach the limit. */
 const fiveASecond = { perSecond: 50, burst: 5 };
-let limited: RunningService;
+const limited = serviceOfTests({ ...trusting, rateLimit: fiveASecond });
 let issuer: OidcIssuer;
 beforeAll(async () => {
-  limited = await startTestService(sqlite, { ...trusting, rateLimit: fiveASecond });
   issuer = await startJobIssuer();
+  return () => issuer.close();
 });
-afterAll(() => limited?.stop());
-afterAll(() => issuer?.close());
 
 const jobs = 3;
 const paths = ['a', 'b', 'c'];
@@ -192,6 +189,14 @@ const manner = fc.constantFrom<Manner>(
 );
 const isLimited = fc.boolean();
 const isIdentified = fc.boolean();
+
+/** A counterexample of a property with the reason; empty if the property held. */
+async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
+  if (!outcome.failed) return [];
+  const { errorInstance } = outcome;
+  const reason = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
+  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', reason ?? ''];
+}
 
 const asModelled = 'sequences of locks, kills and faults that matched the model';
 const sequences = soak ? 2_000 : 40;
