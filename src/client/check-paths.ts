@@ -1,11 +1,11 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import { type Comparison, latestModes, type PushLockMode, pushLockModes } from '../interface/resources.ts';
+import { type PushLockMode, pushLockModes } from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
 import { asArray, firstName, isArray, type JsonObject } from './json.ts';
-import { ageIn, type KnownLock, readListedLock, readOutdated } from './known-lock.ts';
+import { type KnownLock, readListedLock } from './known-lock.ts';
 import { expectResource, isUnknownRoute } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { ServiceError } from './service-error.ts';
@@ -13,41 +13,29 @@ import type { ServiceError } from './service-error.ts';
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
   readonly paths: readonly LockPath[];
-  /** The branch of a checkout, or a pushed branch. */
-  readonly branch?: string | undefined;
-  /** The git blobs of the files in a clone. */
-  readonly versions?: ReadonlyMap<LockPath, string> | undefined;
-  readonly attempts?: Request['attempts'];
 }
 
 export interface CheckedLock extends KnownLock {
   readonly branch: string | undefined;
 }
 
-interface CheckedPaths extends Comparison {
+interface CheckedPaths {
   readonly kind: 'checked';
   readonly locks: readonly CheckedLock[];
   readonly pushLocks: PushLockMode;
 }
 
-/** Not every service can check many paths at once, and compare branches. */
+/** Not every service can check many paths at once. */
 export type CheckPathsResult = CheckedPaths | { readonly kind: 'unsupported'; readonly error: ServiceError };
 
 /** The service accepts bodies up to 1 MiB, and paths up to 1 KiB. */
 const maxPaths = 500;
 
 export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
-  async function checkSome(
-    { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
-    within: CallLimits,
-  ): Promise<CheckPathsResult> {
-    const body = {
-      paths: [...paths],
-      ...(branch !== undefined && { branch }),
-      ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
-    };
+  async function checkSome({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> {
     const target = endpoints.check(workspace);
-    const result = await call({ method: 'POST', target, body, attempts, expect, isOptional: true }, within);
+    const body = { paths: [...paths] };
+    const result = await call({ method: 'POST', target, body, expect, isOptional: true }, within);
     if (result.kind === 'answered' && isUnknownRoute(result.response)) {
       return { kind: 'unsupported', error: result.refusal() };
     }
@@ -62,18 +50,13 @@ export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
       inParts([...new Set(request.paths)]),
       async (paths) => void results.push(await checkSome({ ...request, paths }, within)),
     );
-    return results.reduce(joined, { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] });
+    return results.reduce(joined, { kind: 'checked', pushLocks: 'all', locks: [] });
   };
 };
 
 function joined(one: CheckPathsResult, other: CheckPathsResult): CheckPathsResult {
   if (one.kind === 'unsupported' || other.kind === 'unsupported') return one.kind === 'unsupported' ? one : other;
-  return {
-    ...one,
-    ...other,
-    locks: [...one.locks, ...other.locks],
-    outdated: [...one.outdated, ...other.outdated],
-  };
+  return { ...other, locks: [...one.locks, ...other.locks] };
 }
 
 const inParts = (paths: readonly LockPath[]): readonly (readonly LockPath[])[] =>
@@ -84,16 +67,12 @@ const inParts = (paths: readonly LockPath[]): readonly (readonly LockPath[])[] =
 const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
 
 function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
-  const { locks, outdated } = body;
   return {
     kind: 'checked',
-    locks: asArray(locks).flatMap((entry) => {
+    locks: asArray(body['locks']).flatMap((entry) => {
       const lock = readListedLock(entry, sanitizer);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];
     }),
     pushLocks: pushLockModes.find((mode) => mode === body['push_locks']) ?? 'all',
-    latest: latestModes.find((mode) => mode === body['latest']) ?? 'off',
-    outdated: asArray(outdated).flatMap((entry) => readOutdated(entry, sanitizer) ?? []),
-    ...ageIn(body),
   };
 }

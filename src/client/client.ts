@@ -17,18 +17,18 @@ import { createSync } from './sync.ts';
 import { createServerClock, sleep, steadyClock } from './time.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { AcquiredLock, Conflict } from './acquire-lock.ts';
+export type { Conflict } from './acquire-lock.ts';
 export type { CheckedLock } from './check-paths.ts';
 export type { MarksStore } from './classify.ts';
 export { inParallel } from './in-parallel.ts';
-export { isSameLock, type KnownLock } from './known-lock.ts';
+export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { ReleaseLockResult } from './release-lock.ts';
-export type { CallLimits, LockComparison, Retry } from './request.ts';
+export type { CallLimits, Retry } from './request.ts';
 export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export {

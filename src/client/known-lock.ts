@@ -1,5 +1,8 @@
+import { milliseconds } from '../interface/duration.ts';
 import { maxNoteLength } from '../interface/lock-note.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
+import type { Ttl } from '../interface/ttl.ts';
 import {
   asObject,
   firstMember,
@@ -48,6 +51,32 @@ export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | 
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
+}
+
+export interface AcquiredLock extends KnownLock {
+  readonly path: LockPath;
+  readonly type: string;
+  /** If the service does not return it, the earliest possible expiry by the ttl. */
+  readonly expires_at: string;
+  /** The lease that it belongs to. */
+  readonly lease?: string | undefined;
+}
+
+/** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
+export function grantedLockIn(
+  response: ClientResponse,
+  { path, type, ttl }: { readonly path: LockPath; readonly type: string; readonly ttl: Ttl },
+  from: (lock: KnownLock) => number,
+): AcquiredLock {
+  const lock = readLock(lockIn(objectIn(response)), path, response.sanitizer);
+  return {
+    ...lock,
+    // Path and type as requested; `raw` has those of the service.
+    path,
+    type,
+    etag: etagOf(response) ?? lock.etag,
+    expires_at: lock.expires_at ?? new Date(from(lock) + milliseconds(ttl)).toISOString(),
+  };
 }
 
 /** Identifies a lock: by its ETag, or by its id if it has no ETag. */
@@ -159,13 +188,24 @@ export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Out
   const path = firstName(outdated, ['path']);
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;
-  const behind = Number(outdated['behind']);
   return {
     ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
     at: timestampIn(outdated['at']) ?? '',
     ...(outdated['deleted'] === true && { deleted: true }),
-    ...(Number.isSafeInteger(behind) && behind > 0 && { behind }),
   };
+}
+
+/** The version of a file that a granted lock lacks. */
+export interface LockComparison extends Pick<Comparison, 'as_of'> {
+  readonly outdated: Outdated | undefined;
+}
+
+/** Undefined if the lock is up to date, or was not compared. */
+export function comparisonIn(response: ClientResponse): LockComparison | undefined {
+  const body = lockIn(objectIn(response));
+  const outdated = readOutdated(body['outdated'], response.sanitizer);
+  const age = ageIn(body);
+  return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
 }
 
 /** The age of the mirror, if the service could not bring it up to date. */

@@ -2,12 +2,12 @@ import { formatDuration, milliseconds } from '../interface/duration.ts';
 import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { type AcquiredLock, branchHeader, type Conflict } from './acquire-lock.ts';
+import { branchHeader, type Conflict, placeIn } from './acquire-lock.ts';
 import { asArray, asObject, isArray, type Json, nameIn } from './json.ts';
-import { ageIn, type KnownLock, readListedLock, readLock, readOutdated } from './known-lock.ts';
+import { type AcquiredLock, ageIn, type KnownLock, readListedLock, readLock, readOutdated } from './known-lock.ts';
 import type { List } from './pages.ts';
-import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
-import { expectResource, isUnknownRoute, retryAfterHeader } from './refusal.ts';
+import { type QueueWait, queueHeaders } from './queue.ts';
+import { expectResource, isUnknownRoute } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
@@ -192,9 +192,7 @@ function conflictsIn(answered: AnsweredCall, { path: firstPath }: LeaseRequest):
   const { sanitizer } = response;
   const { blocked, locks } = objectIn(response);
   const common = {
-    retryAfterMs: retryAfterHeader(response, 0),
-    hasWaited: hasWaited(response),
-    queue: queueIn(response),
+    ...placeIn(answered, 0),
     error: answered.refusal(),
   };
   const waiting = asArray(blocked).map((entry) => ({

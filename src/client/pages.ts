@@ -81,7 +81,9 @@ export async function readPages<Item>(
       else items.push(item);
     }
 
-    if (next.kind === 'none') return list(undefined);
+    // Some services only say that there is more.
+    const hasMore = objectIn(response)['has_more'] === true;
+    if (next.kind === 'none') return list(hasMore ? 'the service does not name its next page' : undefined);
     if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
       throw answered.fail(notUnderstood(response, reason));

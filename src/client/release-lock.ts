@@ -1,7 +1,15 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './endpoints.ts';
-import { type FoundLock, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
+import {
+  etagOf,
+  type FoundLock,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
 import { expectResource, isOwnProblem } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
@@ -84,7 +92,9 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
-    const result = await send(request, within);
+    let result = await send(request, within);
+    const etag = changedEtag(result, request);
+    if (etag !== undefined) result = await send({ ...request, proof: { ...request.proof, etag } }, within);
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
     const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
@@ -118,6 +128,17 @@ const failed = (result: AnsweredCall, error = result.refusal()): ReleaseLockResu
   error,
   mayBeDone: result.mayBeDone,
 });
+
+/** The ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
+export function changedEtag(
+  result: CallResult,
+  { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
+): string | undefined {
+  if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
+  const holder = holderOf(result.response, path);
+  const etag = etagOf(result.response) ?? holder?.etag;
+  return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;
+}
 
 const expectReleased = expectResource('lock', namesLock);
 

@@ -1,10 +1,18 @@
 import { formatDuration } from '../interface/duration.ts';
-import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire-lock.ts';
-import { holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
+import type { AcquireLockRequest } from './acquire-lock.ts';
+import {
+  type AcquiredLock,
+  grantedLockIn,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
 import { lookUpOnce } from './lists.ts';
 import { expectResource } from './refusal.ts';
-import { conditionOf, isLockGone } from './release-lock.ts';
-import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
+import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
+import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
@@ -25,7 +33,7 @@ export type RenewLockResult =
 export function createRenewLock(context: ClientContext) {
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
     // The lock is renewed at the earliest when the request was sent.
-    const lock = grantedIn(answered, request, () => answered.sentAt);
+    const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
@@ -55,11 +63,14 @@ export function createRenewLock(context: ClientContext) {
     return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
   }
 
-  return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
-    const { workspace, path, type, ttl, idempotencyKey, proof } = request;
+  function send(
+    { workspace, path, type, ttl, proof }: RenewLockRequest,
+    idempotencyKey: string,
+    within: CallLimits,
+  ): Promise<CallResult> {
     const condition = conditionOf(proof);
     if (condition === undefined) throw new Error(`The lock on ${path} has neither id nor ETag.`);
-    const result = await context.call(
+    return context.call(
       {
         method: 'POST',
         target: context.endpoints.locks(workspace),
@@ -70,13 +81,21 @@ export function createRenewLock(context: ClientContext) {
         async confirm({ status }) {
           // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
           if (![403, 404, 409, 410, 412].includes(status)) return undefined;
-          const listed = await lookUpOnce(context, request, within);
+          const listed = await lookUpOnce(context, { workspace, path }, within);
           // In a service without renewal, our own lock blocks the request.
           return (status === 409 && listed.kind === 'locked') || isLockGone(listed, proof) ? listed : undefined;
         },
       },
       within,
     );
+  }
+
+  return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
+    let result = await send(request, request.idempotencyKey, within);
+    const etag = changedEtag(result, request);
+    if (etag !== undefined) {
+      result = await send({ ...request, proof: { ...request.proof, etag } }, crypto.randomUUID(), within);
+    }
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     return isSuccess(result.response) ? renewed(result, request) : refusal(result, request, within);
   };

@@ -1,8 +1,7 @@
-import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { SentRequest } from './connection.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { JsonObject } from './json.ts';
-import type { FoundLock } from './known-lock.ts';
+import type { FoundLock, LockComparison } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
 import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { Clock } from './time.ts';
@@ -104,11 +103,6 @@ export interface ClientContext {
   readonly branch?: string | undefined;
   /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
-}
-
-/** The version of a file that a granted lock lacks. */
-export interface LockComparison extends Pick<Comparison, 'as_of'> {
-  readonly outdated: Outdated | undefined;
 }
 
 export function expectSuccess(result: CallResult): AnsweredCall {

@@ -58,6 +58,10 @@ export function headerOf({ headers }: ClientResponse, name: string): string | un
   return first?.trim() === '' ? undefined : first?.trim();
 }
 
+/** No standard defines the header: services use one of these names. */
+export const isReplayed = (response: ClientResponse): boolean =>
+  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
+
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
 /** The targets of a Link header (RFC 8288) by relation. If several have the same relation, the first one counts. */

@@ -7,8 +7,6 @@ export type StopSignal = (typeof stopSignals)[number];
 
 export interface Output {
   write(text: string): void;
-  /** Width of the terminal; undefined if the output is not a terminal. */
-  readonly columns?: number | undefined;
 }
 
 /** Side effects of a command other than files, sockets and databases. */

@@ -44,17 +44,14 @@ test('a lock that is granted on an outdated file is reported', async () => {
 test('five hundred paths are checked with one request, more with several', async () => {
   const paths = Array.from({ length: 1_001 }, (_, index) => lockPath(`a${index}`));
   const locks = [{ path: 'a1', owner: 'ada', branch: 'main' }, { path: 'a2', owner: 'bo', branch: null }, {}];
-  const settings = { push_locks: 'branch', latest: 'warn' };
-  const answer = json(200, { ...settings, locks, outdated: [outdated, {}], as_of: outdated.at });
-  const { server, client } = await clientOf(answer);
+  const { server, client } = await clientOf(json(200, { push_locks: 'branch', locks }));
   const checked = await client.checkPaths({ workspace: game, paths: paths.slice(0, 500) }, client.within());
-  expect(checked).toMatchObject({ kind: 'checked', pushLocks: 'branch', latest: 'warn', as_of: outdated.at });
+  expect(checked).toMatchObject({ kind: 'checked', pushLocks: 'branch' });
   if (checked.kind !== 'checked') return;
   expect(checked.locks.map(({ owner, branch }) => [owner, branch])).toEqual([
     ['ada', 'main'],
     ['bo', undefined],
   ]);
-  expect(checked.outdated).toEqual([read]);
   expect(server.requests).toHaveLength(1);
   await client.checkPaths({ workspace: game, paths }, client.within());
   const lengths = server.requests.slice(1).map(({ body }) => JSON.parse(body).paths.length);

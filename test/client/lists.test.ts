@@ -129,6 +129,12 @@ describe('the pages of a list', () => {
     expect(incomplete).toContain('the same page again');
   });
 
+  test('make the list incomplete if the service does not name them', async () => {
+    const { paths, incomplete } = await follow(json(200, { locks: ['a'], has_more: true }));
+    expect(paths).toEqual(['a']);
+    expect(incomplete).toContain('the service does not name its next page.');
+  });
+
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
     ['64 MiB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages exceed 64 MiB in total'],

@@ -165,6 +165,13 @@ describe('a lock that was replaced by another one', () => {
 describe('a 412 for a lock with the same id', () => {
   const same = { ...other, id: 'l1' };
 
+  test('is retried with the current ETag of the service', async () => {
+    const changed = problem(412, { lock: same }, { etag: '"v2"' });
+    const { result, server } = await release(inTurn(changed, nothing(204)), { proof: { id: 'l1' } });
+    expect(result.kind).toBe('released');
+    expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', '"v2"']);
+  });
+
   test.each([proof, { id: 'l1' }])('is a failure, not a loss: %j', async (its) => {
     const { result, urls } = await release(problem(412, { lock: same }), { proof: its });
     expect(ofKind(result, 'failed').error.status).toBe(412);

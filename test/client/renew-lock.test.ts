@@ -126,7 +126,14 @@ describe('renewLock', () => {
 describe('a 412 for a lock with the same id', () => {
   const same = (etag?: string): Answer => problem(412, { lock }, etag === undefined ? {} : { etag });
 
-  test.each([same(), same('"v2"')])('is a refusal, not a loss', async (answer) => {
+  test('is retried with the current ETag of the service, with a new key', async () => {
+    const { result, conditions, keys } = await renew(inTurn(reset, same('"v2"'), json(200, lock, { etag: '"v3"' })));
+    expect(ofKind(result, 'renewed').lock).toMatchObject({ id: 'l1', etag: '"v3"' });
+    expect(conditions).toEqual(['"v1"', '"v1"', '"v2"']);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test.each([same(), same('"v1"')])('is a refusal, not a loss', async (answer) => {
     const { result, conditions } = await renew(answer);
     expect(result.kind).toBe('refused');
     expect(conditions).toHaveLength(1);

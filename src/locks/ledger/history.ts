@@ -47,22 +47,18 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, stepNames, acquiring, knowsOnlyInterface } = historyOf(entries);
+  const { held: all, acquiring, knowsOnlyInterface } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
-  const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
   return {
     held: byPath,
-    /** Other workspaces, including those of other services, in which the job holds locks. */
-    otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],
     lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     /** Attempts of the job's steps to cancel the run. */
     cancellations: entries.filter((entry) => entry.kind === 'run-cancelled'),
-    stepNames,
     knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,
@@ -106,7 +102,6 @@ export function openHistory() {
   const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
-  const stepNames = new Map<string, string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
@@ -135,7 +130,6 @@ export function openHistory() {
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
       case 'plan':
-        if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'marks':
@@ -239,8 +233,6 @@ export function openHistory() {
       losses,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
-      /** Names of the steps in the workflow, by their ids in the ledger. */
-      stepNames,
       acquiring,
       /** Leases that are not known to have ended. */
       leases: openLeases(),

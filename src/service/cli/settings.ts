@@ -1,5 +1,5 @@
 import { CommandError } from '../../command/command.ts';
-import { type FlagValues, list, optional, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
+import { type FlagValues, list, optional, textOf, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
 import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { oneOf } from '../../interface/one-of.ts';
@@ -7,8 +7,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
 import { parseLockDelay } from '../workspaces/settings.ts';
-import { commonFlags } from './storage-command.ts';
-import { parseFolder } from './values.ts';
+import { commonFlags, parseFolder } from './storage-command.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -24,7 +23,7 @@ export const devDataFolder = './workspace-dev-data';
 
 export const serveFlags = {
   dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
-  host: withDefault('HOST', 'the address to listen on', parseHost, '127.0.0.1'),
+  host: withDefault('HOST', 'the address to listen on', textOf('a name or an address'), '127.0.0.1'),
   port: withDefault('PORT', 'the port to listen on; 0 picks a free one', wholeNumber(0, 65_535), '8080'),
   publicUrl,
   data: optional(
@@ -98,12 +97,6 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
   return network.ok && network.value[1] === 0
     ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
     : network;
-}
-
-export function parseHost(text: string): Parsed<string> {
-  return /^[A-Za-z0-9.:%_-]+$/.test(text)
-    ? accepted(text)
-    : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
 /** With or without `/v1`; no other path, because the dashboard links to paths that start with a slash. */

@@ -83,13 +83,16 @@ function packet(text: string): Buffer {
 }
 
 /** git looks only for commits among the ancestors of its branches, and would serve any file or folder by its id. */
-async function refuseOtherObjects(task: ServeTask, { bytes }: FetchRequest): Promise<void> {
+async function refuseOtherObjects(task: ServeTask, { bytes, formerHeads }: FetchRequest): Promise<void> {
   const heads = new Set(task.branches.values());
   const wants = bytes.toString('latin1').matchAll(/want ([0-9a-f]{40,64})/gi);
   const others = new Set([...wants].map(([, id = '']) => id.toLowerCase())).difference(heads);
   const missing = await missingOf(task, [...others]);
   const [first] = missing;
   if (first === undefined) return;
+  if (formerHeads.includes(first)) {
+    throw new GitError('incomplete', 'A branch was replaced while it was being cloned. Try again.');
+  }
   const what = missing.size === 1 ? `The commit ${first} is` : `${missing.size} of the requested commits are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
 }

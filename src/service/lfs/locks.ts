@@ -7,7 +7,7 @@ import { insufficientScope, parseRequestPart, Refusal } from '../contract/proble
 import { writeCursor } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import { readOptionalJson } from '../http/body.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
@@ -41,7 +41,7 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
     path: '/locks',
     access: 'locks:write',
     async handle(c, workspace) {
-      const { path, ref: branch } = parseRequestPart(acquireSchema, await readOptionalJson(c));
+      const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
       requireFreeDisk(routes);
       const request: NewAcquireRequest = {
         workspace: workspace.id,
@@ -92,7 +92,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     path: '/locks/verify',
     access: 'locks:read',
     async handle(c, workspace) {
-      const { limit, cursor: after } = parseRequestPart(verifySchema, await readOptionalJson(c));
+      const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
@@ -127,7 +127,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     access: 'locks:write',
     charge: 'never',
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const { force: forceRequested } = parseRequestPart(releaseSchema, await readOptionalJson(c));
+      const { force: forceRequested } = await readOptionalBody(c, releaseSchema);
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       const absent = lfsError(

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { parseRequestPart, Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import { readOptionalJson } from '../http/body.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
@@ -43,7 +43,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     path: '/objects/batch',
     access: 'any-token',
     async handle(c, workspace) {
-      const batch = parseRequestPart(batchSchema, await readOptionalJson(c));
+      const batch = await readOptionalBody(c, batchSchema);
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');

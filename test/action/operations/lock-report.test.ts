@@ -20,5 +20,5 @@ test.each<[readonly ReleaseResult[], string | undefined]>([
   ),
 ])('a failed lock step counts the locks that it rolled back: %j', (results, text) => {
   const releases = results.map((result) => ({ grant: grantOf('a'), result }));
-  expect(rollBackText({ releases, unanswered: [] }, 9)).toBe(text);
+  expect(rollBackText({ releases, unanswered: [] }, 9)).toEqual(text === undefined ? [] : [text]);
 });

@@ -22,7 +22,6 @@ test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
   [['audit', '--since', '1w'], '--since is "1w". '],
   [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be from 30d to 36500d.'],
-  [['audit', '--actor', secretOfToken], '--actor is "wsa_***". This is the secret of a token.'],
   [[...lockRelease, '../x', '--force', '--reason', 'Ill'], 'PATH is '],
   [[...lockRelease, 'C:\\x', '--force', '--reason', 'Ill'], 'PATH is '],
   [['token', 'create', '--name=a\u202eb', '--scopes=sync'], '--name is '],
@@ -81,7 +80,7 @@ test.each<[args: readonly string[], sentence: string]>([
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
   [['hook', 'list', 'sample'], 'The workspace "sample" has no hooks. Register one with POST', { hooks: [] }],
-  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], next: null }],
+  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], complete: true }],
 ])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);
@@ -116,7 +115,7 @@ test('tokens and workspaces can be created before the first start of the service
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,
-    stderr: `Created the data folder "${folder}".\n`,
+    stderr: `Created a database in the folder "${folder}".\n`,
   });
   expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Create one with:');
   expect(await runMain(['token', 'create', '--name=ci', '--scopes=sync', ...data])).toMatchObject({ code: 0 });
