@@ -32,6 +32,7 @@ export type { CallLimits, Retry } from './request.ts';
 export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export {
+  backoff,
   type Clock,
   clockSlackMs,
   lastAttemptMs,

@@ -3,9 +3,10 @@ import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asObject, isArray, type Json, nameIn } from './json.ts';
 import { entriesIn } from './pages.ts';
-import { expectFound, isUnknownRoute } from './refusal.ts';
+import { expectFound } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import type { ClientResponse } from './response.ts';
+import { knowsNoRoute } from './service-error.ts';
 
 export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;
@@ -16,10 +17,9 @@ export const createGetPool =
   /** Throws a ServiceError, also for an unknown pool. */
   async ({ workspace, name }: { readonly workspace: WorkspaceId; readonly name: string }, within: CallLimits) => {
     const target = endpoints.pool(workspace, name);
-    const result = await call({ method: 'GET', target, expect, isOptional: true }, within);
-    if (result.kind === 'answered' && isUnknownRoute(result.response)) {
-      return { kind: 'unsupported', error: result.refusal() } as const;
-    }
+    const result = await call({ method: 'GET', target, expect }, within);
+    const error = result.kind === 'given-up' ? result.error : result.refusal();
+    if (knowsNoRoute(error)) return { kind: 'unsupported', error } as const;
     const { response } = expectSuccess(result);
     return { kind: 'found', items: (itemsIn(response) ?? []).flatMap(readItem) } as const;
   };

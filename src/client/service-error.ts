@@ -136,6 +136,12 @@ export function isTransient({ failure }: ServiceError): boolean {
   }
 }
 
+/** Whether a service that knows only the interface has answered, or a gateway until the retries ran out. */
+export function knowsNoRoute({ failure }: ServiceError): boolean {
+  const refused = responseIn(failure);
+  return refused?.kind === 'refused' && [404, 405, 501].includes(refused.status) && !refused.isOwnProblem;
+}
+
 export function retryAfterOfError({ failure }: ServiceError): number | undefined {
   return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
 }
@@ -224,6 +230,13 @@ const unusableText = ({ reason, content }: Unusable): string =>
 
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
+/** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
+const httpsNeeded =
+  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
+
+/** Whether the URL must change: another attempt would fail in the same way. */
+export const expectsHttps = ({ status, message = '' }: Refused): boolean => status === 400 && httpsNeeded.test(message);
+
 function adviceOnRefusal(refused: Refused): string {
   const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
   if (isRedirect(refused)) return ' Set the base URL to the actual URL of the service.';
@@ -233,6 +246,7 @@ function adviceOnRefusal(refused: Refused): string {
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
+  if (expectsHttps(refused)) return ' This port expects https: begin the base URL with https://.';
   if (!isRecognized) {
     return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
   }
