@@ -60,7 +60,7 @@ async function environmentOf(inputs: Inputs, bench: Bench): Promise<NodeJS.Proce
   const main = join(job.folders.temp, 'environment.mjs');
   await writeFile(main, 'process.stdout.write(JSON.stringify(process.env));');
   // Written by the file above.
-  return JSON.parse((await job.run({ main, post: null, with: inputs })).rawLog) as NodeJS.ProcessEnv;
+  return JSON.parse((await job.run({ main, post: null, with: inputs })).written.join('\n')) as NodeJS.ProcessEnv;
 }
 
 export const start: Benchmark = {

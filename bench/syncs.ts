@@ -96,7 +96,7 @@ export const storm: Benchmark = {
 const full = { rounds: 15, objects: 50_000 };
 const small = { rounds: 1, objects: 2_000 };
 
-/** Pause after a sync, so that its maintenance of the mirror does not slow down the next measurement. */
+/** Pause after a sync, so that what it leaves behind does not slow down the next measurement. */
 const restMs = 300;
 
 /** Objects of a commit that changes one file: the commit, the file, and its two folders. */

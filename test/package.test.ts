@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { gitAt } from './support/git-repository.ts';
 import { ask } from './support/running-service.ts';
@@ -63,6 +64,12 @@ test('the package holds the command, what it runs, the documentation, and nothin
 test('the package is a small download, without pictures of the pages', () => {
   expect(packedBytes).toBeLessThan(700_000);
   expect(files.filter((path) => path.endsWith('.png'))).toEqual([]);
+});
+
+test('the command is a small download in one file, which names the licenses of what it contains', async () => {
+  const text = await readFile(join(root, 'build/workspace-service.mjs'), 'utf8');
+  expect(gzipSync(text).length).toBeLessThan(600_000);
+  for (const name of ['hono', 'pg', 'zod']) expect(text).toMatch(new RegExp(`\n${name}\n\n.*License`, 'i'));
 });
 
 function startWithNpx(place: string) {

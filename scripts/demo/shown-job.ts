@@ -1,6 +1,6 @@
 import { type Job, openJob } from '../../test/support/runner/job.ts';
-import { createMasks } from '../../test/support/runner/masks.ts';
 import type { RunningStep, StepResult } from '../../test/support/runner/step.ts';
+import { createMasks } from '../../test/support/runner/step-log.ts';
 import { DemoFailure, type Ending } from './ending.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import { runHeader } from './terminal/run-header.ts';

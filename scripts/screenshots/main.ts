@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBrowser, launchBrowser } from '../../test/support/browser/launch.ts';
+import { findBrowser, launchBrowser, noBrowser } from '../../test/support/browser/launch.ts';
 import { takePictures } from './album.ts';
 import { pictures } from './pictures.ts';
 
@@ -8,12 +8,12 @@ import { pictures } from './pictures.ts';
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../docs/images', import.meta.url));
 
-const found = findBrowser();
-if (found.kind === 'missing') {
-  process.stderr.write(`${found.reason}\n`);
+const program = findBrowser();
+if (program === undefined) {
+  process.stderr.write(`${noBrowser}\n`);
   process.exitCode = 1;
 } else {
-  const { browser, close } = await launchBrowser(found.program);
+  const { browser, close } = await launchBrowser(program);
   try {
     for (const file of await takePictures(browser, pictures, folder)) {
       process.stdout.write(`${relative(process.cwd(), file)}

@@ -7,15 +7,16 @@ import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { fileEndedLocks, removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
-import { createBacklogWatch } from './outbox/outbox.ts';
+import { measureBacklogs } from './outbox/outbox.ts';
 import type { ServiceParts } from './parts.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
+import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
-import { removeExchangedTokens } from './trust/rules.ts';
+import { removeExchangedTokens } from './trust/exchange.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const pollMs = 500;
@@ -23,20 +24,19 @@ const cleanupEveryMs = 10 * 60_000;
 
 /** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { mirrorMaintenance, pullThrough } = parts;
-  const syncs = startSyncs({ ...parts, pollMs, scheduleMaintenance: mirrorMaintenance.schedule });
+  const syncs = startSyncs({ ...parts, pollMs });
   const deliveries = startDeliveries({ ...parts, pollMs });
   const periodicWork = startPeriodicWork(parts);
   return {
     async stop() {
-      const work = [syncs, pullThrough, mirrorMaintenance, deliveries, periodicWork];
+      const work = [syncs, parts.pullThrough, deliveries, periodicWork];
       await Promise.all(work.map((each) => each.stop()));
     },
   };
 }
 
 function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { storage, metrics, log, databaseClock, lastUse, locks, onError } = parts;
+  const { storage, metrics, databaseClock, lastUse, locks, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -55,7 +55,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     // A fraction of the time that others wait for the clients of an instance that was killed.
     // Not awaited: the next round for other workspaces must not wait for a blocked one.
     every(1_500, async () => void locks.keepPresent()),
-    every(5_000, createBacklogWatch(storage, metrics, log)),
+    every(5_000, () => measureBacklogs(storage, metrics)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     every(60_000, databaseClock.refresh),
@@ -64,15 +64,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     // It reads the folder of each object.
     every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
-    every(cleanupEveryMs, async () => {
-      metrics.droppedResponses.inc(await removeOldResults(storage));
-      await removeOldLeases(storage);
-      await removeOldSyncs(storage, parts);
-      await removeOldLockHistory(storage, parts);
-      await removeOldAudit(storage, parts);
-      await removeEndedSessions(storage);
-      await removeExchangedTokens(storage);
-    }),
+    every(cleanupEveryMs, () => removeOldData(parts)),
   ];
 
   return {
@@ -81,6 +73,23 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
       await lastUse.write().catch(onError);
     },
   };
+}
+
+/** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
+export async function removeOldData(
+  parts: Retention & Pick<ServiceParts, 'storage' | 'onError' | 'metrics'>,
+): Promise<void> {
+  const { storage, metrics, onError } = parts;
+  const removals = [
+    async () => metrics.droppedResponses.inc(await removeOldResults(storage)),
+    () => removeOldLeases(storage),
+    () => removeOldSyncs(storage, parts),
+    () => removeOldLockHistory(storage, parts),
+    () => removeOldAudit(storage, parts),
+    () => removeEndedSessions(storage),
+    () => removeExchangedTokens(storage),
+  ];
+  for (const remove of removals) await remove().catch(onError);
 }
 
 /** As documented for `workspace_tokens_expiring`. */

@@ -8,7 +8,7 @@ export type Given = Readonly<Record<string, string>>;
 
 /** The environment of a step as the runner builds it from `with:` and the defaults of `action.yml`. */
 export function stepEnvironment(given: Given, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const { values } = resolveInputs(action, given, { 'github.token': 'ghs_00000000000000000000' });
+  const { values } = resolveInputs(action, given, 'ghs_00000000000000000000');
   return { ...environment, ...Object.fromEntries([...values].map(([name, value]) => [inputVariable(name), value])) };
 }
 

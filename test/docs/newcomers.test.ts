@@ -50,6 +50,9 @@ test('a visitor with Node and one file has a lock in a minute', async () => {
   const answer = await runSnippet(pasted, { cwd });
   expect(JSON.parse(answer)).toMatchObject({ path: 'Content/Maps/Arena.umap', owner: 'dev' });
   measured('a visitor: seconds until the first lock', secondsSince(begun), { atMost: mostSeconds });
+  const [, origin = ''] = /WORKSPACE_BASE_URL=(\S+)\/v1/.exec(pasted) ?? [];
+  const [style = ''] = /\/assets\/[^"]+\.css/.exec((await ask(origin, 'GET', '/sign-in')).text) ?? [];
+  expect((await ask(origin, 'GET', style)).status, 'the page of the service is in the file, too').toBe(200);
 });
 
 test('an artist locks a file in a terminal in a minute', async () => {

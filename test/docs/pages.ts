@@ -44,11 +44,7 @@ export const readme = await readPage('README.md');
 export const recipes = await readPage('docs/recipes.md');
 export const actionPage = await readPage('docs/action.md');
 export const interfacePage = await readPage('docs/interface.md');
-export const decisions = await readPage('docs/decisions.md');
-export const dashboard = await readPage('docs/dashboard.md');
 export const selfHosting = await readPage('docs/self-hosting.md');
-export const security = await readPage('docs/security.md');
-export const identity = await readPage('docs/identity.md');
 
 async function pagesIn(folder: string): Promise<readonly Page[]> {
   const names = await readdir(new URL(folder, root));

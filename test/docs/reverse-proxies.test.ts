@@ -5,20 +5,32 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
+import { freePort } from '../support/listen.ts';
+import { type OtherServer, openOtherServer } from '../support/other-servers/other-server.ts';
+import { nothing, reset } from '../support/other-servers/responses.ts';
+import { passOn } from '../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import {
+  caddyWithSecond,
+  nginxWithSecond,
+  type Product,
+  products,
+  programOf,
+  type ReverseProxy,
+  startReverseProxy,
+} from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { runs } from '../support/runs.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
-import { type RecordingTap, startRecordingTap } from './recording-tap.ts';
 
 const { cert, key } = selfSigned('localhost');
 
@@ -48,14 +60,6 @@ const awkwardPaths = [
   '...',
 ];
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
-  readonly body: any;
-}
-
 interface Sent {
   /** The IP address of this machine to send from. */
   readonly from?: string;
@@ -64,14 +68,44 @@ interface Sent {
   readonly raw?: string;
 }
 
+/** Sends the target unchanged to a proxy on this port. */
+async function sendTo(port: number, method: string, target: string, { from, headers, json, raw }: Sent = {}) {
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  const sent = request({
+    method,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port,
+    path: target,
+    ca: cert,
+    agent: false,
+    ...(from !== undefined && { localAddress: from }),
+    headers: {
+      host: `localhost:${port}`,
+      ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const content = await text(response);
+  const isJson = response.headers['content-type']?.includes('json') === true;
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: content,
+    body: isJson ? JSON.parse(content) : null,
+  };
+}
+
 describe.each(products.map((product) => ({ product, name: product.name })))('behind $name', ({ product, name }) => {
   let proxy: ReverseProxy;
-  let tap: RecordingTap;
+  let tap: OtherServer;
   const isThere = programOf(product) !== undefined;
 
   beforeAll(async () => {
     if (!isThere) return;
-    tap = await startRecordingTap(service.port);
+    tap = await openOtherServer(passOn(service.port));
     proxy = await startReverseProxy(product, { servicePort: tap.port, cert, key });
   });
   afterAll(async () => {
@@ -81,39 +115,11 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
   });
   beforeEach((context) => {
     if (!isThere) leaveOut(context, `There is no ${name} on this machine.`);
-    tap.heads();
+    tap.requests.splice(0);
   });
 
-  /** Sends the target unchanged. */
-  async function send(method: string, target: string, { from, headers = {}, json, raw }: Sent = {}): Promise<Answer> {
-    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
-    const sent = request({
-      method,
-      host: '127.0.0.1',
-      servername: 'localhost',
-      port: proxy.port,
-      path: target,
-      ca: cert,
-      agent: false,
-      ...(from !== undefined && { localAddress: from }),
-      headers: {
-        host: `localhost:${proxy.port}`,
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        ...headers,
-      },
-    });
-    sent.end(body);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const content = await text(response);
-    const isJson = response.headers['content-type']?.includes('json') === true;
-    return {
-      status: response.statusCode ?? 0,
-      headers: response.headers,
-      text: content,
-      body: isJson ? JSON.parse(content) : null,
-    };
-  }
+  const send = (method: string, target: string, { headers, ...sent }: Sent = {}) =>
+    sendTo(proxy.port, method, target, { ...sent, headers: { authorization: `Bearer ${token}`, ...headers } });
 
   const lockOf = (path: string) => ({ path, type: 'exclusive', ttl: '1h' });
   const locked = async (workspace: string): Promise<string[]> => {
@@ -135,12 +141,12 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const lock = { operation: 'lock', glob: 'false', path: awkwardPaths.join('\n') };
     expect(await job.run({ with: lock })).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual(awkwardPaths.toSorted());
-    tap.heads();
+    tap.requests.splice(0);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual([]);
     // One request releases the lease.
-    expect(tap.heads().map((head) => head.split(' ')[0])).toEqual(['DELETE']);
+    expect(tap.requests.map(({ method }) => method)).toEqual(['DELETE']);
   });
 
   test('a request target arrives byte for byte', async () => {
@@ -150,11 +156,11 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       fc.asyncProperty(lockPath, fc.boolean(), async ({ value }, encoded) => {
         const path = encoded ? asOneSegment(value) : asSegments(value);
         const target = `/v1/workspaces/${workspace}/locks/${path}?force=%66alse&x=a%2Fb+c`;
-        tap.heads();
+        tap.requests.splice(0);
         const { status, headers } = await send('DELETE', target);
         // The service has no parameter x.
         expect({ status, type: headers['content-type'] }).toEqual({ status: 422, type: problemMediaType });
-        expect(tap.heads().map((head) => head.split('\r\n')[0])).toEqual([`DELETE ${target} HTTP/1.1`]);
+        expect(tap.requests.map(({ url }) => url)).toEqual([target]);
       }),
       { numRuns: runs(30, 1_000) },
     );
@@ -216,5 +222,60 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');
+  });
+});
+
+/** An instance that records its requests, and may then break the connection. */
+async function startInstance({ breaks = false, isReady = true } = {}) {
+  const received: string[] = [];
+  const instance = { received, isReady };
+  const { port } = await startOtherServer((response, request) => {
+    if (request.url === '/readyz') {
+      nothing(instance.isReady ? 200 : 503)(response, request);
+      return;
+    }
+    received.push(request.method);
+    (breaks ? reset : nothing(200))(response, request);
+  });
+  return Object.assign(instance, { port });
+}
+
+async function startProxy(product: Product, servicePort: number): Promise<(method: string) => Promise<number>> {
+  const proxy = await startReverseProxy(product, { servicePort, cert, key });
+  onTestFinished(proxy.stop);
+  return async (method) => {
+    const raw = method === 'POST' ? 'x'.repeat(100_000) : '';
+    return (await sendTo(proxy.port, method, '/v1/a%2Fb', { raw })).status;
+  };
+}
+
+describe.each([
+  ['nginx', nginxWithSecond],
+  ['Caddy', caddyWithSecond],
+])('%s in front of two instances', (name, withSecond) => {
+  beforeEach((context) => {
+    if (programOf(withSecond(0)) === undefined) leaveOut(context, `There is no ${name} on this machine.`);
+  });
+
+  test.each(['GET', 'POST', 'DELETE'])(
+    'passes each %s to the other instance while one refuses connections',
+    async (method) => {
+      const { port, received } = await startInstance();
+      for (const [first, second] of [
+        [await freePort(), port],
+        [port, await freePort()],
+      ] as const) {
+        const send = await startProxy(withSecond(second), first);
+        for (let times = 0; times < 6; times += 1) expect(await send(method)).toBe(200);
+      }
+      expect(received).toEqual(Array.from({ length: 12 }, () => method));
+    },
+  );
+
+  test.each(['POST', 'DELETE'])('does not repeat a %s whose response was lost', async (method) => {
+    const instances = [await startInstance({ breaks: true }), await startInstance({ breaks: true })] as const;
+    const send = await startProxy(withSecond(instances[0].port), instances[1].port);
+    expect(await send(method)).toBe(502);
+    expect(instances.flatMap(({ received }) => received)).toEqual([method]);
   });
 });

@@ -104,9 +104,8 @@ function expectNoSecretIn(text: string): void {
 
 /** The first lines of a step, which mask its secrets. */
 const masksFirst = (result: StepResult): readonly string[] => {
-  const lines = result.written.map(({ text }) => text);
-  const end = lines.findIndex((line) => !line.startsWith('::add-mask::'));
-  return lines.slice(0, end < 0 ? lines.length : end);
+  const end = result.written.findIndex((line) => !line.startsWith('::add-mask::'));
+  return result.written.slice(0, end < 0 ? result.written.length : end);
 };
 
 const percent = (text: string): string => text.replaceAll('%', '%25');
@@ -183,7 +182,7 @@ test('a step and its post-step mask their secrets before any other output', asyn
   );
   await job.run({ with: { operation: 'lock', path: 'a' } });
   const [post] = await job.post();
-  expect(post?.written[0]?.text).toBe(`::add-mask::${percent(token)}`);
+  expect(post?.written[0]).toBe(`::add-mask::${percent(token)}`);
   expect(post?.written.length).toBeGreaterThan(2);
 });
 

@@ -1,13 +1,16 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
 import { listenHere } from '../support/listen.ts';
 import { fasterTime } from '../support/preload.ts';
+import { readActionFile } from '../support/runner/action-file.ts';
+import { type Job, openJob } from '../support/runner/job.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
 import { expectHarmless } from './harmless.ts';
 import { anyBytes, anything, asBytes, resource, response, text, token, value } from './hostile.ts';
-import { type OneProcess, startOneProcess } from './one-process.ts';
 
 /** A server that sends the next bytes for each request, and repeats the last ones after that. */
 async function startAnsweringServer() {
@@ -34,25 +37,21 @@ async function startAnsweringServer() {
 }
 
 let server: Awaited<ReturnType<typeof startAnsweringServer>>;
-let steps: OneProcess;
 
 beforeAll(async () => {
   server = await startAnsweringServer();
-  // Post-steps retry for 45 s, and steps retry transient errors many times.
-  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
 });
+afterAll(() => server.close());
 
-afterAll(async () => {
-  await steps.end();
-  await server.close();
-});
-
-const environment = () => ({
-  WORKSPACE_BASE_URL: server.baseUrl,
-  WORKSPACE_TOKEN: token,
-  WORKSPACE_ID: 'game',
-  INPUT_RETRIES: '0',
-});
+async function withJob(work: (job: Job) => Promise<void>): Promise<void> {
+  const env = {
+    ...{ WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: token, WORKSPACE_ID: 'game' },
+    // Post-steps retry for 45 s, and steps retry transient errors many times.
+    NODE_OPTIONS: fasterTime(300),
+  };
+  const job = await openJob({ sharesProcesses: true, env });
+  await work(job).finally(job.end);
+}
 
 const settings = (what: string, few: number, many: number) => ({
   numRuns: runs(few, many),
@@ -86,21 +85,20 @@ const operations: readonly Readonly<Record<string, string>>[] = [
   { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' },
 ];
 
-const inputsOf = (given: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(given).map(([name, each]) => [`INPUT_${name.toUpperCase()}`, each]));
-
 test('a step ends with a reason and a harmless log for any response', { timeout: 3_600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...operations), answers, async (given, sent) => {
       server.answerWith(sent);
-      const env = { ...environment(), ...inputsOf(given) };
-      expectHarmless(await steps.run({ stage: 'main', env }), 'main', [token]);
-      expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [token]);
+      await withJob(async (job) => {
+        expectHarmless(await job.run({ with: { retries: '0', ...given } }), 'main', [token]);
+        for (const post of await job.post()) expectHarmless(post, 'post', [token]);
+      });
     }),
     settings('arbitrary responses', 100, 10_000),
   );
 });
 
+const { post = '' } = await readActionFile();
 const step = '00000000-0000-4000-8000-000000000000';
 
 /** The right value, or rarely any other one, so that most of an entry stays valid. */
@@ -194,28 +192,30 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
     operation: fc.oneof(
       fc.constantFrom<Record<string, string> | undefined>(
         undefined,
-        { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
-        { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
-        { INPUT_OPERATION: 'check' },
+        { operation: 'unlock', path: 'a\nb/c' },
+        { operation: 'lock', path: 'a' },
+        { operation: 'check' },
       ),
-      fc.record({ INPUT_OPERATION: fc.constantFrom('unlock', 'check'), INPUT_LOCKS: handed.map(inEnvironment) }),
-      fc.constant({ INPUT_OPERATION: 'unlock', 'INPUT_LOCKS-FILE': `../temp/workspace-automation/locks-${step}.json` }),
+      fc.record({ operation: fc.constantFrom('unlock', 'check'), locks: handed.map(inEnvironment) }),
+      fc.constant({ operation: 'unlock', 'locks-file': `../../_temp/workspace-automation/locks-${step}.json` }),
     ),
   });
   await fc.assert(
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
       server.answerWith(sent);
-      const files = {
-        'workspace-automation/ledger.jsonl': Buffer.from(lines, 'latin1'),
-        [`workspace-automation/locks-${step}.json`]: Buffer.from(locksFile, 'latin1'),
-      };
-      const env = environment();
-      if (operation !== undefined) {
-        expectHarmless(await steps.run({ stage: 'main', env: { ...env, ...operation }, files }), 'main');
-      }
-      const state = { STATE_step: step, STATE_locks: inEnvironment(remembered) };
-      const goesOn = operation !== undefined;
-      expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
+      await withJob(async (job) => {
+        const folder = join(job.folders.temp, 'workspace-automation');
+        await mkdir(folder);
+        const writeLedger = () => writeFile(join(folder, 'ledger.jsonl'), lines, 'latin1');
+        await writeFile(join(folder, `locks-${step}.json`), locksFile, 'latin1');
+        await writeLedger();
+        if (operation !== undefined) {
+          expectHarmless(await job.run({ with: { retries: '0', ...operation }, post: null }), 'main');
+          await writeLedger();
+        }
+        const env = { STATE_step: step, STATE_locks: inEnvironment(remembered) };
+        expectHarmless(await job.run({ main: post, post: null, env }), 'post');
+      });
     }),
     settings('arbitrary ledgers and states', 25, 5_000),
   );

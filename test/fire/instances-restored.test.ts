@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
-import { makeChaos, startFleet } from '../support/instances/fleet.ts';
+import { startFleet } from '../support/instances/fleet.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
@@ -13,6 +13,7 @@ import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { makeChaos } from './chaos.ts';
 import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';
 import { emptyBook, type Race, raceForLocks } from './racers.ts';
 

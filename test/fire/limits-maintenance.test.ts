@@ -18,10 +18,12 @@ test('maintenance that does not fit on the disk does not fill it, and syncs and 
   const { sync } = callsTo({ ...service, workspace: 'large' });
   const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
 
-  // Two packs of the same size are joined, which temporarily takes the same space again.
-  for (const seed of ['one', 'two']) {
-    remote.commit({ branch: 'main', files: { [seed]: incompressible(3 * mebibyte, seed) } });
-    expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
+  // More than 20 packs are joined, which temporarily takes the same space again.
+  for (let index = 0; index <= 20; index += 1) {
+    const branch = `branch-${index}`;
+    remote.commit({ branch, files: { [branch]: incompressible(mebibyte / 4, branch) } });
+    if (index === 20) disk.fill(3 * mebibyte);
+    expect(await sync(branch)).toMatchObject({ status: 'succeeded', head: remote.head(branch) });
   }
   await service.command.logLine((line) => line.includes('"mirror maintenance failed"'));
   expect(readdirSync(packs).filter((file) => !file.startsWith('pack-'))).toEqual([]);
@@ -31,6 +33,7 @@ test('maintenance that does not fit on the disk does not fill it, and syncs and 
 
   // Files of killed maintenance take the room of a fetch. The next start removes them.
   await service.stop();
+  disk.makeRoom();
   writeFileSync(join(packs, 'tmp_pack_killed'), incompressible(2 * mebibyte));
   const again = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   expect(readdirSync(packs)).not.toContain('tmp_pack_killed');

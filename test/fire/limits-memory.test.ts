@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { medianOf } from '../../bench/statistics.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
-import { collectingGarbage } from '../support/preload.ts';
+import { preload } from '../support/preload.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
 import { callsTo, startService } from './service-calls.ts';
 
@@ -17,6 +17,16 @@ const samples = 90;
 const smallYoungHeap = '--max-semi-space-size=2';
 
 const megabyte = 1_024 * 1_024;
+
+/** A process that collects garbage so often that its heap is close to its live data. */
+const collectingGarbage = (everyMs: number): string =>
+  preload(`
+    import v8 from 'node:v8';
+    import vm from 'node:vm';
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc');
+    setInterval(collect, ${everyMs}).unref();
+  `);
 
 /** The growth between the medians of the second and the last third. */
 const growth = (numbers: readonly number[]): number =>

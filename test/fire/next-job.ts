@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { medianOf } from '../../bench/statistics.ts';
 import { measured } from '../support/measured.ts';
-import { readActionFile } from '../support/runner/action-file.ts';
 import { type Job, openJob } from '../support/runner/job.ts';
 import { endProcesses } from '../support/runner/left-processes.ts';
-import type { RunningStep } from '../support/runner/step.ts';
 
 /** Jobs that contend for a path: one that holds it, and the next in line. */
 
@@ -58,19 +56,10 @@ export async function holdingJob(desk: Desk, path: string, ttl: Ttl): Promise<Jo
   return job;
 }
 
-/** Stands for the worker of the runner: it starts the step, and stays alive. */
-const workerScript = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
-setInterval(() => {}, 1_000);`;
-
 /** The same below a worker of its own, which a test can kill. */
 export async function holdingWorker(desk: Desk, path: string, ttl: Ttl) {
   const job = await jobAt(desk);
-  const inputs = Object.entries(locking(path, ttl, { renew: 'true' }));
-  const worker: RunningStep = await job.command({
-    command: [process.execPath, '-e', workerScript, (await readActionFile()).main],
-    id: 'worker',
-    env: Object.fromEntries(inputs.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
-  });
+  const worker = await job.step({ with: locking(path, ttl, { renew: 'true' }), worker: 'stays' });
   await worker.waitForLog('The locks are renewed');
   const renewers = () => job.leftProcesses().filter((pid) => pid !== worker.pid);
   return { job, worker, renewers };

@@ -1,105 +1,115 @@
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
-import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
-import { printedSeed, type Random, randomOf } from '../support/seed.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createDisk, type Luck } from './power-cut/disk.ts';
-import { followPromises, type Told } from './power-cut/promises.ts';
-import { readRecord, recordInto, type Step, whyNoRecorder } from './power-cut/record.ts';
-import { startAgain } from './power-cut/start-again.ts';
+import { callsTo, startService } from './service-calls.ts';
 
-const starts = runs(1, 3);
+/** SQLite recovers what it has flushed: https://sqlite.org/atomiccommit.html. So responses must wait for the flush. */
+
 const clients = 8;
-const pathsEach = 4;
-const requestsEach = runs(6, 60);
-/** The power is cut after every response, and at this many other moments. */
-const otherMoments = runs(20, 2_000);
-const lucks: readonly Luck[] = ['none', 'all', 'some'];
+const requestsEach = runs(6, 100);
 
-/** Acquires and releases locks on its own paths, one request after the other, so that the expected locks are known. */
-async function takeAndRelease(
-  { baseUrl, token, workspace }: ServiceProcess,
-  name: string,
-  told: Told[],
-  random: Random,
-) {
-  const locks = `/workspaces/${workspace}/locks`;
-  for (let request = 0; request < requestsEach; request += 1) {
-    const path = `Content/${name}/asset-${Math.floor(random() * pathsEach)}.bin`;
-    if (told.findLast((one) => one.path === path)?.lock) {
-      // The token changes with each start.
-      const target = `${locks}/${encodeURIComponent(path)}?force=true`;
-      const { status, headers } = await ask(baseUrl, 'DELETE', target, { token });
-      expect(status).toBe(204);
-      told.push({ request: headers.get('x-request-id') ?? '', path, lock: null });
-    } else {
-      const { status, headers, body } = await ask(baseUrl, 'POST', locks, {
-        token,
-        headers: { 'idempotency-key': `${name}-${told.length}` },
-        json: { path, type: 'exclusive', ttl: '1h' },
-      });
-      expect(status).toBe(201);
-      told.push({ request: headers.get('x-request-id') ?? '', path, lock: { id: body.id, fence: body.fence } });
-    }
-  }
+/** System calls that create files, make them durable, or write. Some do not exist on every processor. */
+const recordedCalls = [
+  ...['?open', 'openat', '?mkdir', 'mkdirat', 'write', 'writev', 'pwrite64', 'sendto', 'sendmsg', 'fsync', 'fdatasync'],
+];
+
+/** Records the command after it, which stays a child of its starter, with all written data and the names of files. */
+const recordInto = (file: string): readonly string[] => [
+  ...['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-e', 'signal=none', '-e', `trace=${recordedCalls.join(',')}`],
+  ...['-y', '-s', '100000000', '-o', file],
+];
+
+/** A system call that begins and ends at these lines of the record. */
+interface Call {
+  readonly name: string;
+  readonly args: string;
+  readonly began: number;
+  ended: number;
 }
 
-test('the database opens with every acknowledged lock after a power cut at any moment', {
-  timeout: runs(120_000, 30 * 60_000),
+function readCalls(file: string): readonly Call[] {
+  const calls: Call[] = [];
+  const unfinished = new Map<string, Call>();
+  for (const [at, line] of readFileSync(file, 'latin1').split('\n').entries()) {
+    const [, thread = '', name, args = ''] = /^(\d+) +(\w+)\((.*)$/.exec(line) ?? [];
+    if (name === undefined) {
+      const resumed = unfinished.get(/^\d+/.exec(line)?.[0] ?? '');
+      if (resumed !== undefined && line.includes(' resumed>')) resumed.ended = at;
+      continue;
+    }
+    const isDone = !args.endsWith('<unfinished ...>');
+    const call: Call = { name, args, began: at, ended: isDone ? at : Number.POSITIVE_INFINITY };
+    calls.push(call);
+    if (!isDone) unfinished.set(thread, call);
+  }
+  return calls;
+}
+
+test('each response waits until its lock or release is flushed, and its files and folders are', {
+  timeout: runs(180_000, 30 * 60_000),
 }, async (context) => {
-  const reason = whyNoRecorder();
-  if (reason !== undefined) leaveOut(context, ...reason);
-  const seed = printedSeed('The power cuts are of a seed');
-  const random = randomOf(seed);
+  const { error, status, stderr } = spawnSync('strace', ['-D', '-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' });
+  if (error !== undefined) leaveOut(context, 'strace is not installed, which is for Linux.');
+  if (status !== 0) leaveOut(context, 'This machine lets no test record system calls.', stderr.trim());
   const root = temporaryFolder();
+  const record = join(root, 'record');
   // Neither of the two folders exists before the first start.
   const folder = join(root, 'new', 'data');
-
-  const histories: Told[][] = Array.from({ length: clients }, () => []);
-  const steps: Step[] = [];
-  for (let start = 0; start < starts; start += 1) {
-    const record = join(root, 'record');
-    const service = await startServiceProcess({
-      folder,
-      through: recordInto(record),
-    });
-    await Promise.all(
-      histories.map((told, client) => takeAndRelease(service, `client-${client}`, told, randomOf(seed + client))),
-    );
-    await (start % 2 === 0 ? service.kill() : service.stop());
-    for await (const step of readRecord(record)) steps.push(step);
-  }
-
-  const database = join(folder, 'service.db');
-  const disk = createDisk(
-    root,
-    (name) =>
-      folder === name ||
-      folder.startsWith(`${name}/`) ||
-      // SQLite rebuilds the third of its files, "-shm", from the others.
-      [database, `${database}-wal`, `${database}-journal`].includes(name),
+  const service = await startService({ folder, through: recordInto(record) });
+  const { lock, release } = callsTo(service);
+  const idOf = ({ headers }: { readonly headers: Headers }): string => headers.get('x-request-id') ?? '';
+  const paths = Array.from({ length: clients * requestsEach }, (_, index) => `asset-${index}`);
+  const coming = paths.values();
+  const granted = await Promise.all(
+    Array.from({ length: clients }, async () => {
+      const answers: { readonly request: string; readonly lock: string }[] = [];
+      for (const path of coming) {
+        const answer = await lock(path);
+        expect(answer.status).toBe(201);
+        answers.push({ request: idOf(answer), lock: answer.body.id });
+      }
+      return answers;
+    }),
   );
-  const promises = followPromises(histories);
-  const chance = otherMoments / steps.length;
-  const wrong: string[] = [];
-  let answers = 0;
-  let cuts = 0;
-  for (const [index, step] of steps.entries()) {
-    disk.apply(step);
-    const answered = step.does === 'say' && promises.hear(step.text);
-    if (answered) answers += 1;
-    else if (random() >= chance) continue;
-    cuts += 1;
-    const luck = lucks[Math.floor(random() * lucks.length)] ?? 'none';
-    const found = await startAgain(disk.cutPower(luck, random), folder, promises.owed(answered), join(root, 'found'));
-    for (const one of found) wrong.push(`step ${index} of ${steps.length}, ${luck} of what was not durable: ${one}`);
+  // One after the other, so that no flush is that of another release.
+  const released: string[] = [];
+  for (const path of paths) released.push(idOf(await release(path)));
+  await service.stop();
+
+  const calls = readCalls(record);
+  const find = (what: (call: Call) => boolean, name: string): Call => {
+    const found = calls.find(what);
+    if (found === undefined) throw new Error(`The record has no ${name}.`);
+    return found;
+  };
+  const log = join(folder, 'service.db-wal');
+  const flushes = (file: string) =>
+    calls.filter(({ name, args }) => /^f(data)?sync$/.test(name) && args.includes(`<${file}>`));
+  const flushesOfLog = flushes(log);
+  const hasFlush = (all: readonly Call[], from: Call, to: Call): boolean =>
+    all.some(({ began, ended }) => began > from.ended && ended < to.began);
+  const responseTo = (request: string): Call =>
+    find(({ args }) => args.includes(`x-request-id: ${request}`), `response to ${request}`);
+
+  const early = granted.flat().filter(({ request, lock: id }) => {
+    const isWrite = ({ name, args }: Call) => name === 'pwrite64' && args.includes(`<${log}>`) && args.includes(id);
+    return !hasFlush(flushesOfLog, find(isWrite, `write of ${id}`), responseTo(request));
+  });
+  measured('locks that were acknowledged before they were durable', early.length, { exactly: 0 });
+  const responses = [granted.flat().at(-1)?.request ?? '', ...released].map(responseTo);
+  const gaps = responses.slice(1).map((response, index) => [responses[index] ?? response, response] as const);
+  const unflushed = gaps.filter(([before, response]) => !hasFlush(flushesOfLog, before, response));
+  measured('releases that were acknowledged before they were durable', unflushed.length, { exactly: 0 });
+
+  const listening = find(({ args }) => args.includes('listening'), 'first line');
+  for (const path of [dirname(folder), folder, join(folder, 'service.db'), log]) {
+    const isMade = ({ name, args }: Call) =>
+      args.includes(`"${path}"`) && (name.startsWith('mkdir') || args.includes('O_CREAT'));
+    expect(hasFlush(flushes(dirname(path)), find(isMade, path), listening), path).toBe(true);
   }
-  const lost = 'acknowledged locks that were missing, or databases that did not open';
-  measured(lost, wrong.length, { exactly: 0 }, wrong.slice(0, 10));
-  measured('power cuts', cuts, { atLeast: runs(24, 2_000) });
-  measured('power cuts right after a response', answers, { atLeast: runs(24, 720) });
 });

@@ -59,50 +59,23 @@ export async function insist(
   }
 }
 
-/** A lock that was granted to a client. */
-interface Grant {
-  readonly lock: Lock;
-  /** The expiry by the clock of the database, which is that of this machine. */
-  readonly expiresAt: number;
-  /** Whether the client has started to release it. */
-  releasing: boolean;
-}
-
-/** The knowledge of the clients, and the violations that they found. */
+/** The knowledge of the clients, and the wrong responses that they got. */
 interface Book {
-  readonly grants: Map<string, Grant>;
-  /** The last granted lock by path. */
-  readonly held: Map<string, Grant>;
-  /** The ids of locks whose release was acknowledged. */
-  readonly released: Set<string>;
+  /** The ids of the granted locks. */
+  readonly grants: Set<string>;
   readonly violations: string[];
   /** Operations in any order. */
   readonly operations: LockOperation[];
 }
 
-export const emptyBook = (): Book => ({
-  ...{ grants: new Map(), held: new Map(), released: new Set() },
-  ...{ violations: [], operations: [] },
-});
+export const emptyBook = (): Book => ({ grants: new Set(), violations: [], operations: [] });
 
 /** The database rounds its clock to milliseconds. */
 const roundingMs = 2;
 
-/** Whether its client can rely on it now. */
-const isHeld = ({ releasing, expiresAt }: Grant): boolean => !releasing && Date.now() + roundingMs < expiresAt;
-
-function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
-  const grant: Grant = { lock, expiresAt: Date.parse(lock.expires_at), releasing: false };
-  const other = held.get(lock.path);
+function noteGrant({ grants, violations }: Book, lock: Lock): void {
   if (grants.has(lock.id)) violations.push(`${lock.id} on ${lock.path} was given to two clients.`);
-  grants.set(lock.id, grant);
-  if (other !== undefined && isHeld(other)) {
-    // A replayed response may report an expired lock.
-    if (isHeld(grant)) violations.push(`${lock.path} was given as ${lock.id} while ${other.lock.id} was held.`);
-    return grant;
-  }
-  if (isHeld(grant)) held.set(lock.path, grant);
-  return grant;
+  grants.add(lock.id);
 }
 
 export interface Race {
@@ -137,14 +110,14 @@ export async function raceForLocks(race: Race, client: number, random: Random): 
       json: { path, type: 'exclusive', ttl: expires ? '1s' : '1h' },
     });
     if (taken.reply.status === 201) {
-      const grant = noteGrant(book, taken.reply.body);
-      note('granted', grant.lock, taken);
-      const { expiresAt } = grant;
-      if (expires) note('expired', grant.lock, { call: expiresAt - roundingMs, return: expiresAt + roundingMs });
+      const lock: Lock = taken.reply.body;
+      noteGrant(book, lock);
+      note('granted', lock, taken);
+      const expiresAt = Date.parse(lock.expires_at);
+      if (expires) note('expired', lock, { call: expiresAt - roundingMs, return: expiresAt + roundingMs });
       await sleep(random() * longestHoldMs);
       if (!expires) {
-        grant.releasing = true;
-        const { id } = grant.lock;
+        const { id } = lock;
         const released = await insist(traffic, base, 'DELETE', `${locks}/${encodeURIComponent(path)}`, {
           token,
           headers: { 'if-match': `"${id}"` },
@@ -154,8 +127,7 @@ export async function raceForLocks(race: Race, client: number, random: Random): 
         const allowed = released.lost === 0 ? [204] : [204, 404, 412];
         if (!allowed.includes(status))
           book.violations.push(`The release of ${id} on ${path} was answered ${status} ${text}`);
-        book.released.add(id);
-        note(released.lost === 0 ? 'released' : 'released-or-gone', grant.lock, released);
+        note(released.lost === 0 ? 'released' : 'released-or-gone', lock, released);
       }
     } else if (taken.reply.status === 409) {
       const { lock, type } = taken.reply.body;
@@ -207,17 +179,15 @@ export async function raceForLeases(race: Race, client: number, random: Random):
     const lease = `/workspaces/${workspace}/leases/${randomUUID()}`;
     const drawn = Array.from({ length: mostPaths }, () => `Content/asset-${Math.floor(random() * paths)}.bin`);
     const locks = await take(lease, [...new Set(drawn)]);
-    const grants = locks.map((lock) => noteGrant(book, lock));
-    if (grants.length > 0) {
+    for (const lock of locks) noteGrant(book, lock);
+    if (locks.length > 0) {
       await sleep(random() * longestHoldMs);
-      for (const grant of grants) grant.releasing = true;
       const ended = await insist(traffic, base, 'DELETE', lease, { token });
       // Asked again, the service says the same.
       const released: readonly string[] = ended.reply.body?.released ?? [];
       for (const lock of locks) {
         if (released.includes(lock.path)) note('released', lock, ended);
         else book.violations.push(`The end of a lease did not release ${lock.path}: ${ended.reply.text}`);
-        book.released.add(lock.id);
       }
     }
     await sleep(random() * longestPauseMs);

@@ -8,7 +8,7 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
   const root = baseUrl.replace(/\/v1$/, '');
   /** Sends a GET request outside of `/v1`. */
   const get = (path: string) => ask(root, 'GET', path, { token });
-  const triggerSync = () => ask(baseUrl, 'POST', `${url}/sync`, { token, json: { branch: 'main' } });
+  const triggerSync = (branch = 'main') => ask(baseUrl, 'POST', `${url}/sync`, { token, json: { branch } });
   return {
     get,
     triggerSync,
@@ -21,9 +21,9 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
       expect(status).toBe(200);
       return body.locks.map(({ path }: { path: string }) => path).sort();
     },
-    /** Requests a sync of main, and returns its result. */
-    async sync() {
-      const { status, headers } = await triggerSync();
+    /** Requests a sync, and returns its result. */
+    async sync(branch?: string) {
+      const { status, headers } = await triggerSync(branch);
       expect(status).toBe(202);
       const read = async () => (await get(headers.get('location') ?? '')).body;
       await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/^(succeeded|failed)$/);

@@ -1,4 +1,12 @@
-import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { once as nextEvent } from 'node:events';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { problemMediaType, problemTypePrefix } from '../../src/interface/problem.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
@@ -26,26 +34,18 @@ export interface Passed extends Passing {
   readonly answeredAt: number | undefined;
 }
 
-/** A response that is sent instead of the one of the service. */
-interface GivenAnswer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** A fault that affects a request or its response once. */
+/** A fault that affects a request once, or its response after the service has processed it. */
 export type Fault =
-  /** The service never receives the request. */
-  | { readonly kind: 'cut' }
-  | { readonly kind: 'silence' }
-  | ({ readonly kind: 'answer' } & GivenAnswer)
-  /** The service processes the request, but the response is lost. */
-  | { readonly kind: 'done-then-cut' }
-  | { readonly kind: 'done-then-silence' }
-  | ({ readonly kind: 'done-then-answer' } & GivenAnswer)
+  | { readonly kind: 'cut' | 'silence' | 'done-then-cut' | 'done-then-silence' }
+  /** A response instead of the one of the service. */
+  | {
+      readonly kind: 'answer' | 'done-then-answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** The request reaches the service late, or the response reaches the client late. */
-  | { readonly kind: 'held-back'; readonly until: Promise<unknown> }
-  | { readonly kind: 'done-then-held-back'; readonly until: Promise<unknown> };
+  | { readonly kind: 'held-back' | 'done-then-held-back'; readonly until: Promise<unknown> };
 
 /** Differences between the service behind the proxy and ours, as seen by clients of the proxy. */
 export interface Manner {
@@ -53,18 +53,16 @@ export interface Manner {
   readonly hasNoLeases?: boolean;
   /** Does not support idempotency keys. */
   readonly knowsNoKeys?: boolean;
-  /** Locks have an id, but no ETag. */
-  readonly givesNoTag?: boolean;
   /** Responds at once, whatever `Prefer` requests. */
   readonly waitsForNothing?: boolean;
   /** Locks have neither ETag nor id, and conditions are not supported. */
   readonly givesNoProof?: boolean;
   /** The response to an acquired lock has no content. */
   readonly saysNothing?: boolean;
-  /** Locks do not have the URL of their run. */
-  readonly keepsNoOrigin?: boolean;
-  /** Locks do not have the times of their start and their expiry either. */
-  readonly keepsNoTimes?: boolean;
+  /** Locks have an id, but no ETag. */
+  readonly givesNoTag?: boolean;
+  /** Locks have neither the URL of their run, nor the times of their start and their expiry. */
+  readonly looksAlike?: boolean;
   /** The number of milliseconds that its clock is ahead. Read for each response. */
   readonly clockAheadMs?: () => number;
   /** The number of milliseconds that the clock of a gateway, which sets `Date`, is ahead of that of the service. */
@@ -140,9 +138,8 @@ function createPathReader() {
   };
 }
 
-const isOurs = ({ hasNoLeases, knowsNoKeys, givesNoTag, givesNoProof, saysNothing, ...more }: Manner): boolean =>
-  ![hasNoLeases, knowsNoKeys, givesNoTag, givesNoProof, saysNothing].includes(true) &&
-  ![more.waitsForNothing, more.keepsNoOrigin, more.keepsNoTimes].includes(true);
+/** All but the times can be those of our service. */
+const isOurs = (manner: Manner): boolean => !Object.values(manner).includes(true);
 
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
@@ -175,8 +172,7 @@ function rewritten(value: unknown, manner: Manner): unknown {
     ...(manner.givesNoProof ? ['id'] : []),
     // Only our service has fences.
     ...(isOurs(manner) ? [] : ['fence']),
-    ...(manner.keepsNoOrigin ? ['origin'] : []),
-    ...(manner.keepsNoTimes ? ['acquired_at', 'expires_at'] : []),
+    ...(manner.looksAlike ? ['origin', 'acquired_at', 'expires_at'] : []),
   ]);
   // The problems of other services have other types.
   const isMark = (member: unknown): boolean => typeof member === 'string' && member.startsWith(problemTypePrefix);
@@ -238,53 +234,37 @@ export async function startFaultProxy(port: number, manner: Manner = {}) {
     body: Buffer.from('{"error":"Not found"}'),
   };
 
-  const askService = async ({ method, url, headers, body }: Passing): Promise<Answered> =>
-    isOfLease(url) && !isOurs(manner)
-      ? noRoute
-      : new Promise((resolve, reject) => {
-          const onward = httpRequest(
-            { host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent },
-            (response) => {
-              buffer(response).then(
-                (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
-                reject,
-              );
-            },
-          );
-          onward.on('error', reject);
-          onward.end(slowedDown(body, manner));
-        });
+  async function askService({ method, url, headers, body }: Passing): Promise<Answered> {
+    if (isOfLease(url) && !isOurs(manner)) return noRoute;
+    const onward = httpRequest({ host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent });
+    onward.on('error', () => undefined).end(slowedDown(body, manner));
+    const [response] = (await nextEvent(onward, 'response')) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) };
+  }
 
   async function pass(passing: Passing, response: ServerResponse): Promise<void> {
     const index = passed.push({ ...passing, status: undefined, response: '', answeredAt: undefined }) - 1;
     const fault = faultOf(passing);
-    const cut = (): void => void response.socket?.resetAndDestroy();
-    // Its clock is that of the service.
-    const give = ({ status, headers, body }: GivenAnswer): void =>
-      void response.writeHead(status, { date: timeAsTold(Date.now(), manner).toUTCString(), ...headers }).end(body);
-    switch (fault?.kind) {
-      case 'cut':
-        return cut();
-      case 'silence':
-        return;
-      case 'answer':
-        return give(fault);
-      case 'held-back':
+    const isAfter = fault?.kind.startsWith('done-then-');
+    /** Returns whether nothing else happens to the request. */
+    const happens = async (): Promise<boolean> => {
+      if (fault === undefined) return false;
+      if ('until' in fault) {
         await fault.until;
-    }
+        return false;
+      }
+      if ('status' in fault) {
+        // Its clock is that of the service.
+        const date = timeAsTold(Date.now(), manner).toUTCString();
+        response.writeHead(fault.status, { date, ...fault.headers }).end(fault.body);
+      } else if (fault.kind.endsWith('cut')) response.socket?.resetAndDestroy();
+      return true;
+    };
+    if (!isAfter && (await happens())) return;
     const answered = await askService(passing);
     const { status, body } = answered;
     passed[index] = { ...passing, status, response: body.toString(), answeredAt: performance.now() };
-    switch (fault?.kind) {
-      case 'done-then-cut':
-        return cut();
-      case 'done-then-silence':
-        return;
-      case 'done-then-answer':
-        return give(fault);
-      case 'done-then-held-back':
-        await fault.until;
-    }
+    if (isAfter && (await happens())) return;
     const told = asTold(answered, manner, isLocking(passing));
     response.writeHead(told.status, told.headers).end(told.body);
   }

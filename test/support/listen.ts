@@ -11,14 +11,14 @@ export interface Listening {
 }
 
 /** Lets a server listen on this machine only. An error of a connection only ends that connection. */
-export async function listenHere(server: Server, { host = '127.0.0.1', port = 0 } = {}): Promise<Listening> {
+export async function listenHere(server: Server, { host = '127.0.0.1' } = {}): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
   });
-  await once(server.listen(port, host), 'listening');
+  await once(server.listen(0, host), 'listening');
   return {
     // A server that listens on TCP has an address with a port.
     port: (server.address() as AddressInfo).port,

@@ -26,8 +26,6 @@ interface StartOptions {
   readonly gid?: number;
   /** Ends it with the tests. Default: SIGKILL, which leaves the children of a process running. */
   readonly endSignal?: NodeJS.Signals;
-  /** A generous limit: it only ends a test whose process hangs. */
-  readonly timeoutMs?: number;
 }
 
 const ends = new Set<() => void>();
@@ -49,7 +47,7 @@ export function endWithTests(end: () => void): () => void {
 }
 
 export function startProcess([program = '', ...args]: readonly string[], options: StartOptions) {
-  const { hasInput = false, endSignal = 'SIGKILL', timeoutMs = waitTimeoutMs, ...more } = options;
+  const { hasInput = false, endSignal = 'SIGKILL', ...more } = options;
   const child = spawn(program, args, { ...more, stdio: 'pipe' });
   if (!hasInput) child.stdin.end();
   const forget = endWithTests(() => child.kill(endSignal));
@@ -70,7 +68,7 @@ export function startProcess([program = '', ...args]: readonly string[], options
 
   async function inTime<T>(work: Promise<T>, failure: string): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`${failure}: ${state()}`)), timeoutMs);
+    const timer = setTimeout(() => reject(new Error(`${failure}: ${state()}`)), waitTimeoutMs);
     try {
       return await Promise.race([work, promise]);
     } finally {

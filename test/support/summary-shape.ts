@@ -12,12 +12,3 @@ export const summaryShape = new RegExp(
   `^<h3>${text}</h3>\\n<p>${sentence}</p>\\n(?:${table}(?:<p>And [\\d,]+ more(?:: ${link})?\\.</p>\\n)?)?\\n$`,
   'u',
 );
-
-const minute = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d';
-const time = `${minute}:\\d\\d\\.\\d{3}`;
-
-/** A line of a code block with a diagram, where a path is the name of a section. */
-export const pictureLine = new RegExp(
-  `^(|gantt|\`\`\`|%%\\{init: \\{"gantt": \\{"leftPadding": \\d+\\}\\}\\}%%| {4}(title ${minute} UTC(?: to ${minute} UTC)?|dateFormat YYYY-MM-DD HH:mm:ss\\.SSS|axisFormat %H:%M:%S|section …?[\\p{L}\\p{M}\\p{N} ._/()+=-]+|(held :active|waited :done|(?:not released|lost) :crit), ${time}, ${time}))$`,
-  'u',
-);

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { addTrustRule, type NewTrustRule, type TrustRule } from '../../src/service/trust/rules.ts';
 import { type OidcIssuer, startOidcIssuer } from './oidc-issuer.ts';
 import type { RunningService } from './running-service.ts';
@@ -32,36 +31,4 @@ export async function trustJobs(
   );
   if (added.kind !== 'added') throw new Error(`The rule was not added: ${added.kind}.`);
   return added.rule;
-}
-
-/** Jobs without a stored token. */
-export interface IdentifiedJobs {
-  /** The server of their runs, as the service learns it from the issuer. */
-  readonly serverUrl: string;
-  environmentOf(runId: string): Readonly<Record<string, string>>;
-  /** Revokes the tokens of all jobs: the next request with one is rejected. */
-  endTokens(): Promise<void>;
-}
-
-/** The jobs of a repository that only the caller uses. */
-export async function identifyJobs(
-  service: Pick<RunningService, 'storage'>,
-  issuer: OidcIssuer,
-): Promise<IdentifiedJobs> {
-  const repositoryId = String(randomInt(1, 2 ** 40));
-  const { id } = await trustJobs(service, issuer, { claims: { ...jobIds, repository_id: repositoryId } });
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: address } = issuer.runnerEnvironment;
-  return {
-    serverUrl: new URL(issuer.url).origin,
-    environmentOf: (runId) => ({
-      ...issuer.runnerEnvironment,
-      ACTIONS_ID_TOKEN_REQUEST_URL: `${address}&repository_id=${repositoryId}&run_id=${runId}`,
-      WORKSPACE_TOKEN: '',
-    }),
-    endTokens: () =>
-      service.storage.commit('global', async (db) => {
-        const ended = { expires_at: Date.now() - 1_000 };
-        await db.updateTable('tokens').set(ended).where('trust_rules', 'like', `%"${id}"%`).execute();
-      }),
-  };
 }

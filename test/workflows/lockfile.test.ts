@@ -1,29 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { workflowFile } from '../support/workflow/workflow-file.ts';
 import { reusableWorkflows, type TextFile, workflows } from './our-workflows.ts';
 
-/** `schema/lockfile-v0.0.2.json` of github/actions-lockfile. Other members are errors there, too. */
-const pin = z.string().regex(/^[^/@:]+\/[^/@:]+@[^:]+$/);
-const lockfile = z.strictObject({
-  version: z.literal('v0.0.2'),
-  workflows: z.record(z.string(), z.array(pin)),
-  dependencies: z.record(
-    pin,
-    z.strictObject({
-      ref: z.string().min(1),
-      commit: z.string().regex(/^sha1-[0-9a-f]{40}$/),
-      owner_id: z.int().positive(),
-      repo_id: z.int().positive(),
-      uses: z.array(pin).optional(),
-    }),
-  ),
-});
+interface Lockfile {
+  readonly version: string;
+  readonly workflows: Readonly<Record<string, readonly string[]>>;
+  readonly dependencies: Readonly<Record<string, object>>;
+}
 
-const text = await readFile(workflowFile('actions.lock'), 'utf8');
-const locked = lockfile.parse(parse(text));
+const locked: Lockfile = parse(await readFile(workflowFile('actions.lock'), 'utf8'));
 
 /** Cannot be locked: it uses the version that a release is about to tag, which has no commit before. */
 const unlocked = 'probe.yml';
@@ -43,6 +30,7 @@ test('the lockfile has each workflow that others can call, and all others but on
     `.github/workflows/${each.name}`,
     [...actionsOf(each).keys()].toSorted(),
   ]);
+  expect(locked.version).toBe('v0.0.2');
   expect(locked.workflows, 'run gh actions-lock --no-narrow').toEqual(Object.fromEntries(used));
   for (const name of reusableWorkflows) expect(locked.workflows).toHaveProperty([`.github/workflows/${name}`]);
 });

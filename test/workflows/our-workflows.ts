@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { workflowFile } from '../support/workflow/workflow-file.ts';
 
 /** Workflows that other repositories call to run the action. */
-export const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
+const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
 /** Workflows that other repositories call. */
 export const reusableWorkflows = [...actionWorkflows, 'rerun-lock-guard.yml'] as const;

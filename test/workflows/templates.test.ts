@@ -7,10 +7,8 @@ import { openScene } from '../e2e/scene.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { storePool } from '../support/stored-pool.ts';
-import { filled } from '../support/workflow/expressions.ts';
-import { inputsOf, secretsOf } from '../support/workflow/job-contexts.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
+import { calledWith, parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
 import {
   actionTemplates,
   isReusable,
@@ -57,12 +55,17 @@ describe.each(templates.filter(({ name }) => isReusable(name)))('the template $n
     expect(job?.uses).toBe(`${ourAction}/.github/workflows/${name}@${ourVersion}`);
   });
 
+  test('calls a workflow that runs actions at a commit, ours at its own', async () => {
+    const { jobs } = await readWorkflow(name);
+    const used = Object.values(jobs).flatMap(({ steps = [] }) => steps.flatMap(({ uses = [] }) => uses));
+    for (const uses of used) expect(uses).toMatch(/^\$\/dist$|@[0-9a-f]{40}$/);
+  });
+
   test('passes all required and only declared inputs and secrets, and grants the required permissions', async () => {
-    const called = await readWorkflow(name);
-    const scope = { contexts: { github: {}, vars: {} } };
-    expect(() => inputsOf(called, job?.with ?? {}, scope)).not.toThrow();
-    const secrets = typeof job?.secrets === 'object' ? filled(job.secrets, { contexts: { secrets: {} } }) : {};
-    expect(() => secretsOf(called, secrets, 'ghs_0')).not.toThrow();
+    const { inputs = {}, secrets = {} } = (await readWorkflow(name)).on.workflow_call ?? {};
+    expect(() => calledWith(inputs, job?.with ?? {})).not.toThrow();
+    const passed = typeof job?.secrets === 'object' ? job.secrets : {};
+    expect(() => calledWith(secrets, passed)).not.toThrow();
     expect(job?.permissions).toEqual(neededPermissions(name));
   });
 });

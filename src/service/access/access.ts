@@ -8,14 +8,6 @@ import { limitRate, type Rate } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import { bearerOf } from './caller.ts';
-
-declare module 'hono' {
-  interface ContextVariableMap {
-    /** Set when a request is not charged at its end: it has released a lock of its own owner, or was charged before. */
-    isFree: boolean;
-  }
-}
 
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
@@ -64,11 +56,8 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/**
- * `unless-free` is for releases: a request that the handler marks with `makeFree` is not charged, and only one that
- * calls `chargeNow` is refused for its rate.
- */
-export type Charge = 'always' | 'unless-free';
+/** Releases are never refused for their rate, and do not count. */
+export type Charge = 'always' | 'never';
 
 export function requireAccess(
   control: AccessControl,
@@ -77,21 +66,11 @@ export function requireAccess(
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
-    if (charge === 'always' || !hasAccess(bearer, access)) {
-      admitBearer(c, control, bearer, access);
-      return next();
-    }
-    identify(c, control, bearer);
-    await next();
-    if (c.get('isFree')) return;
-    control.rateLimiter.charge(bearer.id);
-    for (const [name, value] of Object.entries(control.rateLimiter.headersOf(bearer.id)))
-      c.res.headers.set(name, value);
+    if (charge === 'never' && hasAccess(bearer, access)) identify(c, control, bearer);
+    else admitBearer(c, control, bearer, access);
+    return next();
   };
 }
-
-/** Must be called when a lock of the token's own owner was released. */
-export const makeFree = (c: Context<Environment>): void => c.set('isFree', true);
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
 export function admitBearer(
@@ -101,7 +80,7 @@ export function admitBearer(
   access: Exclude<Access, 'anyone'>,
 ): void {
   admitToken(c, control, bearer);
-  if (access !== 'any-token' && !hasAccess(bearer, access)) throw insufficientScope(access, bearer.scopes);
+  if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
 
 const hasAccess = ({ scopes }: Bearer, access: Exclude<Access, 'anyone'>): boolean =>
@@ -112,13 +91,6 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
   const seconds = control.rateLimiter.charge(bearer.id);
   identify(c, control, bearer);
   refuseUntil(seconds, 'Too many requests with this token.');
-}
-
-/** Charges a request that would otherwise be charged at its end, because it stores something: parallel ones count. */
-export function chargeNow(c: Context<Environment>, control: AccessControl): void {
-  if (c.get('isFree')) return;
-  admitToken(c, control, bearerOf(c));
-  makeFree(c);
 }
 
 export function refuseUntil(seconds: number, reason: string): void {
@@ -153,14 +125,12 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): RateLi
   if (limit === null) return { charge: () => 0, headersOf: () => ({}) };
   const { perSecond, burst } = limit;
   const { charge, remaining } = limitRate(limit, clock);
+  const policy = `"token";q=${burst};w=${Math.ceil(burst / perSecond)}`;
   return {
     charge,
     headersOf(tokenId) {
       const { charges, seconds } = remaining(tokenId);
-      return {
-        'ratelimit-policy': `"token";q=${burst};w=${Math.ceil(burst / perSecond)}`,
-        ratelimit: `"token";r=${charges};t=${seconds}`,
-      };
+      return { 'ratelimit-policy': policy, ratelimit: `"token";r=${charges};t=${seconds}` };
     },
   };
 }

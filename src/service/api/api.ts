@@ -73,7 +73,6 @@ function addHealthRoutes(api: Api, parts: ApiParts): void {
     path: '/readyz',
     access: 'anyone',
     responses: { 200: jsonResponse('The service is ready.', statusSchema) },
-    refusals: [503],
     async handle() {
       if (isStopping()) throw unavailable('The service is stopping.');
       await storage.check();

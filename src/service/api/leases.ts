@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
-import { chargeNow, makeFree, requireFreeDisk } from '../access/access.ts';
+import { admitToken, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { invalid, maxErrors } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
@@ -75,7 +75,6 @@ function addPutRoute(api: Api, parts: ApiParts): void {
       201: jsonResponse('Acquired.', leaseSchema),
       202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema),
     },
-    refusals: [409, 410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const bearer = bearerOf(c);
@@ -86,7 +85,7 @@ function addPutRoute(api: Api, parts: ApiParts): void {
       const request: LeaseRequest = {
         ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), branch, pool, count, type, note },
         ttlMs: milliseconds(body.ttl),
-        fingerprint: createHash('sha256').update(c.get('bodyText')).digest('hex'),
+        fingerprint: hash('sha256', c.get('bodyText')),
         readPaths: await readPathsOf(workspace.id, body),
         compare: (paths) => parts.compare({ workspace, branch, syncsBranch: true, paths }),
       };
@@ -108,7 +107,6 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     params: leaseParameter,
     responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
-    refusals: [422],
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
@@ -140,7 +138,6 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
     params: leaseParameter,
     body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
-    refusals: [410],
     async handle({ c, workspace, body }) {
       const id = leaseIdOf(c);
       const renewal = await locks.leases.renew({ workspace: workspace.id, id }, bearerOf(c), milliseconds(body.ttl));
@@ -168,28 +165,28 @@ function addEndRoute(api: Api, parts: ApiParts): void {
     operationId: 'endLease',
     summary: 'End a lease: release the locks that it holds',
     description:
-      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease of the same owner that holds locks is never refused with 429 and does not count.',
+      'May be repeated for 7 days, with the same response. A lease that was never requested is ended as well: a request that arrives later acquires nothing. Ending a lease that was requested before is never refused with 429, and does not count.',
     method: 'delete',
     path,
     access: 'locks:write',
-    charge: 'unless-free',
+    charge: 'never',
     params: leaseParameter,
     responses: {
       200: jsonResponse('Ended.', endSchema),
       204: { description: 'It was never requested, and will never acquire anything.' },
     },
-    refusals: [422],
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
-      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearerOf(c), () => chargeNow(c, parts));
+      const bearer = bearerOf(c);
+      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearer, () =>
+        admitToken(c, parts, bearer),
+      );
       switch (ending.kind) {
         case 'absent':
           return emptyResponse(204);
         case 'another-owner':
           throw anotherOwner(id);
         case 'released':
-          makeFree(c);
-          return endResponse(ending);
         case 'released-before':
         case 'left':
           return endResponse(ending);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
-import { makeFree, requireFreeDisk } from '../access/access.ts';
+import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
@@ -66,7 +66,6 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       200: jsonResponse('Renewed.', lockSchema),
       201: jsonResponse('Acquired.', acquiredLockSchema),
     },
-    refusals: [409, 412],
     async handle({ c, workspace, body }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
@@ -92,12 +91,11 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
-    description:
-      'Releasing a lock of the same owner is never refused with 429 and does not count. A request that releases none counts like any other.',
+    description: 'It is never refused with 429, and does not count.',
     method: 'delete',
     path: '/v1/workspaces/{id}/locks/{path}',
     access: 'locks:write',
-    charge: 'unless-free',
+    charge: 'never',
     params: lockPathParameter,
     query: z
       .object({
@@ -116,7 +114,6 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
-    refusals: [412],
     async handle({ c, workspace, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
@@ -140,7 +137,6 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) makeFree(c);
           return emptyResponse(204);
         case 'absent':
           // Checked only now: the path could have had a lock from before such paths were rejected.

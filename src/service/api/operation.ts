@@ -6,9 +6,9 @@ import { requestedWorkspace } from '../access/caller.ts';
 import { parseRequestPart } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
-import { readJsonBody } from '../http/body.ts';
+import { readJson } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
-import { readQuery, refuseUnknownParameters } from '../http/request-target.ts';
+import { readQuery } from '../http/request-target.ts';
 import { type Idempotent, keyPattern, maxKeyLength } from '../idempotency/idempotency.ts';
 import type { Compare } from '../latest/compare.ts';
 import type { Locks } from '../locks/locks.ts';
@@ -62,8 +62,6 @@ interface Operation<Body, Query, More = unknown> {
   /** A body that the operation reads itself, by media type. */
   readonly ownBody?: Readonly<Record<string, { readonly schema: z.ZodObject }>>;
   readonly responses: Responses;
-  /** Statuses of problems that do not follow from the other properties. */
-  readonly refusals?: readonly number[];
   handle(call: Call<Body, Query> & More): Promise<ApiResponse>;
 }
 
@@ -82,16 +80,14 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
   const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
   const method = operation.method.toUpperCase();
   const queryNames = Object.keys(operation.query?.shape ?? {});
+  // Monitoring tools may add their own parameters to public endpoints.
+  const otherParameters = operation.access !== 'anyone' && path.startsWith('/v1/') ? 'refused' : 'ignored';
   if (operation.access !== 'anyone') {
     api.on(method, path, requireAccess(control, operation.access, operation.charge));
   }
-  if (operation.body !== undefined) api.on(method, path, readJsonBody(operation.maxBodyBytes));
   api.on(method, path, async (c) => {
-    const body = parseRequestPart(operation.body, () => c.get('body'));
-    const target = c.env.incoming.url ?? '';
-    // Public endpoints allow unknown parameters, because monitoring tools may add their own.
-    if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
-    const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
+    const body = parseRequestPart(operation.body, operation.body && (await readJson(c, operation.maxBodyBytes)));
+    const query = parseRequestPart(operation.query, readQuery(c.env.incoming.url ?? '', queryNames, otherParameters));
     return send(c, await operation.handle({ c, body, query }));
   });
 }
@@ -130,50 +126,14 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
       ...(headers && { headers }),
       ...(content && { body: { required: true, content } }),
     },
-    responses: { ...operation.responses, ...refusalsOf(operation) },
+    responses: { ...operation.responses, default: anyProblem },
   });
 }
 
-const problemResponse = (description: string): DescribedResponse => ({
-  description,
+const anyProblem: DescribedResponse = {
+  description: 'A problem (RFC 9457).',
   content: { [problemMediaType]: { schema: problemSchema } },
-});
-
-const problemResponses: Readonly<Record<number, DescribedResponse>> = {
-  400: problemResponse('Malformed request.'),
-  401: problemResponse('A valid API token is required.'),
-  403: problemResponse('The token is not allowed to do this.'),
-  404: problemResponse('Not found, or not visible to the token.'),
-  409: problemResponse('In conflict with the current state.'),
-  410: problemResponse('It has ended.'),
-  412: problemResponse('The condition does not hold.'),
-  413: problemResponse('The body is too large.'),
-  415: problemResponse('The body is not JSON.'),
-  422: problemResponse('Invalid request.'),
-  429: problemResponse('Too many requests with this token. Retry-After says when to try again.'),
-  503: problemResponse(
-    'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
-  ),
 };
-
-function refusalsOf(operation: Operation<unknown, unknown>): Responses {
-  const { access, params, body, query, refusals = [] } = operation;
-  const statuses = [
-    ...(access === 'anyone' ? [] : [401, 429, 503]),
-    ...(access === 'anyone' || access === 'any-token' ? [] : [403]),
-    ...(params ? [404] : []),
-    ...(body ? [400, 413, 415, 422] : []),
-    ...(query ? [422] : []),
-    ...(isKeyed(operation) ? [409] : []),
-    ...refusals,
-  ];
-  return {
-    ...Object.fromEntries(statuses.map((status) => [status, problemResponses[status]])),
-    default: problemResponse('Any other problem.'),
-  };
-}
-
-const isKeyed = ({ headers }: Operation<unknown, unknown>): boolean => 'Idempotency-Key' in (headers?.shape ?? {});
 
 export const workspaceParameter = z.object({
   id: z.string().openapi({

@@ -35,7 +35,6 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       202: jsonResponse('Queued. Location has its status.', syncSchema),
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
     },
-    refusals: [413, 415, 422, 503],
     async handle({ c }) {
       const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
       if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });

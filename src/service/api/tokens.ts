@@ -78,7 +78,6 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
         content: { 'application/json': { schema: errorSchema }, [problemMediaType]: { schema: problemSchema } },
       },
     },
-    refusals: [413],
     async handle({ c }) {
       const form = await readForm(c);
       if (typeof form === 'string') return errorResponse('invalid_request', form);

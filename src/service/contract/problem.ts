@@ -81,10 +81,10 @@ export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusa
 export const maxErrors = 20;
 
 /** Parses a part of a request with its schema, or rejects the request with an error for each invalid field. */
-export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
+export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, part: unknown): Output {
   // Without a schema, the operation has no such part, as the type of its handler says.
   if (schema === undefined) return undefined as Output;
-  const parsed = schema.safeParse(read(), { reportInput: true });
+  const parsed = schema.safeParse(part, { reportInput: true });
   if (parsed.success) return parsed.data;
   const errors = new Map<string, FieldError>();
   for (const issue of parsed.error.issues) {

@@ -69,32 +69,6 @@ export async function withScratchFolder<T>(parent: string, work: (folder: string
   }
 }
 
-/**
- * Runs work that writes packs into a mirror, several at a time. What fails, such as on a full disk, leaves files there:
- * they are removed when no other work of this process writes into the mirror.
- */
-export function createPackWriters() {
-  const writers = new Map<string, { running: number; hasFailed: boolean }>();
-  return async <T>(mirror: Mirror, work: () => Promise<T>): Promise<T> => {
-    const { repository } = mirror;
-    const state = writers.get(repository) ?? { running: 0, hasFailed: false };
-    writers.set(repository, state);
-    state.running += 1;
-    try {
-      return await work();
-    } catch (error) {
-      state.hasFailed = true;
-      throw error;
-    } finally {
-      state.running -= 1;
-      if (state.running === 0) {
-        writers.delete(repository);
-        if (state.hasFailed) await removeLeftovers(repository);
-      }
-    }
-  };
-}
-
 /** Temporary packs of git, marks of packs of a fetch that has not ended, and locks of refs. */
 const leftovers = [
   ['objects/pack', /^(?:\.tmp-|tmp_)|\.keep$/],

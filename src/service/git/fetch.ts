@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createBorrowingRepository,
-  ensureRepository,
-  isRepository,
-  type Mirror,
-  withScratchFolder,
-} from './bare-repository.ts';
+import { namesIn } from '../platform/missing-file.ts';
+import { createBorrowingRepository, ensureRepository, type Mirror, withScratchFolder } from './bare-repository.ts';
 import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
@@ -125,34 +120,27 @@ async function transferRefs(
   { git, remote, limits, silenceMs, repository, sources, enough }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {
-  const { address } = remote;
   const [branch] = sources.keys();
   const what = sources.size === 1 ? `the branch ${branch}` : `${sources.size} branches`;
-  const purpose = `fetch ${what} of ${address}`;
+  const purpose = `fetch ${what} of ${remote.address}`;
   const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
   const refspecs = [...sources].map(([name, source]) => `+${source}:${fetchedRef(name)}`);
   let isReceived = false;
   let isShallow = false;
-  try {
-    await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
-      git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
-        ...{ purpose, limits, enough, repository, remote },
-        onErrorLine: (line) => {
-          isShallow ||= line.includes('because shallow roots are not allowed to be updated');
-          const progress = readProgress(line);
-          isReceived ||= progress !== undefined && progress.received === progress.total;
-          // Afterwards, git processes the pack, which may take longer.
-          if (isReceived) clearTimeout(heard);
-          else heard.refresh();
-          if (progress !== undefined) onProgress(progress);
-        },
-      }),
-    );
-  } catch (error) {
-    const isGone = error instanceof GitError && error.output.includes("couldn't find remote ref");
-    if (!isGone || sources.size > 1) throw error;
-    throw new GitError('no-such-branch', `There is no branch ${branch} in ${address}.`, error.output);
-  }
+  await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
+    git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
+      ...{ purpose, limits, enough, repository, remote },
+      onErrorLine: (line) => {
+        isShallow ||= line.includes('because shallow roots are not allowed to be updated');
+        const progress = readProgress(line);
+        isReceived ||= progress !== undefined && progress.received === progress.total;
+        // Afterwards, git processes the pack, which may take longer.
+        if (isReceived) clearTimeout(heard);
+        else heard.refresh();
+        if (progress !== undefined) onProgress(progress);
+      },
+    }),
+  );
   if (isShallow) {
     const reason = 'it is a shallow clone, which lacks part of the history. Run git fetch --unshallow there.';
     throw new GitError('failed', `git could not ${purpose}: ${reason}`);
@@ -165,12 +153,16 @@ export function readProgress(line: string): Progress | undefined {
   return { received: Number(received), total: Number(total) };
 }
 
+/** More make clones slower. */
+const maxPacks = 20;
+
 /**
  * Joins small packs into larger ones, each at least twice as large as the next: the work is proportional to the fetched
  * data, and large packs stay. No object is dropped, so fetches may run at the same time.
  */
 export async function maintainMirror(git: GitCommand, { repository }: Mirror, limits: Limits): Promise<void> {
-  if (!(await isRepository(repository))) return;
+  const packs = (await namesIn(join(repository, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
+  if (packs.length <= maxPacks) return;
   await git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
     purpose: `join the packs of the mirror in ${repository}`,
     limits,

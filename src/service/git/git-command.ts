@@ -67,8 +67,6 @@ export function gitCommand(setup: {
               `${program} could not ${purpose}: ${program} is not on the PATH of the service. Install ${oldestVersions[program]} or newer.`,
             )
           : failed(program, purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
-      case 'too-much-output':
-        throw failed(program, purpose, 'its output is too large.');
     }
   };
 }

@@ -1,14 +1,6 @@
 import { systemErrorText } from '../../interface/system-errors.ts';
 
-type GitFailure =
-  | 'timeout'
-  | 'aborted'
-  | 'failed'
-  | 'not-installed'
-  | 'no-such-branch'
-  | 'not-published'
-  | 'incomplete'
-  | 'busy';
+type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'not-published' | 'incomplete' | 'busy';
 
 /** Failure of git. The message is a sentence for people, without credentials. */
 export class GitError extends Error {

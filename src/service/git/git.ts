@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
-import { createPackWriters, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
+import { isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
 import type { BranchHeads, BranchName } from './branch-name.ts';
-import { type ChangeQuery, type FileChange, listChanges, listDifferences, lookUp } from './changes.ts';
+import { listChanges, listDifferences, lookUp } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
-import { gitCommand, inRepository, localLimits } from './git-command.ts';
-import { asGitErrors } from './git-error.ts';
+import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';
+import { asGitErrors, GitError } from './git-error.ts';
 import { type Blob, fetchLfsObjects, type LfsTransfer, readSmallBlobs, type SmallBlobs } from './lfs.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
@@ -38,29 +39,46 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     repository: join(mirrors, `${workspace}${ending}`),
     scratch,
   });
-  const gitOf = (workspace: string) => inRepository(git, mirrorOf(workspace).repository);
 
   /** Removes the mirror of a workspace that was removed. */
-  const removeMirror = (workspace: string): Promise<void> =>
-    asGitErrors(`remove the mirror of ${workspace}`, async () => {
-      const { repository } = mirrorOf(workspace);
-      // Not isRepository(): incomplete ones are removed too.
-      if (!existsSync(repository)) return;
-      await withScratchFolder(scratch, async (folder) => {
-        await unlessMissing(rename(repository, join(folder, 'removed.git')));
-      });
+  const removeMirror = guarded('remove a mirror', async (workspace: string) => {
+    const { repository } = mirrorOf(workspace);
+    // Not isRepository(): incomplete ones are removed too.
+    if (!existsSync(repository)) return;
+    await withScratchFolder(scratch, async (folder) => {
+      await unlessMissing(rename(repository, join(folder, 'removed.git')));
     });
+  });
 
-  const asPackWriter = createPackWriters();
+  const writers = new Map<string, { running: number; hasFailed: boolean }>();
+  /** Work that fails, such as on a full disk, leaves files. They are removed when no other work writes into the mirror. */
   async function writePacks<T>(workspace: string, work: (mirror: Mirror) => Promise<T>): Promise<T> {
     const mirror = mirrorOf(workspace);
+    const state = writers.get(workspace) ?? { running: 0, hasFailed: false };
+    writers.set(workspace, state);
+    state.running += 1;
     try {
-      return await asPackWriter(mirror, () => work(mirror));
+      return await work(mirror);
+    } catch (error) {
+      state.hasFailed = true;
+      throw error;
     } finally {
+      state.running -= 1;
+      if (state.running === 0) {
+        writers.delete(workspace);
+        if (state.hasFailed) await removeLeftovers(mirror.repository);
+      }
       // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
       if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
     }
   }
+
+  const limitLookUps = limitParallel(lookUps);
+  /** A search in a mirror, with a limit of those that run at the same time. */
+  const search =
+    <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
+    (workspace: string, ...query: Query): Promise<T> =>
+      limitLookUps(workspace, () => work(inRepository(git, mirrorOf(workspace).repository), ...query));
 
   return {
     async version(): Promise<string> {
@@ -69,67 +87,77 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
     /** Which of these commits the mirror on this disk lacks. */
-    missingCommits: (workspace: string, commits: Iterable<string>) =>
-      asGitErrors('look for commits in the mirror', () =>
-        missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
-      ),
-    listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
-      listChanges(gitOf(workspace), query, onChange),
-    lookUp: (workspace: string, names: readonly string[], limits: Limits) =>
-      lookUp(gitOf(workspace), names, { limits }),
-    listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
-      listDifferences(gitOf(workspace), query),
-    estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
-      asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
+    missingCommits: guarded('look for commits in the mirror', (workspace: string, commits: Iterable<string>) =>
+      missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
+    ),
+    listChanges: search(listChanges),
+    lookUp: search((git, names: readonly string[], limits: Limits) => lookUp(git, names, { limits })),
+    listDifferences: search(listDifferences),
+    estimate: guarded(
+      'estimate the size of a fetch',
+      (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
-      ),
-    fetch: (
-      workspace: string,
-      remote: Remote,
-      branch: BranchName,
-      limits: Limits,
-      onReceived: (objects: number) => void = () => undefined,
-    ) =>
-      asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
+    ),
+    fetch: guarded(
+      'fetch a branch into the mirror',
+      (
+        workspace: string,
+        remote: Remote,
+        branch: BranchName,
+        limits: Limits,
+        onReceived: (objects: number) => void = () => undefined,
+      ) =>
         writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
-      ),
+    ),
     /** Some may still be missing afterwards: the remote may have dropped them. */
-    fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
-      asGitErrors(`fetch branches of ${remote.address}`, () =>
+    fetchCommits: guarded(
+      'fetch branches into the mirror',
+      (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
         writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
-      ),
+    ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
-      readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
-    fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
-      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, { ...transfer, silenceMs })),
-    /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
-    maintain: (workspace: string, limits: Limits) =>
-      asGitErrors(`maintain the mirror of ${workspace}`, () =>
-        writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits)),
-      ),
+      readSmallBlobs(inRepository(git, mirrorOf(workspace).repository), wanted, limits, onBlob),
+    fetchLfsObjects: guarded('fetch LFS objects', (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
+      fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),
+    ),
+    /** Keeps the mirror fast after many fetches; a failure does no harm. */
+    maintain: guarded('maintain a mirror', (workspace: string, limits: Limits) =>
+      writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits)),
+    ),
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
-    sampleRepository: () =>
-      asGitErrors('create the sample repository', async () => {
-        const repository = join(root, 'sample.git');
-        await createSampleRepository(git, { repository, scratch });
-        return repository;
-      }),
-    serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
-      asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
+    sampleRepository: guarded('create the sample repository', async () => {
+      const repository = join(root, 'sample.git');
+      await createSampleRepository(git, { repository, scratch });
+      return repository;
+    }),
+    serve: guarded('serve the mirror', (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
+      serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
+    ),
     removeMirror,
     /** The workspaces that have a mirror. */
-    listMirrors: () =>
-      asGitErrors('list the mirrors', async () =>
-        (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
-      ),
+    listMirrors: guarded('list the mirrors', async () =>
+      (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
+    ),
     /** Removes what an earlier process left unfinished. */
-    removeLeftovers: () =>
-      asGitErrors('remove unfinished work', async () => {
-        await rm(scratch, { recursive: true, force: true });
-        for (const name of await repositoriesIn(mirrors)) await removeLeftovers(join(mirrors, name));
-      }),
+    removeLeftovers: guarded('remove what an earlier process left', async () => {
+      await rm(scratch, { recursive: true, force: true });
+      for (const name of await repositoriesIn(mirrors)) await removeLeftovers(join(mirrors, name));
+    }),
   };
 }
+
+/** System errors of the work become GitErrors. The purpose completes "git could not …". */
+const guarded =
+  <Given extends readonly unknown[], T>(purpose: string, work: (...given: Given) => Promise<T>) =>
+  (...given: Given): Promise<T> =>
+    asGitErrors(purpose, () => work(...given));
+
+/** Each page, and each lock on a file that may be outdated, may start some git processes. */
+const lookUps = {
+  max: 4,
+  maxPerKey: 2,
+  timeout: { ms: 30_000, error: () => new GitError('busy', 'Too many files are being looked for.') },
+};
 
 const repositoriesIn = async (mirrors: string): Promise<readonly string[]> =>
   (await namesIn(mirrors)).filter((name) => name.endsWith(ending));

@@ -1,6 +1,5 @@
 import { type BranchName, parseBranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
-import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import type { Limits } from './run-git.ts';
@@ -12,46 +11,22 @@ export interface RemoteBranches {
 
 const prefix = 'refs/heads/';
 
-/** Larger than any real repository needs. Each branch takes memory, and time that delays other requests. */
-export const maxBranches = 100_000;
-
+/** Branches with invalid names are omitted: they could not be synced either. */
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
-  const collected = collectBranches();
-  const tooMany = new AbortController();
+  const branches = new Map<BranchName, string>();
+  let defaultBranch: BranchName | undefined;
   await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
     purpose: `list the branches of ${remote.address}`,
     remote,
     limits,
-    enough: tooMany.signal,
     onOutput: eachLine((line) => {
-      collected.add(line);
-      if (collected.listed.branches.size > maxBranches) tooMany.abort();
-    }),
-  });
-  if (tooMany.signal.aborted) {
-    throw new GitError(
-      'failed',
-      `${remote.address} has more than ${maxBranches} branches, the maximum of a list. You can still sync a branch by its name.`,
-    );
-  }
-  return collected.listed;
-}
-
-/** Parses the lines of `git ls-remote`. Branches with invalid names are omitted: they could not be synced either. */
-export function collectBranches(): { add(line: string): void; readonly listed: RemoteBranches } {
-  const branches = new Map<BranchName, string>();
-  let defaultBranch: BranchName | undefined;
-  return {
-    add(line) {
       const [left = '', ref = ''] = line.split('\t');
       const name = nameOf(ref);
       if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
       if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
-    },
-    get listed() {
-      return { branches, defaultBranch };
-    },
-  };
+    }),
+  });
+  return { branches, defaultBranch };
 }
 
 function nameOf(ref: string): BranchName | undefined {

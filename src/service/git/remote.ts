@@ -46,14 +46,10 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   const reason = urlFormProblem(text);
   if (reason !== undefined) return refused(reason);
   if (/^https:\/\//i.test(text)) return parseHttps(text);
-  if (/^ssh:\/\//i.test(text)) return parseSsh(text);
   if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);
   if (/^http:/i.test(text))
     return refused('Plain http is refused: anyone on the network path could change what is fetched. Use https.');
-  if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
-  const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
-  if (host === undefined || path === undefined) return refused(allowedForms);
-  return sshRemote({ user, host, path }, text);
+  return parseSsh(text);
 }
 
 const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
@@ -63,115 +59,76 @@ export const maxRemoteLength = 2_048;
 
 /** The reason does not quote the address, which may contain a password. */
 function urlFormProblem(text: string): string | undefined {
-  if (text === '') return 'The address of a remote must not be empty.';
-  if (text.length > maxRemoteLength) {
-    return `The address of a remote must not be longer than ${maxRemoteLength} characters.`;
-  }
+  if (text === '' || text.length > maxRemoteLength) return `The address must have 1 to ${maxRemoteLength} characters.`;
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
   if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, nor encoded ones.';
   if (/\s/u.test(text)) return 'The address must not have spaces. In a URL, a space is written %20.';
-  if (text.startsWith('-')) return 'The address must not start with -: git would take it for an option.';
-  return undefined;
+  return text.startsWith('-') ? `The address must not start with -${likeOption}` : undefined;
 }
 
 function parseHttps(text: string): Parsed<Remote> {
-  if (text.includes('\\')) return refused('The address is written with /, not with a backslash.');
-  if (/[?#]/.test(text)) {
-    return refused('The address must not have a query or a fragment. In a password, ? is written %3F and # is %23.');
+  if (/[?#\\]/.test(text)) {
+    return refused(
+      'The address is written with /, and without a query or a fragment. In a password, ? is written %3F and # is %23.',
+    );
   }
   if (!URL.canParse(text)) return refused('The address is not a valid URL. It must be like https://host/path.');
-  const url = new URL(text);
-  if (url.hostname.startsWith('-')) return refused('The host must not start with -: git would take it for an option.');
-  if (url.pathname === '/') return refused('The address has no path to a repository.');
-  const pathProblem = pathProblemOf(url.pathname);
-  if (pathProblem !== undefined) return refused(pathProblem);
-  const address = `${url.origin}${url.pathname}`;
-  if (url.username === '' && url.password === '') return accepted(httpsRemote(address, undefined));
-
-  const username = decoded(url.username);
-  const password = decoded(url.password);
-  if (username === undefined || password === undefined) {
+  const { origin, hostname, pathname, username, password } = new URL(text);
+  if (hostname.startsWith('-')) return refused(`The host must not start with -${likeOption}`);
+  if (pathname === '/') return refused('The address has no path to a repository.');
+  if (isLikeOption(pathname)) return refused(optionPath);
+  const remote: Remote = { kind: 'https', address: `${origin}${pathname}` };
+  if (username === '' && password === '') return accepted(remote);
+  try {
+    const credentials = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+    // RFC 7617, section 2: the first colon ends the user name.
+    if (credentials.username.includes(':')) return refused('The user name must not have a colon.');
+    // Not enumerable, so that printing or serializing the remote omits them.
+    return accepted(Object.defineProperty(remote, 'credentials', { value: credentials, enumerable: false }));
+  } catch {
     return refused('The user name or the password is not valid percent-encoding. A % in it is written %25.');
   }
-  // RFC 7617, section 2: the first colon ends the user name.
-  if (username.includes(':')) return refused('The user name must not have a colon.');
-  return accepted(httpsRemote(address, { username, password }));
-}
-
-/** The credentials are not enumerable, so that printing or serializing the remote omits them. */
-function httpsRemote(address: string, credentials: RemoteCredentials | undefined): Remote {
-  const remote: Remote = { kind: 'https', address };
-  return credentials === undefined
-    ? remote
-    : Object.defineProperty(remote, 'credentials', { value: credentials, enumerable: false });
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseSsh(text: string): Parsed<Remote> {
-  const rest = text.slice('ssh://'.length);
-  const [, user, host, port, path] = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/.exec(rest) ?? [];
-  if (host === undefined || path === undefined || path === '/') {
-    return refused('The ssh address is not complete. It must be like ssh://user@host/path.');
-  }
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
-    return refused('The port of the address is not between 1 and 65535.');
-  }
-  return sshRemote({ user, host, path }, `ssh://${rest}`);
 }
 
 /** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
 const nameRule = 'must start with a letter, digit or _, and may contain only letters, digits and . _ + -.';
+const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
 
-interface SshParts {
-  readonly user: string | undefined;
-  readonly host: string;
-  readonly path: string;
-}
-
-function sshRemote({ user, host, path }: SshParts, address: string): Parsed<Remote> {
+/** `ssh://user@host:port/path`, or the short form `user@host:path`. */
+function parseSsh(text: string): Parsed<Remote> {
+  const rest = text.replace(/^ssh:\/\//i, '');
+  const isUrl = rest !== text;
+  const form = isUrl
+    ? /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/
+    : /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):()(.+)$/;
+  const [, user, host = '', port, path] = form.exec(rest) ?? [];
+  if (path === undefined) return refused(allowedForms);
+  if (port && (Number(port) < 1 || Number(port) > 65_535)) {
+    return refused('The port of the address is not between 1 and 65535.');
+  }
   if (user?.includes(':')) {
     return refused('An ssh address must not have a password. Remove it, and give the service an SSH key.');
   }
-  if (user !== undefined && !plainName.test(user)) {
-    return refused(`The user name in an ssh address ${nameRule}`);
-  }
-  if (!isHost(host)) {
-    return refused(`The host in an ssh address ${nameRule}`);
-  }
-  const pathProblem = pathProblemOf(path);
-  if (pathProblem !== undefined) return refused(pathProblem);
-  return accepted({ kind: 'ssh', address });
+  if (user !== undefined && !plainName.test(user)) return refused(`The user name in an ssh address ${nameRule}`);
+  if (!plainName.test(host) && !bracketedAddress.test(host)) return refused(`The host in an ssh address ${nameRule}`);
+  if (isLikeOption(path)) return refused(optionPath);
+  return accepted({ kind: 'ssh', address: isUrl ? `ssh://${rest}` : text });
 }
-
-const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
-
-const isHost = (text: string): boolean => plainName.test(text) || bracketedAddress.test(text);
 
 function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   if (!allowFile) {
     return refused('Repositories on the disk of the service are refused, unless it runs with --allow-file-remotes.');
   }
-  const pathProblem = pathProblemOf(text);
-  if (pathProblem !== undefined) return refused(pathProblem);
-  if (isAbsolute(text)) return accepted({ kind: 'file', address: text });
-  const path = text.slice('file://'.length);
-  if (!path.startsWith('/')) return refused('A file address has no host. It must be like file:///path.');
-  return accepted({ kind: 'file', address: `file://${path}` });
+  const path = text.replace(/^file:\/\//i, '');
+  if (!isAbsolute(path)) return refused('A file address has no host. It must be like file:///path.');
+  if (isLikeOption(path)) return refused(optionPath);
+  return accepted({ kind: 'file', address: path === text ? text : `file://${path}` });
 }
 
-function pathProblemOf(path: string): string | undefined {
-  if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
-  if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
-  return undefined;
-}
+const likeOption = ': git would take it for an option.';
+const optionPath = `The path must not start with -, and no part of it with --${likeOption}`;
+const isLikeOption = (path: string): boolean => /^-|(?:^|\/)--/.test(path);
 
 /** Redacts the credentials of the remote, and those in any URL of the text: before the host, or signed in the query. */
 export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {

@@ -29,8 +29,7 @@ type GitOutcome =
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'timeout' }
-  | { readonly kind: 'aborted' }
-  | { readonly kind: 'too-much-output' };
+  | { readonly kind: 'aborted' };
 
 /** The same limits with one more signal that ends the work. */
 export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
@@ -38,7 +37,6 @@ export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | un
   signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),
 });
 
-const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
@@ -73,14 +71,11 @@ export async function runProcess(
   signal?.addEventListener('abort', onAbort, { once: true });
 
   const output: Buffer[] = [];
-  let outputSize = 0;
   async function readOutput(): Promise<void> {
     for await (const chunk of child.stdout ?? []) {
       if (stopped !== undefined) continue;
-      outputSize += chunk.length;
-      if (onOutput !== undefined) await consume(chunk, onOutput);
-      else if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
-      else output.push(chunk);
+      if (onOutput === undefined) output.push(chunk);
+      else await consume(chunk, onOutput);
     }
   }
   // It fails if the pipe is destroyed.

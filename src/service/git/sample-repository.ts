@@ -14,30 +14,16 @@ export async function createSampleRepository(git: GitCommand, sample: Mirror): P
   });
 }
 
-/** Branch, message and changed assets of each commit. */
-const history = [
-  ['main', 'Add the hero', 'Content/Hero.uasset', 'Content/Textures/Hero.png'],
-  ['main', 'Build the arena', 'Content/Maps/Arena.umap', 'Content/Props/Gate.fbx'],
-  ['main', 'Score the arena', 'Content/Audio/Arena.wav'],
-  ['release/1.0', 'Tune the arena for the release', 'Content/Maps/Arena.umap'],
-  ['main', 'Give the hero a cape', 'Content/Hero.uasset', 'Content/Textures/Cape.png'],
-] as const;
-
-const firstCommitTime = Date.UTC(2025, 0, 6, 9) / 1_000;
-const daySeconds = 86_400;
-
-/** The history in the format of git-fast-import(1). Each asset has a line of text. */
+/** In the format of git-fast-import(1). Each asset has a line of text. */
 function sampleHistory(): string {
-  const commits = history.map(([branch, message, ...assets], index) =>
+  const committer = 'committer Sample <sample@example.com> 1736154000 +0000';
+  const data = (content: string): string => `data ${content.length}\n${content}\n`;
+  const commit = (branch: string, ...assets: readonly string[]): string =>
     [
-      `commit refs/heads/${branch}\n`,
-      `committer Sample <sample@example.com> ${firstCommitTime + index * daySeconds} +0000\n`,
-      data(`${message}\n`),
+      `commit refs/heads/${branch}\n${committer}\n${data(`Add assets to ${branch}\n`)}`,
       branch === 'main' ? '' : 'from refs/heads/main\n',
-      ...assets.map((path) => `M 100644 inline ${path}\n${data(`${index} ${path}\n`)}`),
-    ].join(''),
-  );
-  return `${commits.join('')}done\n`;
+      ...assets.map((path) => `M 100644 inline ${path}\n${data(`${branch} ${path}\n`)}`),
+    ].join('');
+  const arena = 'Content/Maps/Arena.umap';
+  return `${commit('main', 'Content/Hero.uasset', 'Content/Hero.png', arena)}${commit('release/1.0', arena)}done\n`;
 }
-
-const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`;

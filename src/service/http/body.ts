@@ -1,18 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { MiddlewareHandler } from 'hono';
-import { Refusal } from '../contract/problem.ts';
+import type { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { Environment } from './context.ts';
 
 export const isForm = (contentType: string): boolean =>
   /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
-
-/** For optional bodies: a missing body counts as an empty object. */
-export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
-  if (hasBody(c.env.incoming)) return readJsonBody()(c, next);
-  c.set('bodyText', '');
-  c.set('body', {});
-  await next();
-};
 
 const maxRequestBodyBytes = 1024 * 1024;
 
@@ -24,27 +17,28 @@ export interface BodyLimit {
   readonly onChunk?: (bytes: number) => void;
 }
 
+/** For optional bodies: a missing body counts as an empty object. */
+export const readOptionalBody = async <Body>(c: Context<Environment>, schema: z.ZodType<Body>): Promise<Body> =>
+  parseRequestPart(schema, hasBody(c.env.incoming) ? await readJson(c) : {});
+
 /** Reads the body once and strictly, so that validators see the original, not a repaired version. */
-export const readJsonBody =
-  (maxBytes = maxRequestBodyBytes): MiddlewareHandler<Environment> =>
-  async (c, next) => {
-    if (!isJson(c.req.header('content-type') ?? '')) {
-      throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
-    }
-    if (!isPlain(c.req.header('content-encoding') ?? '')) {
-      throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
-        headers: { 'accept-encoding': 'identity' },
-      });
-    }
-    const text = await readText(c.env.incoming, { maxBytes, subject: 'A request body' });
-    c.set('bodyText', text);
-    try {
-      c.set('body', JSON.parse(text));
-    } catch {
-      throw new Refusal('malformed-request', 'The request body is not valid JSON.');
-    }
-    await next();
-  };
+export async function readJson(c: Context<Environment>, maxBytes = maxRequestBodyBytes): Promise<unknown> {
+  if (!isJson(c.req.header('content-type') ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
+  }
+  if (!isPlain(c.req.header('content-encoding') ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
+  const text = await readText(c.env.incoming, { maxBytes, subject: 'A request body' });
+  c.set('bodyText', text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
+  }
+}
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -74,22 +68,27 @@ export async function forEachPiece(
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
-  try {
-    // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
-    const pieces = incoming.iterator({ destroyOnReturn: false });
+  // The client disconnected, or the request timeout of the server was reached.
+  const cutOff = () => new Refusal('request-timeout', 'The request body did not arrive in full.');
+  if (incoming.destroyed) throw cutOff();
+  await new Promise<void>((resolve, reject) => {
     let size = 0;
-    for await (const piece of pieces) {
+    function read(piece: Buffer): void {
       size += piece.length;
-      if (size > limit.maxBytes) throw tooLarge(limit);
-      onPiece(piece);
+      try {
+        if (size > limit.maxBytes) throw tooLarge(limit);
+        onPiece(piece);
+      } catch (error) {
+        // The rest is read and discarded: some clients send everything before they read.
+        incoming.off('data', read).resume();
+        reject(error);
+      }
     }
-  } catch (error) {
-    // Read and discard the rest: some clients send everything before they read.
-    incoming.resume();
-    if (error instanceof Refusal) throw error;
-    // The client disconnected, or the request timeout of the server was reached.
-    throw new Refusal('request-timeout', 'The request body did not arrive in full.');
-  }
+    incoming.on('data', read).once('end', resolve);
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(cutOff());
+    });
+  });
 }
 
 export const tooLarge = ({ subject, maxBytes }: BodyLimit): Refusal =>

@@ -5,55 +5,17 @@ import { setImmediate } from 'node:timers/promises';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
 
-type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** A request that has no complete response yet. */
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
 
 /** A connection with more waiting requests is not read until some of them have been answered. */
 const maxWaiting = 15;
 
 /** All requests in a chunk are parsed at once. No well-behaved client pipelines this many. */
 const maxParsed = 128;
-
-interface Connection {
-  isBusy: boolean;
-  readonly waiting: (() => void)[];
-}
-
-/**
- * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
- * to the operating system, so that a client that does not read keeps one response in memory, not thousands.
- */
-export function serialize(begin: OnRequest): OnRequest {
-  const connections = new WeakMap<Socket, Connection>();
-
-  function next(socket: Socket, connection: Connection): void {
-    // Nobody reads the responses to the remaining requests.
-    if (socket.destroyed) connection.waiting.length = 0;
-    const start = connection.waiting.shift();
-    if (start === undefined) connection.isBusy = false;
-    else start();
-    if (connection.waiting.length <= maxWaiting && socket.isPaused()) socket.resume();
-  }
-
-  return (incoming, outgoing) => {
-    const { socket } = incoming;
-    const connection = connections.get(socket) ?? { isBusy: false, waiting: [] };
-    connections.set(socket, connection);
-    const start = (): void => {
-      outgoing.once('close', () => next(socket, connection));
-      begin(incoming, outgoing);
-    };
-    if (!connection.isBusy) {
-      connection.isBusy = true;
-      start();
-      return;
-    }
-    connection.waiting.push(start);
-    if (connection.waiting.length > maxParsed) {
-      connection.waiting.length = 0;
-      socket.destroy();
-    } else if (connection.waiting.length > maxWaiting) socket.pause();
-  };
-}
 
 /** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
 const maxAcceptChecks = 100;
@@ -64,29 +26,48 @@ interface CloseTimes {
   readonly requestsMs: number;
 }
 
-/** Returns a function that stops accepting connections, and closes those that are open within the given times. */
-export function createDrain(server: Server) {
-  const connections = new Set<Socket>();
-  const beingAnswered = new Set<ServerResponse>();
+/**
+ * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
+ * to the operating system, so that a client that does not read keeps one response in memory, not thousands. Returns the
+ * exchanges of each connection, in their order, and a function that stops accepting connections, and closes those that
+ * are open within the given times.
+ */
+export function serveConnections(server: Server, begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
+  const connections = new Map<Socket, Exchange[]>();
   let accepted = 0;
   let isClosing = false;
   let closesIdle = false;
-  const track = ({ socket }: IncomingMessage, outgoing: ServerResponse): void => {
+
+  function onRequest(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket } = incoming;
+    const exchanges = connections.get(socket) ?? [];
     if (isClosing) outgoing.shouldKeepAlive = false;
-    beingAnswered.add(outgoing);
-    outgoing.once('close', () => {
-      beingAnswered.delete(outgoing);
-      // If its head was sent before, its client was not told to close the connection.
-      if (closesIdle && [...beingAnswered].every(({ req }) => req.socket !== socket)) socket.end();
-    });
-  };
-  server.on('request', track);
-  server.on('checkExpectation', track);
+    outgoing.once('close', () => onAnswered(socket, exchanges));
+    exchanges.push({ incoming, outgoing });
+    if (exchanges.length === 1) begin(incoming, outgoing);
+    else if (exchanges.length > maxParsed) socket.destroy();
+    else if (exchanges.length > maxWaiting) socket.pause();
+  }
+
+  function onAnswered(socket: Socket, exchanges: Exchange[]): void {
+    exchanges.shift();
+    // Nobody would read the response.
+    if (socket.destroyed) return;
+    const [next] = exchanges;
+    if (next !== undefined) begin(next.incoming, next.outgoing);
+    // If the head of the response was sent before, its client was not told to close the connection.
+    else if (closesIdle) socket.end();
+    if (exchanges.length <= maxWaiting && socket.isPaused()) socket.resume();
+  }
+
   server.on('connection', (socket) => {
     accepted += 1;
-    connections.add(socket);
+    connections.set(socket, []);
     socket.once('close', () => connections.delete(socket));
   });
+  server.on('request', onRequest);
+  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
+  server.on('checkExpectation', onRequest);
 
   /** Otherwise the system resets connections that it has accepted, but Node has not, when the server closes. */
   async function acceptAll(): Promise<void> {
@@ -96,25 +77,27 @@ export function createDrain(server: Server) {
     }
   }
 
-  return async ({ idleMs, requestsMs }: CloseTimes): Promise<void> => {
+  async function close({ idleMs, requestsMs }: CloseTimes): Promise<void> {
     await acceptAll();
     // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     isClosing = true;
     // Otherwise their connections would stay open for another request.
-    for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
+    for (const { outgoing } of [...connections.values()].flat()) outgoing.shouldKeepAlive = false;
     const cuts = [
       setTimeout(() => {
         closesIdle = true;
         server.closeIdleConnections();
         // Node counts a connection that has not sent anything yet as busy.
-        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+        for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       }, idleMs),
       setTimeout(() => server.closeAllConnections(), requestsMs),
     ];
     await closed;
     for (const cut of cuts) clearTimeout(cut);
-  };
+  }
+
+  return { exchangesOf: (socket: Socket): readonly Exchange[] => connections.get(socket) ?? [], close };
 }
 
 /** Connections use memory even when idle. */
@@ -159,14 +142,12 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
 };
 
 /** Responds to input that cannot be parsed as a request, and so never reaches the app. */
-export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
-  const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
+export function refuseUnreadable(
+  server: Server,
+  exchangesOf: (socket: Socket) => readonly Exchange[],
+  onUnreadable: (unreadable: Unreadable) => void,
+): void {
   const refused = new WeakSet<Socket>();
-  const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    lastRequest.set(incoming.socket, [incoming, outgoing]);
-  };
-  server.on('request', remember);
-  server.on('checkExpectation', remember);
 
   function refuse(socket: Socket, code: string): void {
     const [name, detail] = refusals[code] ?? malformed('The request is not valid HTTP.');
@@ -193,9 +174,9 @@ export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unre
       return;
     }
     refused.add(socket);
-    const [incoming, outgoing] = lastRequest.get(socket) ?? [];
+    const before = exchangesOf(socket).at(-1);
     // The previous request is complete and gets its response first: it may have acquired a lock.
-    if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', () => refuse(socket, code));
+    if (before?.incoming.complete) before.outgoing.once('close', () => refuse(socket, code));
     else refuse(socket, code);
   });
 }

@@ -15,7 +15,6 @@ export interface Environment {
     waitedMs: number;
     /** The body exactly as received. */
     bodyText: string;
-    body: unknown;
     responseHeaders: Readonly<Record<string, string>>;
   };
 }

@@ -62,34 +62,36 @@ export function hostOrigin({ headersDistinct }: IncomingMessage): string | undef
 
 const maxNameLength = 100;
 
-/** Rejects unknown parameters: with a misspelled filter, the response would be the full list. Ignores empty names. */
-export function refuseUnknownParameters(requestTarget: string, names: readonly string[]): void {
+/**
+ * The parameters with these names. With a misspelled filter, the response would be the full list, so callers may have
+ * others refused. Empty names are ignored.
+ */
+export function readQuery(
+  requestTarget: string,
+  names: readonly string[],
+  others: 'ignored' | 'refused' = 'ignored',
+): Readonly<Record<string, string>> {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
-  for (const parameter of query.split('&')) {
-    const [encodedName = ''] = parameter.split('=');
-    const name = decodeUrlencoded(encodedName) ?? encodedName;
-    if (name === '' || names.includes(name)) continue;
-    const known =
-      names.length === 0 ? 'This endpoint has no parameters.' : `This endpoint supports ${names.join(', ')}.`;
-    throw invalid({ pointer: pointerTo([name.slice(0, maxNameLength)]), detail: `Unknown parameter. ${known}` });
-  }
+  return readParameters(query, names, others);
 }
 
 /**
- * The parameters with these names; others are ignored. Common parsers keep values that they cannot decode, and pick one
- * of several. Both would be guesses, so both are rejected.
+ * Common parsers keep values that they cannot decode, and pick one of several. Both would be guesses, so both are
+ * rejected.
  */
-export function readQuery(requestTarget: string, names: readonly string[]): Readonly<Record<string, string>> {
-  const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
-  return readParameters(query, names);
-}
-
-export function readParameters(text: string, names: readonly string[]): Readonly<Record<string, string>> {
+export function readParameters(
+  text: string,
+  names: readonly string[],
+  others: 'ignored' | 'refused' = 'ignored',
+): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
   for (const parameter of text.split('&')) {
     const [encodedName = '', ...encodedValue] = parameter.split('=');
     const name = decodeUrlencoded(encodedName);
-    if (name === undefined || !names.includes(name)) continue;
+    if (name === undefined || !names.includes(name)) {
+      if (others === 'refused' && encodedName !== '') throw unknownParameter(name ?? encodedName, names);
+      continue;
+    }
     const value = decodeUrlencoded(encodedValue.join('='));
     if (value === undefined) throw invalidParameter(name, 'It is not valid percent-encoded UTF-8.');
     if (values.has(name)) throw invalidParameter(name, 'It is given more than once.');
@@ -98,8 +100,13 @@ export function readParameters(text: string, names: readonly string[]): Readonly
   return Object.fromEntries(values);
 }
 
+function unknownParameter(name: string, known: readonly string[]): Refusal {
+  const all = known.length === 0 ? 'This endpoint has no parameters.' : `This endpoint supports ${known.join(', ')}.`;
+  return invalid({ pointer: pointerTo([name.slice(0, maxNameLength)]), detail: `Unknown parameter. ${all}` });
+}
+
 /** Decodes a name or value of a form, where `+` is a space; undefined if it is not percent-encoded UTF-8. */
-export function decodeUrlencoded(text: string): string | undefined {
+function decodeUrlencoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

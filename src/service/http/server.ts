@@ -6,14 +6,7 @@ import type { Logger } from 'pino';
 import { throttle } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { peerAddress } from './client-address.ts';
-import {
-  connectionLimit,
-  createDrain,
-  openFilesLimit,
-  refuseUnreadable,
-  serialize,
-  type Unreadable,
-} from './connections.ts';
+import { connectionLimit, openFilesLimit, refuseUnreadable, serveConnections, type Unreadable } from './connections.ts';
 import type { App } from './context.ts';
 import type { RequestLimit } from './request-limit.ts';
 import { originForm } from './request-target.ts';
@@ -67,18 +60,14 @@ export async function startServer(
   server.maxConnections = maxConnections;
   // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
-  const onRequest = serialize((incoming, outgoing) => {
+  const { exchangesOf, close } = serveConnections(server, (incoming, outgoing) => {
     bypassAdapterChecks(incoming);
     const begin = (): void => void response(incoming, outgoing);
     if (requestLimit === undefined || incoming.url === unlimitedPath) begin();
     else void requestLimit.wait(incoming, outgoing, begin);
   });
-  server.on('request', onRequest);
-  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
-  server.on('checkExpectation', onRequest);
-  refuseUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
+  refuseUnreadable(server, exchangesOf, (unreadable) => events?.onUnreadable(unreadable));
   server.on('drop', () => events?.onDropped());
-  const close = createDrain(server);
   const { port: listeningPort } = await listen(server, host, port);
   server.on('error', (error) => events?.onError(error));
   return { port: listeningPort, close };

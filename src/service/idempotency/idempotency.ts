@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { invalid, Refusal } from '../contract/problem.ts';
 import {
@@ -216,6 +216,5 @@ export function keyedRequest(
       detail: `It must be 1 to ${maxKeyLength} visible ASCII characters.`,
     });
   }
-  const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  return { ...scope, key, fingerprint };
+  return { ...scope, key, fingerprint: hash('sha256', JSON.stringify(content)) };
 }

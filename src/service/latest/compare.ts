@@ -4,36 +4,22 @@ import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode, uncompared } from '../workspaces/settings.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'missingCommits' | keyof LimitedGit>;
+  readonly git: Pick<Git, 'missingCommits' | 'listChanges' | 'listDifferences'>;
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
 
-type LimitedGit = Pick<Git, 'lookUp' | 'listChanges' | 'listDifferences'>;
-
 /** A branch that the remote does not have is not compared. */
 interface CompareRequest extends RefreshRequest {
   readonly paths: readonly string[];
-  /** By path: the git blobs of the files in a clone. */
-  readonly versions?: ReadonlyMap<string, string>;
 }
 
 export type Compare = (request: CompareRequest) => Promise<Compared>;
-
-/** A client may ask about the complete history of a thousand files. */
-const processes = {
-  max: 4,
-  maxPerKey: 2,
-  timeout: { ms: 10_000, error: () => new GitError('busy', 'Too many files are being compared.') },
-};
-
-const maxVersions = 1_000;
 
 /** A longer comparison continues, and its result is stored for the next request. */
 const maxMs = 5_000;
@@ -44,14 +30,8 @@ const maxAgeOfRefusalMs = 2_000;
 
 /** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
-  const { windowsPaths, onError } = parts;
+  const { git, windowsPaths, onError } = parts;
   const fold = windowsPaths ? foldCase : (path: string) => path;
-  const limitProcesses = limitParallel(processes);
-  const git: LimitedGit = {
-    lookUp: (workspace, ...query) => limitProcesses(workspace, () => parts.git.lookUp(workspace, ...query)),
-    listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
-    listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
-  };
   const refreshMirror = createRefreshMirror(parts);
   const findNewerVersions = createFindNewerVersions(git, fold);
 
@@ -77,40 +57,7 @@ export function createCompare(parts: CompareParts): Compare {
         if (known === undefined || known.at < outdated.at) found.set(path, outdated);
       }
     }
-    for (const outdated of await olderCopies(heads, request)) {
-      if (!found.has(outdated.path)) found.set(outdated.path, outdated);
-    }
     return { outdated: [...found.values()], isComplete };
-  }
-
-  /** Files of a clone that are an earlier version of the file on its branch, or without one, on a compared branch. */
-  async function olderCopies({ compared, own }: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
-    const { workspace, branch, versions = new Map<string, string>() } = request;
-    if (versions.size === 0) return [];
-    // The branch may contain the newest version of the other branches, and have reverted it.
-    const heads = branch === undefined || own === undefined ? compared : new Map([[branch, own]]);
-    const older: Outdated[] = [];
-    for (const [name, head] of heads) {
-      const query = { head, paths: [...versions.keys()], limits };
-      const names = query.paths.map((path) => `${head}:${path}`);
-      const found = await git.lookUp(workspace.id, names, limits);
-      const blobs = new Map(query.paths.map((path, index) => [path, found[index]?.id]));
-      const changes = new Map<string, FileChange[]>();
-      await git.listChanges(workspace.id, query, (change) => {
-        const known = changes.get(change.path);
-        if (known === undefined) changes.set(change.path, [change]);
-        else if (known.length < maxVersions) known.push(change);
-      });
-      for (const [path, all] of changes) {
-        const indexOf = (version: string | null | undefined) => all.findIndex(({ blob }) => blob === version);
-        const [newest, copy] = [indexOf(blobs.get(path) ?? null), indexOf(versions.get(path))];
-        const change = all[newest];
-        if (change === undefined || copy < 0 || copy === newest) continue;
-        // A version that a merge did not take may have a later time.
-        older.push({ ...outdatedBy(change, name), behind: Math.max(1, copy - newest) });
-      }
-    }
-    return older;
   }
 
   async function compareOnce(latest: LatestMode, request: CompareRequest, maxAgeMs: number) {
@@ -121,9 +68,9 @@ export function createCompare(parts: CompareParts): Compare {
   }
 
   return async (request) => {
-    const { workspace, branch, versions } = request;
+    const { workspace, branch } = request;
     const latest = latestMode(workspace);
-    if (latest === 'off' || (branch === undefined && !versions?.size)) return { latest, outdated: [] };
+    if (latest === 'off' || branch === undefined) return { latest, outdated: [] };
     let last = uncompared(latest, {
       reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Ask again.`,
       isLasting: false,
@@ -161,10 +108,8 @@ function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared
 
 const limits = { timeoutMs: 10_000 };
 
-/** More differences mean unrelated branches. */
+/** More differences mean unrelated branches. Also of all pairs that are remembered. */
 const maxPaths = 200_000;
-/** Most pairs have few differences or none. */
-const maxPairs = 20_000;
 
 interface NewerVersions {
   /** By folded path: the newest change of each file on another branch that a branch lacks. */
@@ -178,16 +123,8 @@ export function createFindNewerVersions(
   git: Pick<Git, 'listChanges' | 'listDifferences'>,
   fold: (path: string) => string,
 ) {
-  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
-  let rememberedPaths = 0;
-
-  function evictOldest(): void {
-    for (const [key, { paths }] of remembered) {
-      if (remembered.size <= maxPairs && rememberedPaths <= maxPaths) return;
-      remembered.delete(key);
-      rememberedPaths -= paths;
-    }
-  }
+  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; size: number }>();
+  let total = 0;
 
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
     const newest = new Map<string, FileChange>();
@@ -211,16 +148,19 @@ export function createFindNewerVersions(
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
     if (known !== undefined) return known.found;
-    const entry = { found: find(workspace, ours, theirs), paths: 0 };
+    const entry = { found: find(workspace, ours, theirs), size: 0 };
     remembered.set(key, entry);
     entry.found.then(
-      ({ changes: { size } }) => {
-        if (remembered.get(key) !== entry) return;
-        entry.paths = size;
-        rememberedPaths += size;
-        evictOldest();
+      ({ changes }) => {
+        entry.size = 1 + changes.size;
+        total += entry.size;
+        for (const [oldest, { size }] of remembered) {
+          if (total <= maxPaths || size === 0) break;
+          remembered.delete(oldest);
+          total -= size;
+        }
       },
-      () => remembered.get(key) === entry && remembered.delete(key),
+      () => remembered.delete(key),
     );
     return entry.found;
   };

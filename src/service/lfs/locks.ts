@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
 import type { Lock } from '../../interface/resources.ts';
-import { type AccessControl, makeFree, requireFreeDisk } from '../access/access.ts';
+import { type AccessControl, requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, runOriginOf } from '../access/caller.ts';
 import { acquiredLock, heldBy } from '../api/lock-responses.ts';
 import { insufficientScope, parseRequestPart, Refusal } from '../contract/problem.ts';
 import { writeCursor } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
@@ -39,9 +40,8 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
     method: 'POST',
     path: '/locks',
     access: 'locks:write',
-    hasBody: true,
     async handle(c, workspace) {
-      const { path, ref: branch } = parseRequestPart(acquireSchema, () => c.get('body'));
+      const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
       requireFreeDisk(routes);
       const request: NewAcquireRequest = {
         workspace: workspace.id,
@@ -75,7 +75,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     path: '/locks',
     access: 'locks:read',
     async handle(c, { id: workspace }) {
-      const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', lfsQueryNames));
+      const query = parseRequestPart(querySchema, readQuery(c.env.incoming.url ?? '', lfsQueryNames));
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
@@ -91,9 +91,8 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     method: 'POST',
     path: '/locks/verify',
     access: 'locks:read',
-    hasBody: true,
     async handle(c, workspace) {
-      const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
+      const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
@@ -126,10 +125,9 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     method: 'POST',
     path: '/locks/:lock/unlock',
     access: 'locks:write',
-    charge: 'unless-free',
-    hasBody: true,
+    charge: 'never',
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const { force: forceRequested } = parseRequestPart(releaseSchema, () => c.get('body'));
+      const { force: forceRequested } = await readOptionalBody(c, releaseSchema);
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       const absent = lfsError(
@@ -148,7 +146,6 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) makeFree(c);
           return lfsResponse(200, { lock: lfsLock(lock) });
         case 'absent':
         case 'another-lock':

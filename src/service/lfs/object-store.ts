@@ -1,5 +1,5 @@
 import { mkdir, rm, stat, utimes } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { type ObjectName, type Oid, parseOid } from './pointer.ts';
 
@@ -22,8 +22,8 @@ const lastUsePrecisionMs = 10 * 60 * 1_000;
 
 /** Objects of a workspace on disk, each complete or absent, in the layout of Git LFS: `objects/ab/cd/abcd…`. */
 export function createObjectStore(dataFolder: string, workspace: string) {
-  const objects = join(storeFolder(dataFolder, workspace), 'objects');
-  const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
+  const objects = resolve(storeFolder(dataFolder, workspace), 'objects');
+  const pathOf = (oid: Oid): string => resolve(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
 
   async function find(oid: Oid): Promise<StoredObject | undefined> {
     const path = pathOf(oid);
@@ -59,8 +59,8 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     },
     async *list(): AsyncGenerator<ListedObject> {
       for (const first of await namesIn(objects)) {
-        for (const second of await namesIn(join(objects, first))) {
-          for (const name of await namesIn(join(objects, first, second))) {
+        for (const second of await namesIn(resolve(objects, first))) {
+          for (const name of await namesIn(resolve(objects, first, second))) {
             const oid = parseOid(name);
             if (!oid.ok) continue;
             const found = await find(oid.value);
@@ -76,6 +76,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
 export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
   rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
 
-const storeFolder = (dataFolder: string, workspace: string): string => join(objectsFolder(dataFolder), workspace);
+const storeFolder = (dataFolder: string, workspace: string): string => resolve(objectsFolder(dataFolder), workspace);
 
-export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');
+export const objectsFolder = (dataFolder: string): string => resolve(dataFolder, 'lfs');

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { parseRequestPart, Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { grants, type Scope } from '../contract/scopes.ts';
+import { grants } from '../contract/scopes.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
@@ -31,7 +32,7 @@ export interface ObjectRoutes extends AccessControl, DownloadRoutes {
 }
 
 /** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
-const mirrorScope: Scope = 'contents:read';
+const mirrorScope = 'contents:read';
 
 /** Clients request a hundred objects at a time. */
 const maxObjects = 1_000;
@@ -41,9 +42,8 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     method: 'POST',
     path: '/objects/batch',
     access: 'any-token',
-    hasBody: true,
     async handle(c, workspace) {
-      const batch = parseRequestPart(batchSchema, () => c.get('body'));
+      const batch = await readOptionalBody(c, batchSchema);
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');

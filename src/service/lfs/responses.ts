@@ -7,7 +7,6 @@ import type { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { type RefusalRenderer, sendProblem } from '../http/app.ts';
-import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
@@ -77,14 +76,12 @@ interface Route {
   readonly path: `/${string}`;
   readonly access: 'any-token' | Scope;
   readonly charge?: Charge;
-  readonly hasBody?: true;
   handle(c: Context<Environment>, workspace: FoundWorkspace): Promise<ApiResponse>;
 }
 
 export function addRoute(app: App, control: AccessControl, route: Route): void {
-  const { method, access, charge, hasBody, handle } = route;
+  const { method, access, charge, handle } = route;
   const path = basePath + route.path;
   app.on(method, path, requireAccess(control, access, charge));
-  if (hasBody) app.on(method, path, readOptionalJsonBody);
   app.on(method, path, async (c) => send(c, await handle(c, await requestedWorkspace(c, control.storage))));
 }

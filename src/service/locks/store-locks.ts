@@ -69,6 +69,7 @@ interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'orig
   readonly owner: string;
   readonly at: number;
   readonly expiresAt: number;
+  readonly delayMs: number;
   readonly ids: string;
   /** The number and the fence of its first lock. */
   readonly number: number;
@@ -103,7 +104,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>

@@ -4,18 +4,16 @@ import { gunzip } from 'node:zlib';
 import { Hono } from 'hono';
 import { problems } from '../../interface/problem.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
-import { bearerOf, requestedWorkspace } from '../access/caller.ts';
+import { requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
-import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import type { RefusalRenderer } from '../http/app.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
-import { createMirrorSlots, createServe, type MirrorLimits, type ServeParts } from './serve.ts';
+import { createServe, type MirrorLimits, type ServeParts } from './serve.ts';
 
-export type MirrorParts = AccessControl &
-  Omit<ServeParts, 'limits' | 'slots'> & { readonly mirrorLimits: MirrorLimits };
+export type MirrorParts = AccessControl & Omit<ServeParts, 'limits'> & { readonly mirrorLimits: MirrorLimits };
 
 const address = '/v1/workspaces/:id/git';
 
@@ -23,8 +21,7 @@ const address = '/v1/workspaces/:id/git';
 export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
   const { storage } = parts;
   const app: App = new Hono<Environment>();
-  const slots = createMirrorSlots(limits);
-  const serve = createServe({ ...parts, limits, slots });
+  const serve = createServe({ ...parts, limits });
 
   app.all(`${address}/*`, requireAccess({ ...parts, authScheme: byBearerOrPassword }, 'contents:read'));
 
@@ -39,11 +36,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
 
   app.post(`${address}/git-upload-pack`, async (c) => {
     const workspace = await requestedWorkspace(c, storage);
-    const { owner } = bearerOf(c);
-    return slots.holding(owner, async (take) => {
-      const request = await readUploadPackRequest(c.env.incoming, take);
-      return serve(c, workspace, request);
-    });
+    return serve(c, workspace, readerOf(c.env.incoming));
   });
 
   app.all(`${address}/*`, async (c) => {
@@ -65,17 +58,11 @@ const notServed = (): Refusal =>
     'This URL supports only git clone, git fetch and git ls-remote, over the smart HTTP protocol of git.',
   );
 
-/** Enough for about 200,000 ids of objects that a client has or wants. */
+/** Enough for about 200,000 ids of commits that a client has. */
 const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
 
-/**
- * Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". `take` is called with the memory
- * that it needs, and throws to refuse it.
- */
-async function readUploadPackRequest(
-  incoming: IncomingMessage,
-  take: (bytes: number) => void,
-): Promise<UploadPackRequest> {
+/** The body of a request, once it is read: gitprotocol-http(5), "Smart Service git-upload-pack". */
+function readerOf(incoming: IncomingMessage): () => Promise<Buffer> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {
     throw new Refusal('unsupported-media-type', 'The Content-Type must be application/x-git-upload-pack-request.');
@@ -86,14 +73,10 @@ async function readUploadPackRequest(
       headers: { 'accept-encoding': 'gzip, identity' },
     });
   }
-  let bytes = await readBytes(incoming, { ...limit, onChunk: take });
-  if (isZipped) {
-    bytes = await unzipped(bytes);
-    take(bytes.length);
-  }
-  const request = await parseUploadPackRequest(bytes);
-  if (!request.ok) throw new Refusal('malformed-request', request.reason);
-  return request.value;
+  return async () => {
+    const bytes = await readBytes(incoming, limit);
+    return isZipped ? unzipped(bytes) : bytes;
+  };
 }
 
 const unzip = promisify(gunzip);

@@ -1,17 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { bearerOf } from '../access/caller.ts';
-import { unavailable } from '../contract/problem.ts';
-import { type BranchHeads, type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
+import { Refusal, unavailable } from '../contract/problem.ts';
+import { type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { GitProtocol } from '../git/serve-mirror.ts';
-import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
+import { errorPacket } from '../git/serve-mirror.ts';
 import { type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
-import { limitMemory } from '../runtime/limit-memory.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
@@ -28,20 +25,23 @@ export interface ServeParts {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
-  readonly slots: MirrorSlots;
 }
 
 /**
- * Sends the output of git as the response. If git fails before its first output, the client displays the reason: from
- * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
- * text.
+ * Sends the output of git as the response, for a fetch with its body. If git fails before its first output, the client
+ * displays the reason: from the text of an error response to `info-refs`, and from an error packet in a fetch, where it
+ * ignores such a text.
  */
 export function createServe(parts: ServeParts) {
-  const { storage, git, pullThrough, metrics, limits, slots } = parts;
+  const { storage, git, pullThrough, metrics, limits } = parts;
+  const slots = createSlots(limits);
 
-  return async (c: Context<Environment>, workspace: FoundWorkspace, request?: UploadPackRequest): Promise<Response> => {
-    const kind = request === undefined ? 'info-refs' : request.wants.length === 0 ? 'ls-refs' : 'fetch';
-    const content = request === undefined ? 'advertisement' : 'result';
+  return async (
+    c: Context<Environment>,
+    workspace: FoundWorkspace,
+    readBody?: () => Promise<Buffer>,
+  ): Promise<Response> => {
+    const [kind, content] = readBody ? (['fetch', 'result'] as const) : (['info-refs', 'advertisement'] as const);
     const bearer = bearerOf(c);
     const requestId = c.get('requestId');
     const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
@@ -52,39 +52,37 @@ export function createServe(parts: ServeParts) {
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
-    async function run(branches: BranchHeads): Promise<void> {
-      if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
-      metrics.gitServing.inc();
-      const stopChecks = startChecks(parts, bearer, response);
-      try {
-        await git.serve(workspace.id, {
-          request,
-          branches,
-          defaultBranch: defaultBranchOf(workspace),
-          formerHeads: () => formerHeads(storage, workspace.id),
-          protocol: protocolOf(c.env.incoming),
-          limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
-          onOutput(chunk) {
-            resolve();
-            return response.write(chunk);
-          },
-        });
-      } finally {
-        stopChecks();
-        metrics.gitServing.dec();
-      }
+    async function run(): Promise<void> {
+      const branches = await publishedBranches(storage, workspace.id);
+      const lacking = await pullThrough.commits(workspace, branches);
+      if (lacking !== undefined) throw new GitError('incomplete', lacking);
+      await slots[kind](bearer.owner, async () => {
+        if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
+        // Not before there is a slot, so that waiting requests need no memory.
+        const bytes = await readBody?.();
+        metrics.gitServing.inc();
+        const stopChecks = startChecks(parts, bearer, response);
+        try {
+          await git.serve(workspace.id, {
+            request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id) },
+            branches,
+            defaultBranch: defaultBranchOf(workspace),
+            limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
+            onOutput(chunk) {
+              resolve();
+              return response.write(chunk);
+            },
+          });
+        } finally {
+          stopChecks();
+          metrics.gitServing.dec();
+        }
+      });
       response.end();
       report('served');
     }
 
-    const slot = kind === 'fetch' ? slots.clones : slots.quick;
-    async function pullAndRun(): Promise<void> {
-      const branches = await publishedBranches(storage, workspace.id);
-      const lacking = await pullThrough.commits(workspace, branches);
-      if (lacking !== undefined) throw new GitError('incomplete', lacking);
-      await slot(bearer.owner, () => run(branches));
-    }
-    pullAndRun()
+    run()
       .catch((error) => endFailed(error, kind, response, requestId, report))
       .then(resolve, reject);
     await promise;
@@ -119,6 +117,7 @@ async function endFailed(
   requestId: string,
   report: Report,
 ): Promise<void> {
+  if (error instanceof Refusal) throw error;
   const hasStarted = response.sentBytes() > 0;
   if (!(error instanceof GitError)) {
     if (hasStarted) response.cut();
@@ -129,7 +128,7 @@ async function endFailed(
   const message = messageOf(error, requestId);
   const needsReason = !hasStarted && outcome !== 'gone';
   if (needsReason && kind !== 'info-refs') await response.write(errorPacket(message));
-  // A truncated response must not look complete. If git failed in a later request, it has sent the reason itself.
+  // A truncated response must not look complete. If git failed in a fetch, it has sent the reason itself.
   if (hasStarted && (outcome !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
   report(outcome, error.message);
@@ -156,39 +155,20 @@ function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabe
   const cutReason = response.cutReason();
   if (cutReason !== undefined) return cutReason;
   if (response.gone.aborted) return 'gone';
-  switch (kind) {
-    case 'not-published':
-      return 'refused';
-    case 'busy':
-    case 'timeout':
-      return kind;
-    default:
-      return 'failed';
-  }
+  if (kind === 'not-published') return 'refused';
+  return kind === 'busy' || kind === 'timeout' ? kind : 'failed';
 }
 
 /** Error message for the client. Messages of git may describe this machine, so they go only to the log. */
 function messageOf({ kind, message }: GitError, requestId: string): string {
-  switch (kind) {
-    case 'not-published':
-    case 'incomplete':
-    case 'busy':
-      return message;
-    default:
-      return `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
-  }
+  return ['not-published', 'incomplete', 'busy'].includes(kind)
+    ? message
+    : `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
 }
 
 function defaultBranchOf({ default_branch }: FoundWorkspace): BranchName {
   const branch = parseBranchName(default_branch ?? '');
   return branch.ok ? branch.value : mainBranch;
-}
-
-/** Only the version of the protocol header is passed to git. */
-function protocolOf({ headers }: IncomingMessage): GitProtocol {
-  const { 'git-protocol': asked = '' } = headers;
-  const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
-  return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
 }
 
 export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {
@@ -201,15 +181,11 @@ export const defaultMirrorLimits = {
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
   maxMsPerChunk: 30_000,
-  /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
-  maxWaitMs: 45_000,
-  /** Memory limit for all requests that are being received, waiting or being served. */
-  maxRequestBytes: 128 * 1_024 * 1_024,
+  /** Maximum wait for a slot: less than the time that a client has to send its request. */
+  maxWaitMs: 25_000,
 };
 
-type MirrorSlots = ReturnType<typeof createMirrorSlots>;
-
-/** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
+/** Slots for lists of branches, which take milliseconds, so that they do not wait for clones that take minutes. */
 const quickSlots = 8;
 
 /** Maximum share of one owner, regardless of the number of its tokens: the rest is left to others. */
@@ -217,19 +193,9 @@ const shareOfOwner = 3 / 4;
 
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
 
-export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
-  const timeout = { ms: maxWaitMs, error: busy };
+function createSlots({ parallelClones, maxWaitMs }: MirrorLimits) {
+  const timeout = { ms: maxWaitMs, error: () => new GitError('busy', busyText) };
   const slotsOf = (max: number) =>
     limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
-  return {
-    quick: slotsOf(quickSlots),
-    clones: slotsOf(parallelClones),
-    holding: limitMemory({
-      maxBytes: maxRequestBytes,
-      maxBytesPerKey: maxRequestBytes * shareOfOwner,
-      error: () => unavailable(busyText),
-    }),
-  };
+  return { 'info-refs': slotsOf(quickSlots), fetch: slotsOf(parallelClones) };
 }
-
-const busy = (): GitError => new GitError('busy', busyText);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import type { Logger } from 'pino';
 import type { HookEvent } from '../../interface/resources.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
@@ -172,29 +171,12 @@ export async function changeBacklogs(db: Database, now: Now, changed: readonly B
   if (changed.some(({ added }) => added > 0)) noteQueued(db, 'deliveries');
 }
 
-/** Updates the metrics of the queues of hooks, and logs each hook that has lost events since the last call. */
-export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
-  let known: ReadonlyMap<string, number> | undefined;
-  return async () => {
-    const [waiting] = await read
-      .selectFrom('hook_backlogs')
-      .select(({ fn }) => fn.max('waiting').as('most'))
-      .execute();
-    metrics.mostWaiting.set(waiting?.most ?? 0);
-    const dropping = await read
-      .selectFrom('hook_backlogs')
-      .innerJoin('hooks', 'hooks.id', 'hook_id')
-      .select(['hook_id as hook', 'workspace_id as workspace', 'dropped'])
-      .where('dropped', '>', 0)
-      .execute();
-    metrics.droppedEvents.set(dropping.reduce((sum, { dropped }) => sum + dropped, 0));
-    for (const { hook, workspace, dropped } of dropping) {
-      // Events dropped before this instance started have been logged already.
-      const events = dropped - (known === undefined ? dropped : (known.get(hook) ?? 0));
-      if (events <= 0) continue;
-      const about = { hook, workspace, events };
-      log.warn(about, 'webhook queue full: events dropped');
-    }
-    known = new Map(dropping.map(({ hook, dropped }) => [hook, dropped]));
-  };
+/** Updates the metrics of the queues of hooks. */
+export async function measureBacklogs({ read }: Storage, metrics: Metrics): Promise<void> {
+  const { most, dropped } = await read
+    .selectFrom('hook_backlogs')
+    .select(({ fn }) => [fn.max('waiting').as('most'), fn.sum<number | null>('dropped').as('dropped')])
+    .executeTakeFirstOrThrow();
+  metrics.mostWaiting.set(most ?? 0);
+  metrics.droppedEvents.set(Number(dropped ?? 0));
 }

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
+const gitRequests = ['info-refs', 'fetch'] as const;
 const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
 
 export type GitRequestLabel = (typeof gitRequests)[number];

@@ -42,7 +42,7 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .where(sql<boolean>`sessions.expires_at > ${now}`)
     .executeTakeFirst();
   if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' } as const;
-  const authentication = checkToken(row);
+  const authentication = checkToken(row, row.now);
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }
 

@@ -1,4 +1,4 @@
-import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
+import { CompiledQuery, type ControlledTransaction, type Kysely, type Transaction } from 'kysely';
 import type { CommitScope, Database, Storage, Work } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -65,18 +65,16 @@ export function groupCommits(
       group = nextGroup(queue);
       const changes = changesIn(group);
       lastGroupSize = changes;
-      const outcomes: Outcome[] = [];
+      const settlings: Settle[] = [];
       // A single change needs no savepoint: it is rolled back with its transaction.
       for (const unit of group) {
-        outcomes.push(...(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit))));
+        settlings.push(...(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit))));
       }
       await transaction.commit().execute();
       if (group.some(({ isBatch }) => !isBatch)) otherCommits += 1;
       onCommit(changes);
-      for (const { settle, queued } of outcomes) {
-        settle();
-        for (const { work, wake } of workers) if (queued.has(work)) wake();
-      }
+      for (const settle of settlings) settle();
+      for (const { work, wake } of workers) if (queuedIn(transaction).has(work)) wake();
     } catch (error) {
       await transaction
         ?.rollback()
@@ -137,44 +135,45 @@ export function groupCommits(
   };
 }
 
-/** The result of a change that is made, for the time after its commit. */
-interface Outcome {
-  settle(): void;
-  readonly queued: ReadonlySet<Work>;
-}
+/** Gives the changes of a unit their results, after the commit. */
+type Settle = () => void;
+
+const [savepoint, release, rollBack] = [
+  CompiledQuery.raw('savepoint change'),
+  CompiledQuery.raw('release savepoint change'),
+  CompiledQuery.raw('rollback to savepoint change'),
+];
 
 /** Runs a unit in a savepoint, so that a failure undoes only this unit. */
-async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<readonly Outcome[]> {
-  const savepoint = await transaction.savepoint('change').execute();
+async function runInSavepoint(transaction: Database, unit: Unit): Promise<readonly Settle[]> {
+  await transaction.executeQuery(savepoint);
   try {
-    const outcomes = await run(savepoint, unit);
-    await savepoint.releaseSavepoint('change').execute();
-    return outcomes;
+    const settlings = await run(transaction, unit);
+    await transaction.executeQuery(release);
+    return settlings;
   } catch (error) {
     // Without the savepoint, the database has already rolled back the transaction, as SQLite does on a full disk.
-    await savepoint
-      .rollbackToSavepoint('change')
-      .execute()
-      .catch(() => Promise.reject(error));
+    await transaction.executeQuery(rollBack).catch(() => Promise.reject(error));
     const [only, ...more] = unit.changes;
-    if (more.length === 0) return [{ settle: () => only?.reject(error), queued: new Set() }];
+    if (more.length === 0) return [() => only?.reject(error)];
     // One change has failed the call, so each change is retried alone.
-    const outcomes: Outcome[] = [];
+    const settlings: Settle[] = [];
     for (const change of unit.changes)
-      outcomes.push(...(await runInSavepoint(transaction, { ...unit, changes: [change] })));
-    return outcomes;
+      settlings.push(...(await runInSavepoint(transaction, { ...unit, changes: [change] })));
+    return settlings;
   }
 }
 
-async function run(db: Database, { make, changes }: Unit): Promise<readonly Outcome[]> {
+async function run(db: Database, { make, changes }: Unit): Promise<readonly Settle[]> {
   const results = await make(
     db,
     changes.map(({ change }) => change),
   );
-  const settle = (): void => {
-    for (const [index, result] of results.entries()) changes[index]?.resolve(result);
-  };
-  return [{ settle, queued: queuedIn(db) }];
+  return [
+    () => {
+      for (const [index, result] of results.entries()) changes[index]?.resolve(result);
+    },
+  ];
 }
 
 const queuedWork = new WeakMap<Database, Set<Work>>();

@@ -45,6 +45,7 @@ export async function openPostgres({
     // An instance that hangs during a change must not block the others.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
+    pipeline: true,
     types: {
       // Milliseconds and counts stay far below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -153,6 +154,11 @@ function nameOf(text: string, values: readonly unknown[]): string | undefined {
   return name;
 }
 
+/** Nobody needs their results, and they fail only with their connection: each is sent together with the next one. */
+const sentAhead = /^(?:begin|savepoint change|release savepoint change)$/;
+
+const noResult: pg.QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
+
 /**
  * Closes a connection whose prepared statements are stale, or on which a query has timed out, so that the next query
  * opens another one. The driver would keep it, and the next query would wait for the same server, which may be gone
@@ -164,18 +170,29 @@ const replaceBrokenConnections = (pool: pg.Pool, query_timeout: number): Postgre
   async connect() {
     const client = await pool.connect();
     let broken: Error | undefined;
+    let ahead: Promise<unknown>[] = [];
     const query = async (text: string, values: unknown[]) => {
       // For later queries, such as the rollback of the transaction.
       if (broken !== undefined) throw broken;
+      // The types of the driver lack the timeout of a query.
+      const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
+      const sent = client.query(config);
+      if (sentAhead.test(text)) {
+        // Its error is that of the next statement.
+        sent.catch(() => undefined);
+        ahead.push(sent);
+        return noResult;
+      }
       try {
-        // The types of the driver lack the timeout of a query.
-        const config: pg.QueryConfig & pg.ClientConfig = { name: nameOf(text, values), text, values, query_timeout };
-        return await client.query(config);
+        const [result] = await Promise.all([sent, ...ahead]);
+        return result;
       } catch (error) {
         // The driver's own timeout has no code.
         const isSilent = error instanceof Error && error.message === 'Query read timeout';
         if (error instanceof Error && (isSilent || isStalePlan(error))) broken = error;
         throw error;
+      } finally {
+        ahead = [];
       }
     };
     // Kysely also passes cursors, which the service does not use.

@@ -168,16 +168,24 @@ const pollMs = 100;
 /**
  * `data_version` of the writing connection shows the changes of other processes: own changes do not affect it, and
  * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read,
- * as on a failing disk.
+ * as on a failing disk. Read once in each turn of the event loop: each request starts in a turn after it has arrived.
  */
 function dataVersionOf(writing: DatabaseSync): () => unknown {
   const statement = writing.prepare('pragma data_version');
+  let isKnown = false;
+  let version: unknown;
   return () => {
+    if (isKnown) return version;
+    isKnown = true;
+    setImmediate(() => {
+      isKnown = false;
+    });
     try {
-      return statement.get()?.['data_version'];
+      version = statement.get()?.['data_version'];
     } catch {
-      return undefined;
+      version = undefined;
     }
+    return version;
   };
 }
 

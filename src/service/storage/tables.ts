@@ -19,7 +19,7 @@ export const tables = {
   tokens: `
     id text primary key, name text not null, owner text not null, hash text not null unique, scopes text not null,
     workspaces text, replaced_by text, created_at bigint not null, expires_at bigint, revoked_at bigint,
-    last_used_at bigint, run_id text, run_origin text, trust_rules text, identity text, forget_at bigint`,
+    last_used_at bigint, run_id text, run_origin text, trust_rule text, identity text, forget_at bigint`,
   trust_rules: `
     id text primary key, issuer text not null, owner text not null, claims text not null, scopes text not null,
     workspaces text, created_at bigint not null`,

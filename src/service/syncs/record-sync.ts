@@ -36,6 +36,7 @@ async function record(
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return false;
   if (end.kind === 'succeeded') {
+    await removeConflicting(db, sync);
     const values = { head: end.head, synced_at: now, received_objects: row.received_objects };
     await db
       .insertInto('synced_branches')
@@ -57,6 +58,23 @@ async function record(
       : { ...about, type: 'sync.failed', data },
   ]);
   return true;
+}
+
+/** Branches `a` and `a/b` cannot both exist, so the remote has deleted the one that was synced earlier. */
+async function removeConflicting(db: Database, { workspace, branch }: ClaimedSync): Promise<void> {
+  const ofWorkspace = { workspace_id: workspace };
+  const rows = await db
+    .selectFrom('synced_branches')
+    .select('name')
+    .where((where) => where.and(ofWorkspace))
+    .execute();
+  for (const { name } of rows) {
+    if (!name.startsWith(`${branch}/`) && !branch.startsWith(`${name}/`)) continue;
+    await db
+      .deleteFrom('synced_branches')
+      .where((where) => where.and({ ...ofWorkspace, name }))
+      .execute();
+  }
 }
 
 const maxChangedPaths = 1_000;

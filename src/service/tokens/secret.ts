@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 
 const prefix = 'wsa_';
 
@@ -6,7 +6,7 @@ export const newTokenSecret = (): string => prefix + randomSecret();
 
 export const looksLikeTokenSecret = (text: string): boolean => /^wsa_[A-Za-z0-9_-]{43}$/.test(text);
 
-export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+export const secretHash = (secret: string): string => hash('sha256', secret);
 
 export function sameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];

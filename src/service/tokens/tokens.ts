@@ -7,7 +7,7 @@ import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
+import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
 
 /** The token of an authenticated request, with its permissions. */
 export interface Bearer {
@@ -107,16 +107,16 @@ const tokenOfHash = rememberReads(async (db, now, hashes) => {
     hashes.map((hash) => ({ hash })),
   );
   const readAt = performance.now();
-  return inInputOrder(hashes, rows).map((row) => row && { ...row, readAt });
+  return inInputOrder(hashes, rows).map((row) => row && { row, bearer: bearerOf(row), readAt });
 });
 
 /** Checked for every request, so that expiry and revocation take effect at once. */
 export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
-  const hash = secretHash(secret);
-  const row = await tokenOfHash(storage, hash);
-  if (row === undefined || !sameHash(row.hash, hash)) return { kind: 'refused', reason: 'Unknown API token.' };
+  const known = await tokenOfHash(storage, secretHash(secret));
+  if (known === undefined) return { kind: 'refused', reason: 'Unknown API token.' };
+  const { row, bearer, readAt } = known;
   // The time of the database: that of the read, and the time since then.
-  return checkToken({ ...row, now: row.now + performance.now() - row.readAt });
+  return checkToken(row, row.now + performance.now() - readAt, bearer);
 }
 
 export const maySee = (bearer: Bearer, workspace: string): boolean =>
@@ -124,10 +124,10 @@ export const maySee = (bearer: Bearer, workspace: string): boolean =>
 
 type Row = Selectable<Tables['tokens']>;
 
-export function checkToken(row: Row & { readonly now: number }): Authentication {
-  switch (stateOf(row, row.now)) {
+export function checkToken(row: Row, now: number, bearer = bearerOf(row)): Authentication {
+  switch (stateOf(row, now)) {
     case 'active':
-      return { kind: 'known', bearer: bearerOf(row) };
+      return { kind: 'known', bearer };
     case 'expired':
       return { kind: 'refused', reason: `The API token "${row.name}" has expired.` };
     case 'revoked':
@@ -158,7 +158,7 @@ const bearerOf = (row: Row): Bearer => ({
 });
 
 /**
- * The permissions of a token, or of the tokens of a trust rule. Only createToken(), createExchangedToken() and
+ * The permissions of a token, or of the tokens of a trust rule. Only createToken(), issue() in exchange.ts and
  * addTrustRule() write these columns.
  */
 export const permissionsOf = ({

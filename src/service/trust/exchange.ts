@@ -6,10 +6,11 @@ import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import { removeOld } from '../storage/remove-old.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
-import { type ProvenRun, provenRun } from './proven-run.ts';
+import { provenRun } from './proven-run.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
 import { createIssuerKeys, createVerifyIdentity, type Identity } from './verify-identity.ts';
 
@@ -96,25 +97,45 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   };
 }
 
+/** Long enough for a step. Longer jobs exchange another identity token. */
+export const exchangedTokenSeconds = 15 * 60;
+
 /**
- * Checks in the transaction that creates the token that the rule still exists, and that the JWT was not exchanged
- * before.
+ * Creates the token. Checks in the same transaction that the rule still exists, whose removal revokes the token, and that
+ * the JWT was not exchanged before.
  */
 async function issue(
   db: Database,
   now: Storage['now'],
   { rule, scopes }: Trusted,
-  identity: Identity,
+  { issuer, claims, id: identity, endsAt }: Identity,
   address: string | null,
 ): Promise<ExchangeResult> {
   const { owner, workspaces } = rule;
-  const run = provenRun(identity.issuer, identity.claims, owner);
+  const run = provenRun(issuer, claims, owner);
   const found = await db.selectFrom('trust_rules').select('id').where('id', '=', rule.id).executeTakeFirst();
   if (found === undefined) {
     return { kind: 'refused', reason: 'The trust rule that allows the job was just removed.' };
   }
-  const secret = await createExchangedToken(db, now, run, { rule, scopes }, identity);
-  if (secret === undefined) return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };
+  const secret = newTokenSecret();
+  const expires_at = sql<number>`${now} + ${sql.lit(exchangedTokenSeconds * 1_000)}`;
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('tokens')
+    .values({
+      ...{ id: newTokenId(), name: run.name, owner, hash: secretHash(secret), created_at: now, expires_at },
+      scopes: JSON.stringify(scopes),
+      workspaces: workspaces && JSON.stringify(workspaces),
+      run_id: run.id,
+      run_origin: run.origin,
+      trust_rule: rule.id,
+      identity,
+      forget_at: sql<number>`case when ${expires_at} > ${endsAt} then ${expires_at} else ${endsAt} end`,
+    })
+    .onConflict((conflict) => conflict.column('identity').doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) {
+    return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };
+  }
   const audited = db
     .selectFrom('audit')
     .select('sequence')
@@ -125,43 +146,12 @@ async function issue(
     await recordAudit(db, now, {
       actor: { name: run.name, tokenId: run.id, address },
       action: 'token.exchanged',
-      detail: { issuer: identity.issuer, ...run.claims, owner, scopes, workspaces, rule: rule.id },
+      detail: { issuer, ...run.claims, owner, scopes, workspaces, rule: rule.id },
     });
   }
   return { kind: 'exchanged', secret, scopes };
 }
 
-/** Long enough for a step. Longer jobs exchange another identity token. */
-export const exchangedTokenSeconds = 15 * 60;
-
-/** Returns the secret; undefined if the JWT was exchanged before. Removing the rule revokes the token. */
-export async function createExchangedToken(
-  db: Database,
-  now: Now,
-  run: Omit<ProvenRun, 'claims'>,
-  { rule, scopes }: Omit<Trusted, 'kind'>,
-  identity: Pick<Identity, 'id' | 'endsAt'>,
-): Promise<string | undefined> {
-  const secret = newTokenSecret();
-  const expires_at = sql<number>`${now} + ${sql.lit(exchangedTokenSeconds * 1_000)}`;
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('tokens')
-    .values({
-      id: newTokenId(),
-      name: run.name,
-      owner: rule.owner,
-      hash: secretHash(secret),
-      scopes: JSON.stringify(scopes),
-      workspaces: rule.workspaces && JSON.stringify(rule.workspaces),
-      created_at: now,
-      expires_at,
-      run_id: run.id,
-      run_origin: run.origin,
-      trust_rules: JSON.stringify([rule.id]),
-      identity: identity.id,
-      forget_at: sql<number>`case when ${expires_at} > ${identity.endsAt} then ${expires_at} else ${identity.endsAt} end`,
-    })
-    .onConflict((conflict) => conflict.column('identity').doNothing())
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 0n ? undefined : secret;
-}
+/** Until then, a row proves that its JWT was exchanged. */
+export const removeExchangedTokens = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

@@ -1,7 +1,7 @@
 import { joinFirst } from '../../interface/format.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { scopes as allScopes, grants, type Scope } from '../contract/scopes.ts';
-import { isGitHub } from './github-issuer.ts';
+import { isGitHub } from './new-rule.ts';
 import type { TrustRule } from './rules.ts';
 
 export type TrustDecision =

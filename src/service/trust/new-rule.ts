@@ -1,7 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../contract/scopes.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import { isGitHub } from './github-issuer.ts';
 import type { NewTrustRule } from './rules.ts';
 
 /** Plain http works only in networks that the operator allows. That is checked when the keys are fetched. */
@@ -30,7 +29,7 @@ interface EnteredRule {
 
 /** The problems of the fields together, by flag. */
 export function ruleProblems({ issuer, claim, scopes }: EnteredRule): readonly string[] {
-  const wrong = wrongClaim(issuer, claim) ?? missingIdClaim(issuer, Object.fromEntries(claim));
+  const wrong = wrongClaim(issuer, claim) ?? missingIdClaim(issuer, new Set(claim.map(([name]) => name)));
   return [
     ...(wrong === undefined ? [] : [`--claim: ${wrong}`]),
     ...(scopes.includes('admin')
@@ -59,7 +58,7 @@ function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | unde
 function wrongOnGitHub([name, value]: RuleClaim): string | undefined {
   if (neverMatched.includes(name))
     return `The claim ${name} of GitHub cannot be matched, because names can be reassigned. Use ids instead.`;
-  if (idClaims.has(name) && !/^[1-9]\d{0,18}$/.test(value)) return `The value of ${name} must be a number.`;
+  if (idsOfGitHub.includes(name) && !/^[1-9]\d{0,18}$/.test(value)) return `The value of ${name} must be a number.`;
   if (name === 'ref' && !/^refs\/(heads|tags|pull)\/[^*?[]+$/.test(value))
     return 'The value of ref must be like refs/heads/main or refs/tags/v1.0. Patterns are not supported.';
   return undefined;
@@ -67,78 +66,69 @@ function wrongOnGitHub([name, value]: RuleClaim): string | undefined {
 
 type RuleClaim = readonly [name: string, value: string];
 
-export function parseClaim(text: string): Parsed<RuleClaim> {
-  const end = text.indexOf('=');
-  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
-  const name = parseClaimName(text.slice(0, end));
-  if (!name.ok) return name;
-  const value = parseClaimValue(text.slice(end + 1));
-  return value.ok
-    ? accepted([name.value, value.value])
-    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
-}
-
-const maxClaimValueLength = 500;
-
-/** Values are compared exactly, so invisible characters must be mistakes. */
-function parseClaimValue(text: string): Parsed<string> {
-  if (text === '') return refused('It must not be empty.');
-  if (text.length > maxClaimValueLength) return refused(`It must have at most ${maxClaimValueLength} characters.`);
-  if (text.trim() !== text) return refused('It begins or ends with a space.');
-  return /\p{C}/u.test(text) ? refused('It must not have control or invisible characters.') : accepted(text);
-}
-
 const maxClaimNameLength = 100;
+const maxClaimValueLength = 500;
 const registeredClaims = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
 
-function parseClaimName(text: string): Parsed<string> {
-  if (text.length > maxClaimNameLength || !/^[A-Za-z][\w.:/$#-]*$/.test(text)) {
+export function parseClaim(text: string): Parsed<RuleClaim> {
+  const [, name = '', value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (value === undefined) return refused('It must be a name and a value, such as project_id=42.');
+  if (name.length > maxClaimNameLength || !/^[A-Za-z][\w.:/$#-]*$/.test(name)) {
     return refused(
       `The name of a claim begins with a letter and has at most ${maxClaimNameLength} letters, digits or any of _ . : / $ # -.`,
     );
   }
-  return registeredClaims.includes(text)
-    ? refused(`The claim ${text} is checked for every identity: leave it out.`)
-    : accepted(text);
+  if (registeredClaims.includes(name)) return refused(`The claim ${name} is checked for every identity: leave it out.`);
+  // Values are compared exactly, so invisible characters must be mistakes.
+  const isUsable =
+    value !== '' && value.length <= maxClaimValueLength && value.trim() === value && !/\p{C}/u.test(value);
+  return isUsable
+    ? accepted([name, value])
+    : refused(
+        `The value of ${name} must have 1 to ${maxClaimValueLength} characters, none of them invisible, and no space at its ends.`,
+      );
 }
 
-/** Claims that identify the owner of a job, and are never reused for another. */
+/** They are never reused for another. */
 const idsOfGitHub = ['repository_id', 'repository_owner_id'];
-const idsOfGitLab = ['project_id', 'namespace_id'];
-const idsOfBuildkite = ['pipeline_id', 'organization_id'];
 
-const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGitLab, ...idsOfBuildkite]);
-
-/**
- * Claims of GitHub for the custom properties of a repository. Values are text: a property with several values is their
- * list, separated by commas. https://docs.github.com/en/actions/reference/security/oidc
- */
-const propertyPrefix = 'repo_property_';
-
-const hasProperty = (claims: Readonly<Record<string, string>>): boolean =>
-  Object.keys(claims).some((name) => name.startsWith(propertyPrefix));
-
-/** Issuers that sign for jobs of anyone: without an id, a rule would trust strangers. */
+/** Issuers that sign for jobs of anyone: without one of these ids, a rule would trust strangers. */
 const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
-  ['https://gitlab.com', idsOfGitLab],
-  ['https://agent.buildkite.com', idsOfBuildkite],
+  ['https://gitlab.com', ['project_id', 'namespace_id']],
+  ['https://agent.buildkite.com', ['pipeline_id', 'organization_id']],
 ]);
 
 /** The claim that a rule lacks to identify the owner of the jobs; undefined if it has one. */
-function missingIdClaim(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
-  const has = (name: string) => Object.hasOwn(claims, name);
+function missingIdClaim(issuer: string, names: ReadonlySet<string>): string | undefined {
   if (isGitHub(issuer)) {
-    if (hasProperty(claims)) {
-      return has('repository_owner_id')
+    // A custom property of a repository: https://docs.github.com/en/actions/reference/security/oidc
+    if ([...names].some((name) => name.startsWith('repo_property_'))) {
+      return names.has('repository_owner_id')
         ? undefined
         : 'A rule for a custom property needs the id of the owner of the repositories, because a name can be reassigned. Find it with: gh api users/OWNER --jq .id';
     }
-    return idsOfGitHub.every(has)
+    return idsOfGitHub.every((name) => names.has(name))
       ? undefined
       : "A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";
   }
   const ids = sharedIssuers.get(issuer);
-  return ids === undefined || ids.some(has)
+  return ids === undefined || ids.some((name) => names.has(name))
     ? undefined
     : `${issuer} signs for anyone with an account: the rule must require the claim ${ids.join(' or ')}.`;
+}
+
+/** The OIDC issuer of github.com: the claim `iss` of its tokens. */
+export const githubIssuer = 'https://token.actions.githubusercontent.com';
+
+/**
+ * GitHub in all its forms: github.com, with a path if an enterprise has its own issuer, ghe.com, and Enterprise Server.
+ * Their claims are the same. https://docs.github.com/en/actions/reference/security/oidc
+ */
+export function isGitHub(issuer: string): boolean {
+  const { host = '', pathname = '' } = URL.parse(issuer) ?? {};
+  return (
+    host === 'token.actions.githubusercontent.com' ||
+    /^token\.actions\.[a-z0-9-]+\.ghe\.com$/.test(host) ||
+    pathname === '/_services/token'
+  );
 }

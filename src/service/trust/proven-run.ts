@@ -1,7 +1,7 @@
-import { isGitHub } from './github-issuer.ts';
+import { isGitHub } from './new-rule.ts';
 import { hashOf } from './verify-identity.ts';
 
-export interface ProvenRun {
+interface ProvenRun {
   /** Shared by all tokens that the jobs of a run get for an owner. */
   readonly id: string;
   readonly name: string;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -47,7 +46,7 @@ export async function removeTrustRule(
   await db
     .updateTable('tokens')
     .set({ revoked_at: now })
-    .where('trust_rules', 'like', `%"${id}"%`)
+    .where('trust_rule', '=', id)
     .where('revoked_at', 'is', null)
     .execute();
   await recordAudit(db, now, { actor, action: 'trust.removed', detail: auditDetail(rule) });
@@ -80,7 +79,3 @@ const auditDetail = ({ id, created_at: _, ...rule }: TrustRule): Readonly<Record
   rule: id,
   ...rule,
 });
-
-/** Until then, a row proves that its JWT was exchanged. */
-export const removeExchangedTokens = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

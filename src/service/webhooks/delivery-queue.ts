@@ -10,6 +10,8 @@ export interface DueHook {
   readonly workspace: string;
   /** Time when its oldest due delivery became due. */
   readonly since: number;
+  /** Its last attempt has failed. */
+  readonly isFailing: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface DueHook {
 export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
   const hooks = await read
     .selectFrom('hooks')
-    .select(['id', 'workspace_id as workspace'])
+    .select(['id', 'workspace_id as workspace', 'failing_since'])
     .select(({ selectFrom }) =>
       selectFrom('deliveries')
         .select('next_attempt_at')
@@ -32,7 +34,9 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
     .where('active', '=', 1)
     .where('id', 'in', (from) => from.selectFrom('hook_backlogs').select('hook_id').where('waiting', '>', 0))
     .execute();
-  return hooks.flatMap(({ since, ...hook }) => (since === null ? [] : [{ ...hook, since }]));
+  return hooks.flatMap(({ id, workspace, since, failing_since }) =>
+    since === null ? [] : [{ id, workspace, since, isFailing: failing_since !== null }],
+  );
 }
 
 export interface ClaimedDelivery extends Claimed {

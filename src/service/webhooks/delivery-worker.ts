@@ -126,10 +126,13 @@ export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
 export const maxPerHook = 4;
 
+/** Otherwise a hook whose attempts fail at once would be tried continuously. */
+const pauseAfterFailureMs = 250;
+
 /** Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. */
-export function createDeliverySlots(now: () => number = () => performance.now()) {
+export function createDeliverySlots() {
   const running = new Set<DueHook>();
-  const failing = new Map<string, { readonly failures: number; readonly pausedUntil: number }>();
+  const paused = new Set<string>();
 
   return {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
@@ -138,14 +141,12 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       const ofWorkspace = countBy(running, workspaceOf);
       const ofHook = countBy(running, ({ id }) => id);
       const [first] = [...due]
-        .filter((hook) => {
-          const failed = failing.get(hook.id);
-          return (
-            (failed === undefined || now() >= failed.pausedUntil) &&
-            ofHook(hook) < (failed === undefined ? maxPerHook : 1) &&
-            ofWorkspace(hook) < maxPerWorkspace
-          );
-        })
+        .filter(
+          (hook) =>
+            !paused.has(hook.id) &&
+            ofHook(hook) < (hook.isFailing ? 1 : maxPerHook) &&
+            ofWorkspace(hook) < maxPerWorkspace,
+        )
         .sort((a, b) => ofWorkspace(a) - ofWorkspace(b) || ofHook(a) - ofHook(b) || a.since - b.since);
       return first;
     },
@@ -156,18 +157,13 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       running.add(attempt);
       return (hasFailed: boolean): void => {
         running.delete(attempt);
-        const failures = hasFailed ? (failing.get(hook.id)?.failures ?? 0) + 1 : 0;
-        if (failures === 0) failing.delete(hook.id);
-        else failing.set(hook.id, { failures, pausedUntil: now() + pauseMs(failures) });
+        if (!hasFailed) return;
+        paused.add(hook.id);
+        setTimeout(() => paused.delete(hook.id), pauseAfterFailureMs).unref();
       };
     },
   };
 }
-
-/**
- * Pause of a hook after consecutive failed attempts. Without it, a hook that fails at once would be tried continuously.
- */
-const pauseMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
 
 function countBy(hooks: Iterable<DueHook>, keyOf: (hook: DueHook) => string): (hook: DueHook) => number {
   const groups = Map.groupBy(hooks, keyOf);

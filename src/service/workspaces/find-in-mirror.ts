@@ -1,7 +1,7 @@
 import type { LockPath } from '../../interface/lock-path.ts';
+import { withinMs } from '../../interface/timers.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { FoundWorkspace } from './workspaces.ts';
@@ -15,21 +15,13 @@ export type FindInMirror = (
 /** The branches that were synced last. */
 const maxBranches = 20;
 
-const limits = { timeoutMs: 2_000 };
-
-/** Limited, because each page of each user may start a git process. */
-const processes = {
-  max: 4,
-  maxPerKey: 2,
-  timeout: { ms: 1_000, error: () => new GitError('busy', 'Too many paths are being looked for.') },
-};
+const timeoutMs = 2_000;
 
 /** Looks for paths in the mirror, without requests to the remote. */
 export function createFindInMirror(parts: {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'lookUp'>;
 }): FindInMirror {
-  const limitProcesses = limitParallel(processes);
   return async ({ id }, path) => {
     const synced = [...(await syncedBranches(parts.storage, id)).values()];
     const heads = synced
@@ -39,7 +31,8 @@ export function createFindInMirror(parts: {
     if (heads.length === 0) return undefined;
     const names = [...heads, ...heads.map((head) => `${head}:${path}`)];
     try {
-      const found = await limitProcesses(id, () => parts.git.lookUp(id, names, limits));
+      const found = await withinMs(parts.git.lookUp(id, names, { timeoutMs }), timeoutMs, undefined);
+      if (found === undefined) return undefined;
       const [commits, entries] = [found.slice(0, heads.length), found.slice(heads.length)];
       if (entries.some((entry) => entry?.type === 'blob')) return 'file';
       if (entries.some((entry) => entry !== undefined)) return 'folder';

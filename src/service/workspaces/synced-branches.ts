@@ -12,24 +12,9 @@ export interface SyncedBranch {
 
 export type SyncedBranches = ReadonlyMap<BranchName, SyncedBranch>;
 
-/**
- * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
- * the one that was synced later is served.
- */
-export async function publishedBranches(storage: Pick<Storage, 'read'>, workspace: string): Promise<BranchHeads> {
-  const synced = await syncedBranches(storage, workspace);
-  const published = new Map<BranchName, string>();
-  const names = new Set<string>();
-  const folders = new Set<string>();
-  for (const [name, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
-    const parents = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index));
-    if (folders.has(name) || parents.some((parent) => names.has(parent))) continue;
-    published.set(name, head);
-    names.add(name);
-    for (const parent of parents) folders.add(parent);
-  }
-  return published;
-}
+/** The branches that the mirror serves, as of their last successful syncs. */
+export const publishedBranches = async (storage: Pick<Storage, 'read'>, workspace: string): Promise<BranchHeads> =>
+  new Map([...(await syncedBranches(storage, workspace))].map(([name, { head }]) => [name, head]));
 
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
   const rows = await read

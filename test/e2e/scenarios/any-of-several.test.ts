@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StepResult } from '../../support/runner/step.ts';
 import { checkOut } from '../scene.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { locking, openStage, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
 
@@ -28,18 +28,15 @@ describe('two of three paths', () => {
   });
 
   test('exclude those that the job already holds, and the job does not wait for its own locks', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
+    const { stage, job } = await openWithJob();
     await job.run({ ...locking('b'), id: 'take-b' });
     expect(takenBy(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
     const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
-    expect(result.annotations[0]?.message).toMatch(
-      /^This job already holds b: the step `take-b` locked it, .*\. Leave them out of this step, or release/,
-    );
+    expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
     const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
     expect(fewer.annotations[0]?.message).toMatch(
-      /^This job already holds a, b: .*\. Name more paths for `any`, or release/,
+      /^This job already holds a, b until .*\. Name other paths, or release/,
     );
     await job.post();
     expect(await stage.locks()).toEqual([]);
@@ -47,9 +44,7 @@ describe('two of three paths', () => {
 });
 
 test('`any` must not exceed the number of paths that the patterns stand for, and no request is sent', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { proxy, job } = await openWithProxy();
   await checkOut(job, 'Maps/Arena.umap', 'Maps/Cave.umap');
   const result = await job.run({ with: { operation: 'lock', path: 'Maps/*.umap\nMaps/Cave.*', any: '3' } });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });

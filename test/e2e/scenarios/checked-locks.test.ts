@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -8,9 +8,7 @@ const hero = 'Content/Hero.uasset';
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
 test('ignores a lock whose release the job has started', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   await job.run(locking([hero, 'b']));
   proxy.meet((passing) => (isReleasing(passing) ? { kind: 'done-then-cut' } : undefined));
   await expect(job.run(unlocking({ path: hero, retries: '0' }))).resolves.toMatchObject({ conclusion: 'failure' });
@@ -20,9 +18,7 @@ test('ignores a lock whose release the job has started', async () => {
 });
 
 test('fails while the service is down, and reports locks neither as kept nor as lost', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { proxy, job } = await openWithProxy();
   await job.run(locking([hero, 'b']));
   proxy.down();
   const result = await job.run(checking({ retries: '1' }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { clockFollowing, slowerTimeouts } from '../../support/preload.ts';
+import { preload, slowerTimeouts } from '../../support/preload.ts';
 
 interface ClockOptions {
   readonly storage: Storage;
@@ -42,3 +42,47 @@ export async function openClock({ storage, workspace, end }: ClockOptions) {
     },
   };
 }
+
+/**
+ * A machine whose clocks are ahead of ours by the modification time of a file, in milliseconds since 1970. If that
+ * changes, the clocks of all its processes jump, and due timers fire. Everything else runs at normal speed.
+ */
+const clockFollowing = (file: string): string =>
+  preload(`
+    import { statSync } from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    import promises from 'node:timers/promises';
+    let last = 0;
+    const ahead = () => (last = statSync(${JSON.stringify(file)}, { throwIfNoEntry: false })?.mtimeMs ?? last);
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return super.now() + ahead(); }
+    };
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + ahead();
+    const uptime = process.uptime.bind(process);
+    process.uptime = () => uptime() + ahead() / 1_000;
+    const { setTimeout: later, clearTimeout: cancel } = globalThis;
+    const pending = new Map();
+    globalThis.setTimeout = (work, ms = 0, ...given) => {
+      const goOff = () => { pending.delete(timer); work(...given); };
+      const timer = later(goOff, ms);
+      // The caller computed the time from the last reading of the clock, which may have jumped since.
+      pending.set(timer, { dueAt: now() + last + ms, goOff });
+      return timer;
+    };
+    globalThis.clearTimeout = (timer) => { pending.delete(timer); cancel(timer); };
+    promises.setTimeout = (ms, value, { signal } = {}) => new Promise((resolve, reject) => {
+      const stop = () => { clearTimeout(timer); reject(signal.reason); };
+      const timer = setTimeout(() => { signal?.removeEventListener('abort', stop); resolve(value); }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+      if (signal?.aborted) stop();
+    });
+    syncBuiltinESMExports();
+    let seen = ahead();
+    setInterval(() => {
+      if (ahead() === seen) return;
+      seen = last;
+      for (const [timer, { dueAt, goOff }] of pending) if (dueAt <= performance.now()) { cancel(timer); goOff(); }
+    }, 20).unref();
+  `);

@@ -4,7 +4,7 @@ import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-pro
 /** The best service, and the worst: one whose locks nothing identifies. */
 export const manners: readonly (readonly [name: string, manner: Manner])[] = [
   ['has ETags', {}],
-  ['has no way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
+  ['has no way to identify locks', { givesNoProof: true, looksAlike: true }],
 ];
 
 /** The worst transient fault: the request takes effect, and its response is lost. */

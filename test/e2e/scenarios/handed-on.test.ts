@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { killedHavingWritten } from '../../support/preload.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { preload } from '../../support/preload.ts';
+import { locking, openStage, openWithJob, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -36,9 +36,23 @@ test('another job identifies and releases exactly the locks of a list that was s
   expect(await stage.locks()).toEqual([theirs, expect.objectContaining({ path: 'd' })]);
 });
 
+/** Kills the process as soon as it has written this text to the file named by the variable. */
+const killedHavingWritten = (text: string, variable: string): string =>
+  preload(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import fs from 'node:fs';
+    const append = fs.appendFileSync;
+    // Before a kept process takes another id for its next step.
+    const { pid } = process;
+    fs.appendFileSync = (file, data, ...given) => {
+      append(file, data, ...given);
+      if (file === process.env.${variable} && data.includes(${JSON.stringify(text)})) process.kill(pid, 'SIGKILL');
+    };
+    syncBuiltinESMExports();
+  `);
+
 test('a job that is killed as soon as its locks outlive it has already output them', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   const { outputs, signal } = await job.run({
     ...locking(['a', 'b'], keeping),
     env: { NODE_OPTIONS: killedHavingWritten('"outlivesJob":true', 'GITHUB_STATE') },

@@ -1,8 +1,6 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isLocking, isReleasing, once, type Passed, pathByPath } from '../../support/fault-proxy.ts';
-import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
+import { locking, manyPaths, openStage, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -15,9 +13,7 @@ const routesOf = (passed: readonly Passed[]): readonly string[] =>
   );
 
 test('a step takes several paths, proves them and releases them with one request each', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   const paths = manyPaths(300);
   await expect(job.run(locking(paths))).resolves.toMatchObject({ outputs: { status: 'acquired', count: '300' } });
   await expect(job.run(checking())).resolves.toMatchObject({ outputs: { status: 'kept', count: '300' } });
@@ -72,35 +68,8 @@ test('the post-step ends the lease of a killed step, although a gateway answers 
   expect(await stage.locks()).toEqual([]);
 });
 
-test('the post-step ends a lease of many paths, although the temporary folder was emptied', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
-  await job.run(locking(manyPaths(1_000)));
-  await rm(join(job.folders.temp, 'workspace-automation'), { recursive: true });
-  const [post] = await job.post();
-  expect(post).toMatchObject({ conclusion: 'success' });
-  expect(post?.log).toContain('Released 1,000 locks at the end of the job.');
-  expect(await stage.locks()).toEqual([]);
-});
-
-test('a lock of a lease that another job released, and someone else holds now, fails the job and is left alone', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
-  const { outputs } = await job.run(locking(['a', 'b']));
-  const [lock] = JSON.parse(outputs['locks'] ?? '');
-  const other = await stage.job({ run: { runId: '2' } });
-  await other.run(unlocking({ locks: JSON.stringify([lock]) }));
-  const theirs = await stage.takenByGrace('a');
-  const [post] = await job.post();
-  expect(post).toMatchObject({ conclusion: 'failure' });
-  expect(post?.log).toContain('The lock on a was lost');
-  expect(await stage.locks()).toEqual([theirs]);
-});
-
 test('a service that knows only the interface gets one request beyond it in a job', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy(pathByPath);
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy(pathByPath);
   await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({ outputs: { count: '2' } });
   await expect(job.run(locking(['c', 'd']))).resolves.toMatchObject({ outputs: { count: '2' } });
   await job.post();

@@ -2,8 +2,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, type Manner, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
-import { diskFullAfter, preload } from '../../support/preload.ts';
-import { locking, manyPaths, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { preload } from '../../support/preload.ts';
+import {
+  locking,
+  manyPaths,
+  openStage,
+  openWithJob,
+  openWithProxy,
+  type Stage,
+  unlocking,
+  useService,
+} from './stage.ts';
 
 useService();
 
@@ -61,7 +70,7 @@ test.each([
   const stage = await openStage();
   await stage.take(hero);
   const job = await stage.job({ env });
-  const step = await job.step({ ...locking(hero, { wait: '10m' }), worker: true });
+  const step = await job.step({ ...locking(hero, { wait: '10m' }), worker: 'ends' });
   await step.waitForLog('Waiting');
   await step.kill();
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
@@ -74,13 +83,13 @@ describe('steps of one job at the same time', () => {
     const stage = await openStage();
     const other = await stage.take('b');
     const job = await stage.job();
-    const waiting = await job.step({ ...locking(['a', 'b'], { wait: '10m' }), id: 'second', background: true });
+    const waiting = await job.step({ ...locking(['a', 'b'], { wait: '10m' }), background: true });
     await waiting.waitForLog('Waiting');
-    await job.run({ ...locking('a'), id: 'first' });
+    await job.run(locking('a'));
     await stage.release(other.path);
     const result = await waiting.finished;
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
-    expect(result.log).toContain('This job already holds a: the step `first` locked it');
+    expect(result.log).toContain('This job already holds a until ');
     await job.post();
     expect(await stage.locks()).toEqual([]);
   });
@@ -95,9 +104,7 @@ describe('steps of one job at the same time', () => {
       30,
     ],
   ])('an unlock of all locks leaves those of a step %s', async (_, manner, matches, kind, least) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const job = await stage.job();
+    const { stage, proxy, job } = await openWithProxy(manner);
     await job.run(locking('mine'));
     const going = Promise.withResolvers<void>();
     proxy.meet(once(matches, { kind, until: going.promise }));
@@ -112,6 +119,22 @@ describe('steps of one job at the same time', () => {
     expect(await stage.locks()).toEqual([]);
   });
 });
+
+/** A disk that is full after this number of lines of the ledger. */
+const diskFullAfter = (lines: number): string =>
+  preload(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import fs from 'node:fs';
+    const append = fs.appendFileSync;
+    let left = ${lines};
+    fs.appendFileSync = (file, data, ...given) => {
+      if (String(file).endsWith('ledger.jsonl') && (left -= 1) < 0) {
+        throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      }
+      append(file, data, ...given);
+    };
+    syncBuiltinESMExports();
+  `);
 
 test.each([
   ['before a lease is requested', {}, 1],
@@ -131,8 +154,7 @@ test.each([
 
 describe('when the temporary folder is emptied', () => {
   async function renewingJob() {
-    const stage = await openStage();
-    const job = await stage.job();
+    const { stage, job } = await openWithJob();
     await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
     await rm(join(job.folders.temp, 'workspace-automation'), { recursive: true });
     return { stage, job };
@@ -163,9 +185,7 @@ describe('when the temporary folder is emptied', () => {
 test.each([-864_000_000, 864_000_000])(
   'a gateway whose clock is ten days wrong (%i ms) stops no renewal',
   async (ms) => {
-    const stage = await openStage();
-    await stage.proxy({ dateAheadMs: ms });
-    const job = await stage.job();
+    const { stage, job } = await openWithProxy({ dateAheadMs: ms });
     const step = await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
     expect(step.outputs).toMatchObject({ status: 'acquired' });
     await expectRenewed(stage);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { ledgerOf } from './ledger.ts';
-import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
+import { locking, manyPaths, openStage, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -23,22 +23,20 @@ const damages: readonly (readonly [string, (job: Job) => Promise<unknown>])[] = 
 
 describe.each(damages)('when the ledger %s', (_, damage) => {
   test('the post-step reports that, and releases all locks that it can identify', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
+    const { stage, job } = await openWithJob();
     await job.run(locking(manyPaths(20)));
     await damage(job);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
     expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringMatching(/ledger.*The known locks are released/s) },
+      { level: 'warning', message: expect.stringMatching(/ledger.*stay until their ttl expires/s) },
     ]);
     expect(post?.log).toContain('Released 20 locks');
     expect(await stage.locks()).toEqual([]);
   });
 
   test('a lease is released to the end after a later step has unlocked its first path', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
+    const { stage, job } = await openWithJob();
     const locked = await job.run(locking(['a', 'b', 'c']));
     await damage(job);
     const [first] = JSON.parse(locked.outputs['locks'] ?? '[]');
@@ -48,8 +46,7 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
   });
 
   test('a lock that was already unlocked, and now belongs to another job, is left alone', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
+    const { stage, job } = await openWithJob();
     await job.run(locking(['a', 'b']));
     await job.run(unlocking({ path: 'a' }));
     const theirs = await stage.take('a');
@@ -61,9 +58,7 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
   });
 
   test('a lock without an ETag that may belong to another job is left alone', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true });
-    const job = await stage.job();
+    const { stage, proxy, job } = await openWithProxy({ givesNoProof: true, saysNothing: true, looksAlike: true });
     await job.run(locking('a'));
     await damage(job);
     const [post] = await job.post();
@@ -89,8 +84,7 @@ test('the locks of a killed step are reported as unknown if its ledger ends befo
 });
 
 test('with a truncated ledger, an unlock of a path leaves alone a lock that may belong to someone else', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   const theirs = await stage.take('a');
   await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({ outputs: { status: 'held' } });
   const text = await readFile(ledgerOf(job), 'utf8');
@@ -100,8 +94,7 @@ test('with a truncated ledger, an unlock of a path leaves alone a lock that may 
 });
 
 test('a ledger that was deleted and recreated by another step does not hide the locks of the first step', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   await job.run(locking('a'));
   await loseFolder(job);
   await job.run(locking('b'));
@@ -112,8 +105,7 @@ test('a ledger that was deleted and recreated by another step does not hide the 
 });
 
 test('the saved state of a step with many locks is short, and releases all of them without the ledger', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   const { state } = await job.run(locking(manyPaths(200)));
   // Windows limits an environment string to this length.
   expect((state['locks'] ?? '').length).toBeLessThan(32_767);

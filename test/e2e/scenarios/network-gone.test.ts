@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../support/measured.ts';
-import { fasterTime, inPostStep } from '../../support/preload.ts';
+import { fasterTime, preload } from '../../support/preload.ts';
 import { runs } from '../../support/runs.ts';
-import { locking, openStage, soak, useService } from './stage.ts';
+import { locking, openWithJob, openWithProxy, soak, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 
 test('a network outage during the post-step only delays the release', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   await job.run(locking([hero, 'b']));
   proxy.down();
   const post = await job.nextPost();
@@ -21,9 +19,11 @@ test('a network outage during the post-step only delays the release', async () =
   expect(await stage.locks()).toEqual([]);
 });
 
+/** Runs the code before the module of a post-step, but not of its main step. */
+const inPostStep = (code: string): string => preload(`if (process.env.STATE_step) { ${code} }`);
+
 test('an internal error in a post-step causes a warning, and does not fail the job', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { job } = await openWithJob();
   await job.run({
     ...locking(hero),
     env: { NODE_OPTIONS: inPostStep("Map.prototype.values = () => { throw new Error('It broke.'); };") },
@@ -38,9 +38,7 @@ test('an internal error in a post-step causes a warning, and does not fail the j
 const times = soak ? 1 : 5;
 
 test('a network that never responds leads to one warning with the commands to release by hand, within 60 s', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
   await job.run({ ...locking(["Content/it's #1.uasset", hero]), env });
   const [lock, other] = await stage.locks();
@@ -60,7 +58,7 @@ test('a network that never responds leads to one warning with the commands to re
   expect(post?.annotations).toHaveLength(1);
   const { level, message } = post?.annotations[0] ?? {};
   expect(level).toBe('warning');
-  expect(message).toMatch(/^2 locks could not be released and will expire\. /);
+  expect(message).toMatch(/^Some locks could not be released and will expire\. /);
   expect(message).toMatch(/, \d+ attempts\)\./);
   expect(message).toContain(`${hero} (id ${lock?.id}, held until `);
   expect(message).toContain(
@@ -70,5 +68,5 @@ test('a network that never responds leads to one warning with the commands to re
   expect(message).toContain(`-H 'If-Match: "${other?.id}"'`);
   expect(message).toContain(`/locks/Content%2Fit'\\''s%20%231.uasset'`);
   expect(await stage.locks()).toHaveLength(2);
-  expect(post?.rawSummary).toContain('not released');
+  expect(post?.summary).toContain('not released');
 });

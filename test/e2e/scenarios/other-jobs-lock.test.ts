@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { releasedBy } from '../../support/fault-proxy.ts';
 import { manners } from './faults.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -28,7 +28,7 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
+            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release a lock anyway, pass the output `locks`/,
           ),
         },
       ],
@@ -60,9 +60,7 @@ const reportsLoss = {
 };
 
 test('a lock that is handed on survives the post-step of an earlier step that had the path, whatever the service returns', async () => {
-  const stage = await openStage();
-  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
-  const job = await stage.job();
+  const { stage, job } = await openWithProxy({ givesNoProof: true, looksAlike: true });
   await job.run(locking(hero));
   await stage.release(hero);
   await expect(job.run(locking(hero, { 'auto-release': 'false' }))).resolves.toMatchObject({ conclusion: 'success' });

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { locking, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
 
 test('two lock steps and a composite action that is used twice release their own locks, the last step first', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   // The runner assigns the same id to the steps of a composite action each time.
   await job.run({ ...locking('a'), id: 'first' });
   await job.run({ ...locking('b'), id: 'composite__lock' });
@@ -26,12 +24,10 @@ test('two lock steps and a composite action that is used twice release their own
 describe('a second lock step on a path that an earlier step of the job holds', () => {
   test.each<[string, Manner, 'true' | 'false']>([
     ['with ETags', {}, 'false'],
-    ['without any way to identify locks', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
-  ])('does not wait on a service %s, names the earlier step, and takes nothing', async (_, manner, autoRelease) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const job = await stage.job();
-    await job.run({ ...locking('a', { 'auto-release': autoRelease }), id: 'lock-hero' });
+    ['without any way to identify locks', { givesNoProof: true, looksAlike: true }, 'true'],
+  ])('does not wait on a service %s, and takes nothing', async (_, manner, autoRelease) => {
+    const { stage, proxy, job } = await openWithProxy(manner);
+    await job.run(locking('a', { 'auto-release': autoRelease }));
     const lock = await stage.lockOn('a');
     const before = proxy.passed.length;
     const result = await job.run(locking(['a', 'b'], { wait: '10m' }));
@@ -41,7 +37,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
     expect(result.annotations.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^This job already holds a: the step `lock-hero` locked it, until .*\. Leave them out of this step, or release locks that are no longer needed with `operation: unlock` before it\.$/,
+        /^This job already holds a until .*\. Name other paths, or release locks that are no longer needed with `operation: unlock` before this step\.$/,
       ),
     ]);
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
@@ -53,9 +49,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test('relies on its ledger if it may not list locks', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
+    const { stage, proxy, job } = await openWithProxy();
     await job.run(locking('a', { ttl: '1h' }));
     await job.run(locking('b', { ttl: '1s' }));
     await expect.poll(() => stage.lockOn('b')).toBeUndefined();
@@ -66,9 +60,8 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
   });
   test('waits for the path if it has a new holder, and gets it', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
+    const { stage, job } = await openWithJob();
+    await job.run(locking(['a', 'b']));
     await stage.release('b');
     const theirs = await stage.take('b', { token: stage.graces });
     const step = await job.step(locking(['b', 'c'], { wait: '45s' }));
@@ -79,14 +72,13 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test('fails at once for its own path, even if another job holds one of the others', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
+    const { stage, job } = await openWithJob();
+    await job.run(locking(['a', 'b']));
     const theirs = await stage.take('0');
     const result = await job.run(locking(['0', 'b'], { wait: '45s' }));
     // Much less than the wait, even on a busy machine.
     expect(result.durationMs, result.log).toBeLessThan(20_000);
-    expect(result.log, 'the step that holds the path').toContain('take-maps');
+    expect(result.log).toContain('This job already holds b');
     expect(result.log).not.toContain('Waiting,');
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect((await stage.lockOn('0'))?.id).toBe(theirs.id);
@@ -94,8 +86,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
 });
 
 test('a path that is locked again after its lock has expired is released by the step that holds it', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   await job.run(locking('a'));
   await stage.expire('a');
   await job.run(locking('a'));

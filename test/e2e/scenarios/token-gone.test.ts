@@ -2,13 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Job } from '../../support/runner/job.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { locking, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
 
 test('a token that has expired by the end of the job causes a warning with the lifetime of each lock', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   await job.run(locking('a', { ttl: '20m' }));
   await stage.service.storage.commit('global', (db) =>
     db
@@ -23,7 +22,7 @@ test('a token that has expired by the end of the job causes a warning with the l
     {
       level: 'warning',
       message: expect.stringMatching(
-        /^1 lock could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
+        /^Some locks could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
       ),
     },
   ]);
@@ -41,9 +40,7 @@ async function exporting(job: Job, name: string, value: string): Promise<void> {
 }
 
 test('does not send the token to the service of the locks if the environment now names another service', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const { stage, proxy, job } = await openWithProxy();
   await job.run(locking('a'));
   await exporting(job, 'WORKSPACE_BASE_URL', `${stage.service.baseUrl}/v1`);
   const before = proxy.passed.length;
@@ -51,15 +48,14 @@ test('does not send the token to the service of the locks if the environment now
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*WORKSPACE_BASE_URL.*curl/),
+      message: expect.stringMatching(/^Some locks could not be released and will expire\. .*WORKSPACE_BASE_URL.*curl/),
     },
   ]);
   expect(proxy.passed).toHaveLength(before);
 });
 
 test('releases a lock in its own workspace, whatever workspace the environment names at the end of the job', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { stage, job } = await openWithJob();
   await job.run(locking('a'));
   await exporting(job, 'WORKSPACE_ID', await stage.service.workspace());
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
@@ -67,8 +63,7 @@ test('releases a lock in its own workspace, whatever workspace the environment n
 });
 
 test('reports inputs that are no longer valid at the end of the job, and the remaining locks', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const { job } = await openWithJob();
   await job.run(locking('a'));
   await exporting(job, 'WORKSPACE_TOKEN', 'not a token');
   const [post] = await job.post();
@@ -76,7 +71,9 @@ test('reports inputs that are no longer valid at the end of the job, and the rem
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*`token` is not valid.*curl/),
+      message: expect.stringMatching(
+        /^Some locks could not be released and will expire\. .*`token` is not valid.*curl/,
+      ),
     },
   ]);
 });

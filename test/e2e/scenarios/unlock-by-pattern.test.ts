@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../../support/fault-proxy.ts';
 import { checkOut } from '../scene.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -13,9 +13,7 @@ describe('an unlock with a pattern', () => {
   const hero = 'Content/Hero.uasset';
 
   async function openMaps() {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
+    const { stage, proxy, job } = await openWithProxy();
     await checkOut(job, ...all);
     return { stage, proxy, job };
   }

@@ -1,12 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
-import { clockAhead } from '../../support/preload.ts';
+import { preload } from '../../support/preload.ts';
 import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 const hour = 3_600_000;
+
+/** A machine whose clock is ahead by this time, or behind if it is negative. */
+const clockAhead = (ms: number): string =>
+  preload(`
+    const { timeOrigin } = performance;
+    Object.defineProperty(performance, 'timeOrigin', { value: timeOrigin + ${ms} });
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return super.now() + ${ms}; }
+    };
+  `);
 
 describe.each([
   ['the machine is an hour ahead', { NODE_OPTIONS: clockAhead(hour) }, 0],

@@ -4,9 +4,9 @@ import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
+import { syncAt } from '../mirror/mirror-of.ts';
 import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
-import { syncBranch } from './sync-branch.ts';
 
 const service = serviceOfTests({ quotas: { maxLocksPerOwner: 3 } });
 const onWindows = serviceOfTests({ windowsPaths: true });
@@ -121,7 +121,7 @@ describe('a path that is probably not meant as written', () => {
     remote.commit({ branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) });
     const workspace = await service.workspace(remote.path);
     const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
-    await syncBranch(service, workspace, ada.secret, 'main');
+    await syncAt(service, workspace, ada.secret, 'main');
     for (const [path, told] of [
       ['Content/Wepon.uasset', 'No synced branch has this file.'],
       ['content/weapon.uasset', 'Paths are case-sensitive.'],
@@ -155,7 +155,7 @@ test('the page of a path marks a lock that a person took on a file that no synce
   remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'other', from: 'main', files: { 'only/there': '1' } });
   const workspace = await service.workspace(remote.path);
   const ada = await signedIn(service, { name: 'marks', scopes: ['locks:write', 'sync'] });
-  for (const branch of ['main', 'other']) await syncBranch(service, workspace, ada.secret, branch);
+  for (const branch of ['main', 'other']) await syncAt(service, workspace, ada.secret, branch);
   for (const path of ['only/there', 'only/here']) await takeLock(service, workspace, ada.secret, path, { origin: '' });
   await takeLock(service, workspace, ada.secret, 'of/a/job');
   const isMarked = async (path: string) =>

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
-import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { type Fields, signedIn, type Visitor } from './browser-like.ts';
@@ -18,7 +17,7 @@ beforeAll(async () => {
 const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
 
 const send = (visitor: Visitor, fields: Fields = {}) =>
-  visitor.post('/tokens', { id: newTokenId(), name: 'ci', scope: ['sync'], expires: '90d', ...fields });
+  visitor.post('/tokens', { name: 'ci', scope: ['sync'], expires: '90d', ...fields });
 
 const named = async (name: string) => (await listTokens(service.storage)).filter((token) => token.name === name);
 
@@ -62,7 +61,7 @@ describe('creating a token', () => {
     const visitor = await administrator();
     const { text } = await visitor.post(
       '/tokens',
-      { id: newTokenId(), name: 'behind a proxy', scope: ['sync'] },
+      { name: 'behind a proxy', scope: ['sync'] },
       {
         origin: 'https://workspaces.example.com',
         'sec-fetch-site': 'same-origin',
@@ -70,20 +69,6 @@ describe('creating a token', () => {
       },
     );
     expect(text).toContain('base-url: https://workspaces.example.com/v1');
-  });
-
-  test('makes one token if the form is sent twice, and leads to it', async () => {
-    const visitor = await administrator();
-    const [, id = ''] = /name="id" value="([^"]+)"/.exec((await visitor.get('/tokens/new')).text) ?? [];
-    const answers = await Promise.all([1, 2].map(() => send(visitor, { id, name: 'sent twice' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-    for (const { status, text } of answers) {
-      expect(secretIn(text) === '').toBe(status === 409);
-      expect(text).toContain(id);
-    }
-    expect(await named('sent twice')).toMatchObject([{ id }]);
-    expect((await send(visitor, { id: 'tok_x', name: 'without an id' })).status).toBe(404);
-    expect(await named('without an id')).toEqual([]);
   });
 });
 

@@ -57,7 +57,7 @@ test('My locks lists the locks of the owner in all visible workspaces, with the 
   const [film, game] = [await service.workspace(), await service.workspace()].sort();
   const limited = { name: 'laptop', owner: 'grace', workspaces: [film ?? ''] };
   const desk = await service.token({ name: 'desk', owner: 'grace' });
-  await takeLock(service, film ?? '', desk.secret, 'b', { note: 'Final cut' });
+  await takeLock(service, film ?? '', desk.secret, 'b', { note: 'Final cut', origin: '' });
   await takeLock(service, game ?? '', desk.secret, 'a');
   await takeLock(service, game ?? '', (await service.token({ owner: 'Grace' })).secret, 'c');
   const all = await signedIn(service, { name: 'desk', owner: 'grace', scopes: ['locks:write'] });
@@ -65,6 +65,8 @@ test('My locks lists the locks of the owner in all visible workspaces, with the 
   expect(offered(text)).toEqual(['Extend b', 'Release b', 'Extend a', 'Release a']);
   for (const part of ['Final cut', `<a href="/workspaces/${game}/locks">`, '<bdi>grace</bdi>'])
     expect(text).toContain(part);
+  const runs = [...text.matchAll(/data-label="From run">(?:<[^>]*>)*([^<]*)/g)].map(([, run]) => run);
+  expect(runs).toEqual(['by hand', 'ci.example.com/game/runs/7/attempts/1']);
   expect((await all.get('/')).text).toContain('href="/my-locks"');
   const some = await signedIn(service, { ...limited, scopes: ['locks:write'] });
   expect(offered((await some.get('/my-locks')).text)).toEqual(['Extend b', 'Release b']);

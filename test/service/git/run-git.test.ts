@@ -99,12 +99,6 @@ describe('git as a process', () => {
     expect(await runProcess('git', [], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
   });
 
-  test('is ended if its output is too large', async () => {
-    const environment = await environmentWithGit('yes');
-    const outcome = await runProcess('git', [], environment, { limits });
-    expect(outcome).toEqual({ kind: 'too-much-output' });
-  });
-
   test('reports the signal that killed it, and ends the helpers that it leaves behind', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
     expect(await runProcess('git', [], environment, { limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });

@@ -25,18 +25,11 @@ const responseSchema = z.object({
   content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })).optional(),
 });
 
-/** Statuses that any request may get. The document has them under `default`. */
-const anyRequest = new Set(['400', '405', '408', '431', '500', '503']);
-
-function responsesOf(method: string, path: string) {
-  const route = routes.find((candidate) => candidate.method.toUpperCase() === method && candidate.path === path);
-  return z.record(z.string(), responseSchema).parse(route?.responses);
-}
-
 /** The response that the document describes for this status of the operation. */
 function describedResponse(method: string, path: string, status: number) {
-  const responses = responsesOf(method, path);
-  const response = responses[status] ?? (anyRequest.has(String(status)) ? responses['default'] : undefined);
+  const route = routes.find((candidate) => candidate.method.toUpperCase() === method && candidate.path === path);
+  const responses = z.record(z.string(), responseSchema).parse(route?.responses);
+  const response = responses[status] ?? (status >= 400 ? responses['default'] : undefined);
   if (response === undefined) throw new Error(`${method} ${path} does not describe the status ${status}.`);
   return response;
 }

@@ -197,18 +197,6 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await waiting).status).toBe(201);
   });
 
-  test.each([
-    ['Basic', (secret: string) => `Basic ${btoa(`anybody:${secret}`)}`],
-    ['basic, without a user name', (secret: string) => `basic ${btoa(`:${secret}`)}`],
-    ['Bearer', (secret: string) => `Bearer ${secret}`],
-  ])('a client can authenticate with %s', async (_, authorization) => {
-    const { workspace, ada } = await twoOwners();
-    const lfs = lfsOf(service, workspace, undefined);
-    const headers = { authorization: authorization(ada.secret) };
-    expect((await lfs.take('a', headers)).body.lock.owner.name).toBe('ada');
-    expect((await lfs.post('/locks/verify', {}, { headers })).body.ours).toHaveLength(1);
-  });
-
   test('the other endpoints of the service do not accept a token as a password', async () => {
     const { workspace, ada } = await twoOwners();
     const headers = { authorization: `Basic ${btoa(`ada:${ada.secret}`)}` };

@@ -10,7 +10,7 @@ import { processesNaming } from '../../support/git-processes.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { type SharedService, sharedService } from '../http/shared-service.ts';
-import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
+import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
 
 const folder = folderOfTests();
 const megabyte = 2 ** 20;
@@ -42,7 +42,6 @@ async function stalledClone(service: RunningService, { path, remote }: Mirrored,
       authorization: `Bearer ${token}`,
       'content-type': uploadPackType,
       'content-length': Buffer.byteLength(body),
-      'git-protocol': 'version=2',
     },
   });
   asked.end(body);
@@ -137,36 +136,5 @@ describe('the limit of parallel clones', () => {
     held[0]?.request.destroy();
     await waiting;
     expect(await outcomes(service)).toMatchObject({ busy: 1, served: 2 });
-  });
-});
-
-describe('requests that arrive slowly', () => {
-  const service = sharedService(sqlite, { mirrorLimits: { maxRequestBytes: 4_000 } });
-
-  test('leave memory for those of other owners', async () => {
-    const { path } = await mirrored(service, folder, service.secret);
-    const { secret } = await service.token({ owner: 'guest' });
-    const answers = [1, 2].map(async () => {
-      const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {
-        method: 'POST',
-        agent: false,
-        headers: { authorization: `Bearer ${secret}`, 'content-type': uploadPackType, 'content-length': 4 * megabyte },
-      });
-      asked.on('error', () => undefined);
-      onTestFinished(() => void asked.destroy());
-      // Only the beginning of the announced body.
-      asked.write('0000'.repeat(500));
-      const [response] = (await once(asked, 'response')) as [IncomingMessage];
-      return response.statusCode;
-    });
-    // One of them is never complete.
-    for (const answer of answers) answer.catch(() => undefined);
-    await expect(Promise.race(answers)).resolves.toBe(503);
-    const listed = await service.ask('POST', `${path}/git-upload-pack`, {
-      token: service.secret,
-      raw: packets('command=ls-refs', '0000'),
-      headers: { 'content-type': uploadPackType, 'git-protocol': 'version=2' },
-    });
-    expect(listed.status).toBe(200);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
-import type { RunningService } from '../../support/running-service.ts';
+import type { Reply, RunningService } from '../../support/running-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Ran {
@@ -88,28 +88,28 @@ export async function mirrored(service: RunningService, folder: string, token: s
 export const mirrorUrl = ({ baseUrl }: Pick<RunningService, 'baseUrl'>, workspace: string, token: string): string =>
   `${baseUrl.replace('http://', `http://x:${token}@`)}/v1/workspaces/${workspace}/git`;
 
+type Asked = Pick<RunningService, 'ask'>;
+
 /** Syncs a branch, and waits for the end of the sync. */
-export async function syncAt(
-  service: Pick<RunningService, 'ask'>,
-  workspace: string,
-  token: string,
-  branch: string,
-): Promise<void> {
+export async function syncAt(service: Asked, workspace: string, token: string, branch: string): Promise<void> {
   const asked = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch } });
   expect(asked.status, asked.text).toBe(202);
-  const sync = async () => (await service.ask('GET', asked.headers.get('location') ?? '', { token })).body;
-  while ((await sync()).finished_at === null) await sleep(20);
-  expect(await sync()).toMatchObject({ status: 'succeeded' });
+  expect(await endOfSync(service, token, asked)).toMatchObject({ status: 'succeeded' });
 }
 
-/** Packets of the protocol; `0000` and similar ones are sent unchanged. */
-export const packets = (...lines: readonly string[]): string =>
-  lines
-    .map((line) => (/^000[0-2]$/.test(line) ? line : (line.length + 4).toString(16).padStart(4, '0') + line))
-    .join('');
+/** Follows a sync from the response to its trigger to its end. */
+export async function endOfSync({ ask }: Asked, token: string, { headers }: Reply): Promise<Reply['body']> {
+  const sync = async () => (await ask('GET', headers.get('location') ?? '', { token })).body;
+  while ((await sync()).finished_at === null) await sleep(20);
+  return sync();
+}
+
+/** Packets of the protocol; `0000` is sent unchanged. */
+const packets = (...lines: readonly string[]): string =>
+  lines.map((line) => (line === '0000' ? line : (line.length + 4).toString(16).padStart(4, '0') + line)).join('');
 
 export const uploadPackType = 'application/x-git-upload-pack-request';
 
-/** A fetch of version 2 that wants this object. */
-export const fetchOf = (id: string): string =>
-  packets('command=fetch', 'object-format=sha1', '0001', 'no-progress', `want ${id}\n`, 'done\n', '0000');
+/** A fetch that wants these objects, as after a list of branches. */
+export const fetchOf = (...ids: readonly string[]): string =>
+  packets(...ids.map((id, index) => `want ${id}${index === 0 ? ' no-progress' : ''}\n`), '0000', 'done\n');

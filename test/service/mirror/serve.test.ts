@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { startServer } from '../../../src/service/http/server.ts';
-import { createMirrorSlots, createServe, defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
+import { createServe, defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -15,7 +15,7 @@ const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
   const limits = { ...defaultMirrorLimits, parallelClones: 16 };
   const serve = createServe({
-    ...{ storage, limits, slots: createMirrorSlots(limits), metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    ...{ storage, limits, metrics: createMetrics(), log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },
     git: {
       async serve(_workspace, { onOutput }) {

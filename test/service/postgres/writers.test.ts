@@ -103,14 +103,16 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
 
   test('a workspace with many changes does not delay another one', async () => {
     const order: string[] = [];
+    const work = async (db: Database) => {
+      await sql`select 1`.execute(db);
+      order.push('busy');
+    };
     const many = Array.from({ length: 10 }, (_, workspace) =>
-      Array.from({ length: 600 }, () =>
-        one.commit({ workspace: `busy-${workspace}` }, async () => void order.push('busy')),
-      ),
+      Array.from({ length: 300 }, () => one.commit({ workspace: `busy-${workspace}` }, work)),
     ).flat();
     const single = one.commit(film, async () => void order.push('single'));
     await Promise.all([...many, single]);
-    expect(order.indexOf('single')).toBeLessThan(10 * 256 + 1);
+    expect(order.indexOf('single')).toBeLessThan(10 * 256);
   });
 
   test('changes that arrive while their group waits for another instance join that group', async () => {

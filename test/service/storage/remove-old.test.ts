@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { removeOldData } from '../../../src/service/background-work.ts';
 import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -68,5 +70,15 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
     expect(commits.length).toBeGreaterThanOrEqual(3);
     expect(commits.length).toBeLessThanOrEqual(6);
+  });
+
+  test('goes on with other data if one kind cannot be removed, and reports that', async () => {
+    await sync('older', 90 * day + minute);
+    await storage.commit('global', (db) => sql`alter table remembered_answers rename to gone`.execute(db));
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    await removeOldData({ ...shippedRetention, storage, metrics: createMetrics(), onError });
+    expect(errors).toMatchObject([{ message: expect.stringContaining('remembered_answers') }]);
+    expect(await names('syncs', 'id')).not.toContain('older');
   });
 });

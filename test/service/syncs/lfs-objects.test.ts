@@ -6,14 +6,13 @@ import { leaveOut } from '../../support/left-out.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { folderOfTests } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { whyNoClient } from '../lfs/desk.ts';
+import { endOfSync } from '../mirror/mirror-of.ts';
 
 describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   let token: string;
-  const folder = folderOfTests();
-  let repositories = 0;
 
   beforeAll(async () => {
     token = (await service.token({ scopes: ['sync'] })).secret;
@@ -26,23 +25,13 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
   async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<WorkspaceSettings> = {}) {
     const store = await startLfsStore({ public: true, ...behaviour });
     onTestFinished(store.close);
-    repositories += 1;
-    const remote = createRepository(folder, `remote-${repositories}.git`);
+    const remote = createRepository(temporaryFolder());
     const workspace = await service.workspace(remote.path, { lfs_url: store.url, ...settings });
-    const status = async ({ headers }: Reply) =>
-      (await service.ask('GET', headers.get('location') ?? '', { token })).body;
     return {
       store,
-      workspace,
-      status,
       commit: (files: Readonly<Record<string, string>>) => remote.commit({ branch: 'main', files }),
       trigger: () => service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch: 'main' } }),
-      async ended(triggered: Reply): Promise<Reply['body']> {
-        await expect
-          .poll(async () => (await status(triggered)).finished_at, { timeout: 40_000, interval: 20 })
-          .not.toBeNull();
-        return status(triggered);
-      },
+      ended: (triggered: Reply) => endOfSync(service, token, triggered),
     };
   }
 

@@ -6,9 +6,9 @@ import { createRepository, type Repository } from '../../support/git-repository.
 import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { folderOfTests } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { expectProblem } from '../http/expect-problem.ts';
-import { gitClient } from '../mirror/mirror-of.ts';
+import { endOfSync, gitClient, mirrorUrl } from '../mirror/mirror-of.ts';
 import {
   deleted,
   forgeOf,
@@ -21,9 +21,7 @@ import {
 
 describe.each(databaseKinds)('pushes on $name', (kind) => {
   const service = serviceOfTests({ publicUrl: () => 'https://assets.example.com' }, kind);
-  const folder = folderOfTests();
   let token: string;
-  let repositories = 0;
 
   beforeAll(async () => {
     token = (await service.token()).secret;
@@ -35,8 +33,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     service.storage.commit({ workspace: id }, (db) => pushSecretAudited(db, service.storage.now, operator, id, rotate));
 
   async function pushedWorkspace() {
-    repositories += 1;
-    const remote = createRepository(folder, `remote-${repositories}.git`);
+    const remote = createRepository(temporaryFolder());
     remote.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await service.workspace(remote.path);
     return { remote, workspace, secret: await secretOf(workspace) };
@@ -51,16 +48,11 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
   const syncs = (workspace: string) =>
     service.storage.read.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace).execute();
 
-  async function ended({ headers }: Reply): Promise<Reply['body']> {
-    const sync = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body;
-    await expect.poll(async () => (await sync()).finished_at, { timeout: 40_000, interval: 20 }).not.toBeNull();
-    return sync();
-  }
+  const ended = (triggered: Reply) => endOfSync(service, token, triggered);
 
   /** The branches that the mirror serves to git. */
   async function served(workspace: string): Promise<string> {
-    const url = service.baseUrl.replace('http://', `http://x:${token}@`);
-    return (await gitClient()).git('ls-remote', '--heads', `${url}/v1/workspaces/${workspace}/git`);
+    return (await gitClient()).git('ls-remote', '--heads', mirrorUrl(service, workspace, token));
   }
 
   /** Adds a commit to a branch of the remote, and returns it. */

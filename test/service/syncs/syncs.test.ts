@@ -1,37 +1,30 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { databaseKinds, sqlite } from '../../support/databases.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
-import { type Reply, startTestService } from '../../support/running-service.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
-import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { endOfSync } from '../mirror/mirror-of.ts';
 
 describe.each(databaseKinds)('syncs on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   let token: string;
-  const folder = folderOfTests();
-  let repositories = 0;
 
   beforeAll(async () => {
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
 
   async function workspaceWithRepository(): Promise<{ readonly workspace: string; readonly remote: Repository }> {
-    repositories += 1;
-    const remote = createRepository(folder, `remote-${repositories}.git`);
+    const remote = createRepository(temporaryFolder());
     return { remote, workspace: await service.workspace(remote.path) };
   }
 
   const trigger = (workspace: string, branch: string, headers: Record<string, string> = {}) =>
     service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, headers, json: { branch } });
 
-  /** Follows a sync from the response to its trigger to its end. */
-  async function ended({ headers }: Reply): Promise<Reply['body']> {
-    const sync = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body;
-    await expect.poll(async () => (await sync()).finished_at, { timeout: 40_000, interval: 20 }).not.toBeNull();
-    return sync();
-  }
+  const ended = (triggered: Reply) => endOfSync(service, token, triggered);
 
   test('a trigger is queued with an estimate: what a new branch will transfer, or what the last sync received', async () => {
     const { workspace, remote } = await workspaceWithRepository();
@@ -133,18 +126,4 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
       })
       .toMatchObject(end);
   });
-});
-
-test('a file remote is not fetched unless the operator allows it', async () => {
-  const service = await startTestService(sqlite, { allowFileRemotes: false });
-  onTestFinished(service.stop);
-  const remote = createRepository(temporaryFolder());
-  remote.commit({ branch: 'main', files: { a: '1' } });
-  const { secret: token } = await service.token();
-  const path = `/v1/workspaces/${await service.workspace(remote.path)}/sync`;
-  const { status, headers } = await service.ask('POST', path, { token, json: { branch: 'main' } });
-  expect(status).toBe(202);
-  await expect
-    .poll(async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body)
-    .toMatchObject({ status: 'failed', error: expect.stringMatching(/https:|file/) });
 });

@@ -91,18 +91,8 @@ function refusalReason(rules: readonly TrustRule[], claims: Claims, issuer = rul
 const constructorRule = { ...release, claims: { ...anyJob.claims, constructor: 'x' } };
 describe('trust rules that do not match', () => {
   test.each<readonly [reason: string, rule: TrustRule, change: Claims, says: string]>([
-    [
-      'with another repository id and the same name',
-      release,
-      { repository_id: '124' },
-      'repository_id must be "123" and is "124"',
-    ],
-    ['of another branch', release, { ref: 'refs/heads/dev' }, 'ref must be "refs/heads/main" and is "refs/heads/dev"'],
-    ['of a longer branch', release, { ref: 'refs/heads/main2' }, 'and is "refs/heads/main2"'],
-    ['of a branch in different case', release, { ref: 'refs/heads/Main' }, 'and is "refs/heads/Main"'],
     ['of a branch with an invisible letter', release, { ref: 'refs/heads/main\u200b' }, String.raw`main\u{200b}"`],
     ['with a number as id', release, { repository_id: 123 }, 'repository_id must be "123" and is not a string'],
-    ['with an object as branch', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a string'],
     ['without a claim named constructor', constructorRule, {}, 'constructor must be "x" and is missing'],
     [
       'of a pull request',
@@ -110,12 +100,7 @@ describe('trust rules that do not match', () => {
       pullRequest,
       'event_name is "pull_request", and pull requests are trusted only by a rule',
     ],
-    [
-      'of pull_request_target',
-      anyJob,
-      { event_name: 'pull_request_target' },
-      'event_name is "pull_request_target", and',
-    ],
+    ['of pull_request_target', anyJob, { event_name: 'pull_request_target' }, 'event_name is "pull_request_target"'],
     ['without an event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
     ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a string, and'],
     [
@@ -136,21 +121,6 @@ describe('trust rules that do not match', () => {
     [onBuildkite, { ...buildkiteJob, build_branch: 'fork:main' }, 'build_branch must be "main" and is "fork:main"'],
   ])('refuse a job of $issuer: $2', (rule, claims, says) => {
     expect(refusalReason([rule], claims)).toContain(says);
-  });
-
-  const property = 'repo_property_asset-repo';
-
-  test.each<readonly [reason: string, claims: Claims, says: string]>([
-    ['with another value', { ...assetJob, [property]: 'false' }, `${property} must be "true" and is "false"`],
-    ['with a list', { ...assetJob, [property]: ['true'] }, 'and is not a string'],
-    ['without the property', mainJob, `${property} must be "true" and is missing`],
-    ['with its name in another case', { ...mainJob, 'repo_property_Asset-Repo': 'true' }, 'and is missing'],
-    ['of another owner', { ...assetJob, repository_owner_id: '46' }, 'repository_owner_id must be "45" and is "46"'],
-    ['of a pull request', { ...assetJob, event_name: 'pull_request' }, 'event_name is "pull_request", and pull'],
-  ])('refuse a job %s by a rule for a custom property', (_, claims, says) => {
-    const reason = refusalReason([assets], claims);
-    expect(reason).toContain('The nearest is trust_assets: ');
-    expect(reason).toContain(says);
   });
 
   test('refuse a job of another issuer, however similar its URL', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { githubIssuer } from '../../../src/service/trust/github-issuer.ts';
-import { newRule, parseClaim, parseIssuer, ruleProblems } from '../../../src/service/trust/new-rule.ts';
+import { githubIssuer, newRule, parseClaim, parseIssuer, ruleProblems } from '../../../src/service/trust/new-rule.ts';
 
 const enterprise = 'https://git.example.com/_services/token';
 

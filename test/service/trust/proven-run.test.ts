@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { githubIssuer } from '../../../src/service/trust/github-issuer.ts';
+import { githubIssuer } from '../../../src/service/trust/new-rule.ts';
 import { provenRun } from '../../../src/service/trust/proven-run.ts';
 import { githubClaims } from '../../support/oidc-issuer.ts';
 

@@ -1,10 +1,7 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { PostgresCluster, RestartMode } from '../postgres-cluster.ts';
-import type { Random } from '../seed.ts';
 import { type ServiceProcess, startServiceProcess } from '../service-process.ts';
 
-type Fleet = Awaited<ReturnType<typeof startFleet>>;
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 /** Instances of the service on one database, each with its own data folder. */
 export async function startFleet(folder: string, databaseUrl: string, count: number) {
@@ -45,41 +42,4 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
     /** Stops all instances, and returns their exit codes. */
     stop: () => Promise.all([...running.values()].map((instance) => instance.stop())),
   };
-}
-
-const longestPeaceMs = 2_500;
-const longestDownMs = 1_500;
-
-/** Kills and restarts instances, and restarts the database in between. */
-export async function makeChaos(
-  { fleet, cluster, instances }: { fleet: Fleet; cluster: PostgresCluster; instances: number },
-  durationMs: number,
-  modes: readonly RestartMode[],
-  random: Random,
-) {
-  const end = performance.now() + durationMs;
-  let kills = 0;
-
-  async function killAndStart(): Promise<void> {
-    for (;;) {
-      await sleep(500 + random() * longestPeaceMs);
-      if (performance.now() > end) return;
-      const index = Math.floor(random() * instances);
-      if (fleet.ports().length === 1 || !(await fleet.kill(index))) continue;
-      kills += 1;
-      await sleep(random() * longestDownMs);
-      await fleet.start(index);
-    }
-  }
-
-  async function restartDatabase(): Promise<void> {
-    for (const mode of modes) {
-      await sleep((durationMs / (modes.length + 1)) * (0.7 + 0.3 * random()));
-      await cluster.restart(mode);
-    }
-  }
-
-  // Two at a time, so that sometimes only one instance is left.
-  await Promise.all([killAndStart(), killAndStart(), restartDatabase()]);
-  return { kills, restarts: modes };
 }

@@ -1,5 +1,3 @@
-import { dirname } from 'node:path';
-
 /** The event that started the run, with the names and values that GitHub uses for it. */
 export interface JobEvent {
   /** `GITHUB_EVENT_NAME` */
@@ -75,18 +73,11 @@ export const someRun: Run = {
 export interface JobFolders {
   readonly workspace: string;
   readonly temp: string;
-  readonly tools: string;
   readonly home: string;
 }
 
-const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macOS', linux: 'Linux', win32: 'Windows' };
-
 /** The commit of the event: a push names the pushed one. */
 const commitOf = ({ payload }: JobEvent): string => ('after' in payload ? String(payload.after) : someCommit);
-
-function refName(ref: string): string {
-  return ref.replace(/^refs\/(heads|tags|pull)\//, '');
-}
 
 interface ContextOptions {
   readonly run: Run;
@@ -99,16 +90,14 @@ interface ContextOptions {
 }
 
 /**
- * The variables that the runner itself sets for a step of an action: those of actions/runner, `GitHubContext.cs` and
- * `RunnerContext.cs`. They are set last, so that neither a workflow nor `GITHUB_ENV` can change them.
+ * Variables that the runner itself sets for a step of an action, as far as the action, our workflows and their scripts
+ * may read them: actions/runner, `GitHubContext.cs` and `RunnerContext.cs`. They are set last, so that neither a
+ * workflow nor `GITHUB_ENV` can change them.
  */
 export function contextVariables(options: ContextOptions): Readonly<Record<string, string>> {
   const { run, event, eventPath, folders, action, debug } = options;
-  const [owner = ''] = run.repository.split('/');
   return {
     GITHUB_ACTION: action,
-    GITHUB_ACTION_REF: 'v1',
-    GITHUB_ACTION_REPOSITORY: 'octo-org/workspace-automation',
     GITHUB_ACTOR: run.actor,
     GITHUB_API_URL: run.apiUrl,
     GITHUB_BASE_REF: event.baseRef ?? '',
@@ -117,24 +106,15 @@ export function contextVariables(options: ContextOptions): Readonly<Record<strin
     GITHUB_HEAD_REF: event.headRef ?? '',
     GITHUB_JOB: run.job,
     GITHUB_REF: event.ref,
-    GITHUB_REF_NAME: refName(event.ref),
-    GITHUB_REF_TYPE: event.ref.startsWith('refs/tags/') ? 'tag' : 'branch',
+    GITHUB_REF_NAME: event.ref.replace(/^refs\/(heads|tags|pull)\//, ''),
     GITHUB_REPOSITORY: run.repository,
-    GITHUB_REPOSITORY_ID: '2',
-    GITHUB_REPOSITORY_OWNER: owner,
     GITHUB_RUN_ATTEMPT: run.runAttempt,
     GITHUB_RUN_ID: run.runId,
     GITHUB_SERVER_URL: run.serverUrl,
     GITHUB_SHA: commitOf(event),
     GITHUB_WORKFLOW: run.workflow,
-    GITHUB_WORKFLOW_REF: `${run.repository}/.github/workflows/release.yml@${event.ref}`,
     GITHUB_WORKSPACE: folders.workspace,
-    RUNNER_ARCH: process.arch.toUpperCase(),
-    RUNNER_ENVIRONMENT: 'self-hosted',
-    RUNNER_OS: systems[process.platform] ?? 'Linux',
     RUNNER_TEMP: folders.temp,
-    RUNNER_TOOL_CACHE: folders.tools,
-    RUNNER_WORKSPACE: dirname(folders.workspace),
     ...(debug && { RUNNER_DEBUG: '1' }),
   };
 }

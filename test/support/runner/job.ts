@@ -1,26 +1,17 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type ActionFile,
-  type Expressions,
-  environmentOf,
-  readActionFile,
-  resolveInputs,
-  type StepInputs,
-} from './action-file.ts';
+import { inputVariable, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
 import { endProcesses, leftProcesses } from './left-processes.ts';
-import { createMasks } from './masks.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
-import { type Command, type RunnerDelays, runnerDelays } from './step-process.ts';
+import { createMasks } from './step-log.ts';
+import type { Command } from './step-process.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
 export interface JobOptions {
-  /** The `action.yml` with the inputs, their defaults and the entry files; default: ours. */
-  readonly actionFile?: string;
   /** Further variables of the runner's own environment, such as a proxy, and `env:` of the job. */
   readonly env?: Variables;
   /** `env:` of the job, if it depends on the variables of the runner. */
@@ -31,10 +22,8 @@ export interface JobOptions {
   readonly debug?: boolean;
   /** Secrets that the workflow uses, which the runner masks from the start; `github.token` is always included. */
   readonly secrets?: readonly string[];
-  /** Values for the expressions in the defaults of `action.yml`. */
-  readonly expressions?: Expressions;
-  /** Different delays from those of the runner, to keep a test short. */
-  readonly delays?: Partial<RunnerDelays>;
+  /** How many times longer the runner waits between the signals of a cancellation; default: 1. */
+  readonly patience?: number;
   /** Whether its steps may share processes, which makes short tests much faster. Steps of other entries never do. */
   readonly sharesProcesses?: boolean;
   /** The timeout of `waitForLog`. */
@@ -55,10 +44,8 @@ export interface StepOptions {
   readonly post?: string | null;
   /** Runs alongside the following steps, as with `background: true`. */
   readonly background?: boolean;
-  /** Runs below a process of its own, which stands for the worker of the runner. */
-  readonly worker?: boolean;
-  /** The `action.yml` of a different action from that of the job. */
-  readonly actionFile?: string;
+  /** Runs below a process of its own, which stands for the worker of the runner: it ends with the step, or stays. */
+  readonly worker?: 'ends' | 'stays';
 }
 
 /** A step that starts a program itself, as `run:` does. */
@@ -74,7 +61,6 @@ interface CommandStep {
 export type Job = Awaited<ReturnType<typeof openJob>>;
 
 interface Stage {
-  readonly stage: 'main' | 'post';
   readonly command: Command;
   readonly inKeptProcess: boolean;
   readonly workingFolder: string;
@@ -85,13 +71,14 @@ interface Stage {
   readonly background: boolean;
 }
 
-/** Starts the step, and ends with it. Killed, it leaves the step without its parent. */
+/** Starts the step. Killed, it leaves the step without its parent. */
 const workerScript = `
-const child = require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });
-child.once('exit', (code) => process.exit(code ?? 1));
+const child = require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
+if (process.argv[2] === 'ends') child.once('exit', (code) => process.exit(code ?? 1));
+else setInterval(() => {}, 1_000);
 `;
 
-const noInputs: StepInputs = { values: new Map(), warnings: [] };
+const noInputs: StepInputs = { values: new Map(), warning: undefined };
 
 /** `github.token` */
 export const someToken = `ghs_${'0'.repeat(36)}`;
@@ -102,7 +89,6 @@ async function createFolders(parent: string): Promise<{ readonly root: string; r
   const folders: JobFolders = {
     workspace: join(root, 'work', 'dragon', 'dragon'),
     temp: join(root, 'work', '_temp'),
-    tools: join(root, 'work', '_tool'),
     home: join(root, 'home'),
   };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
@@ -118,23 +104,14 @@ async function writeEvent(temp: string, payload: object): Promise<string> {
   return path;
 }
 
-function checkNode({ nodeMajor }: ActionFile): void {
-  const { node } = process.versions;
-  if (node.startsWith(`${nodeMajor}.`)) return;
-  throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${node}: run the tests with npm.`);
-}
-
 /** A job that the caller must end. */
 export async function openJob(options: JobOptions = {}) {
   const { event = pushEvent(), debug = false, secrets = [] } = options;
-  const file = await readActionFile(options.actionFile);
-  checkNode(file);
+  const file = await readActionFile();
   const run: Run = { ...someRun, ...options.run };
-  const delays: RunnerDelays = { ...runnerDelays, ...options.delays };
-  const expressions: Expressions = { 'github.token': someToken, ...options.expressions };
   const { root, folders } = await createFolders(options.parentFolder ?? tmpdir());
   const eventPath = await writeEvent(folders.temp, event.payload);
-  const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
+  const masks = createMasks([...secrets, someToken]);
   const trackingId = `github_${crypto.randomUUID()}`;
   const exported = new Map<string, string>();
   const posts: Stage[] = [];
@@ -159,25 +136,25 @@ export async function openJob(options: JobOptions = {}) {
   };
 
   const start = async ({ inputs, env: stepEnv, background, ...stage }: Stage): Promise<RunningStep> => {
-    const { action, state } = stage;
     busy ||= !background;
     const files = await createCommandFiles(folders.temp);
     const started = startStage({
       ...stage,
-      environment: environmentOf({
-        runner,
-        exported,
-        step: stepEnv,
-        state,
-        inputs: inputs.values,
-        context: { ...variables(action), ...files.variables },
-      }),
+      // In the order of actions/runner: `ActionRunner.cs`, then `Handler.cs`, `NodeScriptActionHandler.cs` and
+      // `ProcessInvoker.cs`.
+      environment: {
+        CI: 'true',
+        ...runner,
+        ...Object.fromEntries(exported),
+        ...stepEnv,
+        ...Object.fromEntries([...stage.state].map(([name, value]) => [`STATE_${name}`, value])),
+        ...Object.fromEntries([...inputs.values].map(([name, value]) => [inputVariable(name), value])),
+        ...variables(stage.action),
+        ...files.variables,
+        GITHUB_ACTIONS: 'true',
+      },
       workspace: folders.workspace,
-      files,
-      masks,
-      debug,
-      delays,
-      warnings: inputs.warnings,
+      ...{ files, masks, debug, patience: options.patience ?? 1, warning: inputs.warning },
       timeoutMs: options.timeoutMs ?? 60_000,
       onShown: options.onShown,
       onFinished(result) {
@@ -206,38 +183,28 @@ export async function openJob(options: JobOptions = {}) {
       started += 1;
       const action =
         step.id ?? (started === 1 ? '__octo-org_workspace-automation' : `__octo-org_workspace-automation_${started}`);
-      const { main, post, env: stepEnv = {}, background = false, worker = false } = step;
-      const used = step.actionFile === undefined ? file : await readActionFile(step.actionFile);
-      const stage = (stage: 'main' | 'post', entry: string): Stage => ({
-        stage,
-        command:
-          worker && stage === 'main'
-            ? [process.execPath, '-e', workerScript, process.execPath, entry]
-            : [process.execPath, entry],
+      const { main = file.main, post = file.post, env: stepEnv = {}, background = false, worker } = step;
+      const inputs = resolveInputs(file, step.with ?? {}, someToken);
+      const state = new Map<string, string>();
+      const stage = (entry: string): Stage => ({
+        command: [process.execPath, entry],
         inKeptProcess:
           options.sharesProcesses === true && !background && !worker && [file.main, file.post].includes(entry),
         workingFolder: folders.workspace,
-        inputs,
-        env: stepEnv,
-        action,
-        state,
-        background: background && stage === 'main',
+        ...{ inputs, env: stepEnv, action, state, background: false },
       });
-      const state = new Map<string, string>();
-      const inputs = resolveInputs(used, step.with ?? {}, expressions);
-      leavesMain ||= worker;
+      leavesMain ||= worker !== undefined;
       renews ||= inputs.values.get('renew') === 'true';
-      const postEntry = post === null ? undefined : (post ?? used.post);
-      if (postEntry !== undefined) posts.push(stage('post', postEntry));
-      return start(stage('main', main ?? used.main));
+      if (typeof post === 'string') posts.push(stage(post));
+      const below = worker && ([process.execPath, '-e', workerScript, main, worker] as const);
+      return start({ ...stage(main), ...(below && { command: below }), background });
     },
     /** Starts a step that is not an action. */
-    async command({ command, workingFolder = folders.workspace, env: stepEnv = {}, id }: CommandStep) {
+    async command({ command, workingFolder = folders.workspace, env = {}, id }: CommandStep): Promise<RunningStep> {
       refuseWhileBusy();
-      const state = new Map<string, string>();
       return start({
-        ...{ stage: 'main', command, inKeptProcess: false, workingFolder },
-        ...{ inputs: noInputs, env: stepEnv, action: id, state, background: false },
+        ...{ command, inKeptProcess: false, workingFolder },
+        ...{ inputs: noInputs, env, action: id, state: new Map<string, string>(), background: false },
       });
     },
     /** Runs a step to its end. */

@@ -1,45 +1,28 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import {
-  controlsOf,
-  endOf,
-  type ProcessEnd,
-  type StepProcess,
-  type StepProcessOptions,
-  splitLines,
-  track,
-} from './step-process.ts';
-
-/** The module to import, its folder, and its complete environment. */
-interface KeptStep {
-  readonly entry: string;
-  readonly folder: string;
-  readonly environment: NodeJS.ProcessEnv;
-}
+import { controlsOf, endOf, type StepProcessOptions, splitLines, track } from './step-process.ts';
 
 /** Marks the end of a step on both streams, followed by its exit code. */
 const endOfStep = '\u0000end of step ';
 
-interface KeptProcess {
-  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Runs one more step, and returns its exit code; undefined if the process ended first. */
-  run(step: KeptStep, onText: (stream: 'stderr' | 'stdout', text: string) => void): Promise<number | undefined>;
-  /** Lets the process end by itself. */
-  end(): void;
-}
+/** Text of one of the two streams of a process. */
+type OnText = (stream: 'stderr' | 'stdout', text: string) => void;
 
 /** Reads steps as lines, imports the entry of each again, and writes the mark at its end. */
 const script = `
 import { fileURLToPath } from 'node:url';
 const crash = (error) => {
   // The test run was killed: reporting the error would fail for the same reason, forever.
-  if (error?.code === 'EPIPE') process.exit();
+  if (error?.code === 'EPIPE') exit();
   console.error(error);
   process.exitCode = 1;
 };
 process.on('uncaughtException', crash);
+// A step ends with this call.
+const exit = process.exit.bind(process);
+const ended = new Error('The step has ended.');
+process.exit = () => { throw ended; };
 const home = process.cwd();
 let number = 0;
 async function run({ entry, folder, environment }) {
@@ -51,7 +34,7 @@ async function run({ entry, folder, environment }) {
   number += 1;
   // An id that no process has: each step ends, and a later one must not end the process that it shares.
   Object.defineProperty(process, 'pid', { value: 4_194_304 + number, configurable: true });
-  await import(entry + '?step=' + number).catch(crash);
+  await import(entry + '?step=' + number).catch((error) => error === ended || crash(error));
   // An error thrown at the end of the step is printed after it.
   await new Promise((resolve) => setImmediate(resolve));
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
@@ -65,14 +48,14 @@ for await (const text of process.stdin.setEncoding('utf8')) {
   rest = lines.pop();
   for (const line of lines) await run(JSON.parse(line));
 }
-process.exit();
+exit();
 `;
 
 /**
  * A process that runs one step after the other, each from its beginning: a short step spends most of its time starting
  * a process. Effects on the end of a process, such as an open socket, do not show here.
  */
-export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
+function openKeptProcess(environment: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     // The process does not belong to a job.
     env: { ...environment, RUNNER_TRACKING_ID: undefined },
@@ -84,14 +67,14 @@ export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
   for (const stream of ['stdout', 'stderr'] as const) child[stream].setEncoding('utf8');
 
   /** Reads complete lines of one stream until the step has ended. */
-  const read = (stream: 'stderr' | 'stdout', onText: (text: string) => void): Promise<number> =>
+  const read = (stream: 'stderr' | 'stdout', onText: OnText): Promise<number> =>
     new Promise((resolve) => {
       let rest = '';
       const take = (text: string): void => {
         rest += text;
         const end = rest.indexOf(endOfStep);
         const whole = end < 0 ? rest.lastIndexOf('\n') + 1 : end;
-        if (whole > 0) onText(rest.slice(0, whole));
+        if (whole > 0) onText(stream, rest.slice(0, whole));
         rest = rest.slice(whole);
         if (end < 0 || !rest.endsWith('\n')) return;
         child[stream].off('data', take);
@@ -102,21 +85,20 @@ export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
 
   return {
     child,
-    async run(step, onText) {
-      const streams = Promise.all(
-        (['stdout', 'stderr'] as const).map((stream) => read(stream, (text) => onText(stream, text))),
-      );
-      child.stdin.write(`${JSON.stringify({ ...step, entry: pathToFileURL(step.entry).href })}\n`);
+    /** Runs one more step, and returns its exit code; undefined if the process ended first. */
+    async run(entry: string, folder: string, env: NodeJS.ProcessEnv, onText: OnText): Promise<number | undefined> {
+      const streams = Promise.all([read('stdout', onText), read('stderr', onText)]);
+      child.stdin.write(`${JSON.stringify({ entry: pathToFileURL(entry).href, folder, environment: env })}\n`);
       return Promise.race([streams.then(([code]) => code), closed]);
     },
+    /** Lets the process end by itself. */
     end: () => child.stdin.end(),
   };
 }
 
-interface Idle {
+interface Idle extends ReturnType<typeof openKeptProcess> {
   /** The parts that a process fixes at its start: its entry, and the variables that Node.js itself reads. */
   readonly key: string;
-  readonly kept: KeptProcess;
   /** The number of steps so far; each has left a copy of the bundle in memory. */
   readonly steps: number;
 }
@@ -130,7 +112,7 @@ declare global {
 }
 
 /** Prevents an idle process from keeping this one alive. */
-function hold({ child }: KeptProcess, held: boolean): void {
+function hold({ child }: Idle, held: boolean): void {
   // The streams are pipes, which Node.js represents as sockets.
   for (const each of [child, child.stdin, child.stdout, child.stderr] as readonly (typeof child | Socket)[]) {
     if (held) each.ref();
@@ -140,43 +122,33 @@ function hold({ child }: KeptProcess, held: boolean): void {
 
 function takeFor(key: string, environment: NodeJS.ProcessEnv): Idle {
   const idle = globalThis.idleStepProcesses ?? [];
-  const found = idle.find(
-    ({ key: its, kept: { child } }) => its === key && (child.exitCode ?? child.signalCode) === null,
-  );
-  if (found === undefined) return { key, kept: openKeptProcess(environment), steps: 0 };
+  const found = idle.find((one) => one.key === key && (one.child.exitCode ?? one.child.signalCode) === null);
+  if (found === undefined) return { ...openKeptProcess(environment), key, steps: 0 };
   globalThis.idleStepProcesses = idle.filter((one) => one !== found);
-  hold(found.kept, true);
+  hold(found, true);
   return found;
 }
 
-function giveBack({ key, kept, steps }: Idle): void {
-  hold(kept, false);
-  const idle = [...(globalThis.idleStepProcesses ?? []), { key, kept, steps: steps + 1 }];
-  for (const one of idle) if (one.steps === maxSteps || one === idle.at(-maxIdle - 1)) one.kept.end();
+function giveBack(used: Idle): void {
+  hold(used, false);
+  const idle = [...(globalThis.idleStepProcesses ?? []), { ...used, steps: used.steps + 1 }];
+  for (const one of idle) if (one.steps === maxSteps || one === idle.at(-maxIdle - 1)) one.end();
   globalThis.idleStepProcesses = idle.filter((one) => one.steps < maxSteps).slice(-maxIdle);
 }
 
 /** Starts a step in a process that is shared with earlier or later steps. */
-export function startInKeptProcess(options: StepProcessOptions): StepProcess {
-  const { command, environment, workingFolder, delays, onLine } = options;
+export function startInKeptProcess({ command, environment, workingFolder, patience, onLine }: StepProcessOptions) {
   const [, entry = ''] = command;
   const nodes = Object.entries(environment).filter(([name]) => name.startsWith('NODE_'));
   const taken = takeFor(JSON.stringify([entry, ...nodes]), environment);
-  const { child } = taken.kept;
-  const splitters = {
-    stdout: splitLines((text) => onLine({ stream: 'stdout', text })),
-    stderr: splitLines((text) => onLine({ stream: 'stderr', text })),
-  };
-  const run = async (): Promise<ProcessEnd> => {
-    const code = await taken.kept.run({ entry, folder: workingFolder, environment }, (stream, text) =>
-      splitters[stream].push(text),
-    );
-    for (const splitter of Object.values(splitters)) splitter.end();
-    if (code !== undefined) {
+  const splitters = { stdout: splitLines(onLine), stderr: splitLines(onLine) };
+  const ended = taken
+    .run(entry, workingFolder, environment, (stream, text) => splitters[stream].push(text))
+    .then((code) => {
+      for (const splitter of Object.values(splitters)) splitter.end();
+      if (code === undefined) return endOf(taken.child.exitCode, taken.child.signalCode);
       giveBack(taken);
       return { code };
-    }
-    return endOf(child.exitCode, child.signalCode);
-  };
-  return controlsOf(child, run(), delays);
+    });
+  return controlsOf(taken.child, ended, patience);
 }

@@ -1,6 +1,4 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Masks } from './masks.ts';
-import { commandNames, parseCommand, type WorkflowCommand } from './workflow-command.ts';
 
 export interface Annotation {
   readonly level: 'error' | 'notice' | 'warning';
@@ -12,36 +10,17 @@ export interface Annotation {
   readonly by: 'action' | 'runner';
 }
 
-type OutputStream = 'stderr' | 'stdout';
-
-/** A line as the process wrote it. */
-export interface WrittenLine {
-  readonly stream: OutputStream;
-  readonly text: string;
-}
-
 interface StepLogOptions {
   readonly masks: Masks;
   readonly workspace: string;
-  /** Whether debug lines are shown, and commands repeated. */
+  /** Whether debug lines are shown. */
   readonly debug: boolean;
   /** Receives each line of `shown` immediately. */
   readonly onShown?: ((line: string) => void) | undefined;
 }
 
-/** Commands that are never echoed. */
-const quiet: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
-
 /** actions/runner, `ExecutionContext.cs`: longer messages are truncated. */
 const maxMessageLength = 4096;
-
-function fileInWorkspace(file: string, workspace: string): string {
-  const inside = relative(workspace, file);
-  const isInside = isAbsolute(file) && inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
-  return isInside ? inside.replaceAll(sep, '/') : file;
-}
-
-export type StepLog = ReturnType<typeof createStepLog>;
 
 /**
  * Reads the output of a step as the runner does. Facts: actions/runner, `ActionCommandManager.cs`, `OutputManager.cs`
@@ -49,7 +28,7 @@ export type StepLog = ReturnType<typeof createStepLog>;
  * nor our workflows use, such as `stop-commands` or the old `set-output`, fail the step.
  */
 export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions) {
-  const written: WrittenLine[] = [];
+  const written: string[] = [];
   const shown: string[] = [];
   const annotations: Annotation[] = [];
   const debug: string[] = [];
@@ -70,11 +49,7 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
     annotate({ level, message: masks.apply(message), by: 'runner' }, message);
 
   const addMask = (secret: string): void => {
-    if (secret.trim() === '') {
-      say('warning', "Can't add secret mask for empty string in ##[add-mask] command.");
-      return;
-    }
-    if (showsDebug) show('::add-mask::***');
+    if (secret.trim() === '') say('warning', "Can't add secret mask for empty string in ##[add-mask] command.");
     // Output arrives line by line, so each line of a secret is masked as well.
     for (const part of [secret, ...secret.split(/[\r\n]/).map((line) => line.trim())]) masks.add(part);
   };
@@ -102,7 +77,7 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
         break;
       case 'debug':
         debug.push(masks.apply(data));
-        if (showsDebug) for (const line of data.split(/\r?\n/)) show(`##[debug]${line}`);
+        if (showsDebug) show(`##[debug]${data}`);
         break;
       case 'group':
         show(`##[group]${data}`);
@@ -120,14 +95,15 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
   };
 
   return {
-    take(line: WrittenLine): void {
+    take(line: string): void {
       written.push(line);
-      const command = parseCommand(line.text, (name) => commandNames.has(name));
-      if (command === undefined || (showsDebug && !quiet.has(command.name))) show(line.text);
-      if (command !== undefined) carryOut(command);
+      const command = parseCommand(line);
+      if (command === undefined) show(line);
+      else carryOut(command);
     },
     /** Adds an error or a warning of the runner itself. */
     say,
+    /** Every line as the process wrote it. */
     written,
     /** The log as displayed: commands executed, secrets masked. */
     shown,
@@ -138,18 +114,47 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
   };
 }
 
-/** The log with all groups collapsed: only their titles are shown. */
-export function collapseGroups(log: string): string {
-  let inGroup = false;
-  return log
-    .split('\n')
-    .filter((line) => {
-      const opens = line.startsWith('##[group]');
-      const visible = opens || !inGroup;
-      if (opens) inGroup = true;
-      const closes = line === '##[endgroup]';
-      if (closes) inGroup = false;
-      return visible && !closes;
-    })
-    .join('\n');
+function fileInWorkspace(file: string, workspace: string): string {
+  const inside = relative(workspace, file);
+  const isInside = isAbsolute(file) && inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  return isInside ? inside.replaceAll(sep, '/') : file;
+}
+
+/** A command in a line of output, such as `::error file=a.txt,line=1::message`. */
+export interface WorkflowCommand {
+  /** The name in lower case: the runner ignores case. */
+  readonly name: string;
+  /** The properties by lower-case name. */
+  readonly properties: ReadonlyMap<string, string>;
+  readonly data: string;
+}
+
+const decode = (text: string, escaped: RegExp): string =>
+  text.replaceAll(escaped, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+/** Facts: actions/runner, `ActionCommand.cs`, which has an older form, too: `##[error]message` anywhere in a line. */
+export function parseCommand(line: string): WorkflowCommand | undefined {
+  const [, head, data = ''] = /^[\s\u0085]*::(.*?)::(.*)$/s.exec(line) ?? [];
+  if (head === undefined) return undefined;
+  const [, name = '', properties = ''] = /^(\S*)\s*(.*)$/s.exec(head) ?? [];
+  const pairs = [...properties.matchAll(/([^=,]+)=([^,]+)/g)].map(
+    ([, key = '', value = '']) => [key.toLowerCase(), decode(value, /%(0D|0A|3A|2C|25)/g)] as const,
+  );
+  return { name: name.toLowerCase(), properties: new Map(pairs), data: decode(data, /%(0D|0A|25)/g) };
+}
+
+export type Masks = ReturnType<typeof createMasks>;
+
+/** The secrets of a job, shared by all its steps, as in the runner. */
+export function createMasks(secrets: readonly string[] = []) {
+  const values = new Set(secrets);
+  return {
+    add: (secret: string): void => void values.add(secret),
+    /** The text with three asterisks for each secret. The runner also finds some encodings, on which nothing here relies. */
+    apply: (text: string): string =>
+      [...values]
+        .filter((secret) => secret !== '')
+        .toSorted((one, other) => other.length - one.length)
+        .reduce((rest, secret) => rest.replaceAll(secret, '***'), text),
+  };
 }

@@ -1,19 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { WrittenLine } from './step-log.ts';
-
-/** The delays of the runner. */
-export interface RunnerDelays {
-  /** From SIGINT to SIGTERM. */
-  readonly sigtermAfterMs: number;
-  /** From SIGTERM to SIGKILL. */
-  readonly sigkillAfterMs: number;
-  /** From the end of the process to the end of reading, if a child process still holds its output open. */
-  readonly drainMs: number;
-}
-
-/** actions/runner, `ProcessInvoker.cs`. */
-export const runnerDelays: RunnerDelays = { sigtermAfterMs: 7500, sigkillAfterMs: 2500, drainMs: 5000 };
 
 export interface ProcessEnd {
   /** 128 plus the number of the signal for a process that a signal has ended, as in .NET. */
@@ -21,21 +7,7 @@ export interface ProcessEnd {
   readonly signal?: NodeJS.Signals;
 }
 
-export interface StepProcess {
-  readonly pid: number;
-  /** Resolves when the process has ended and its output was read. */
-  readonly ended: Promise<ProcessEnd>;
-  /** The signals that `cancel` has sent so far. */
-  readonly signalsSent: readonly NodeJS.Signals[];
-  /**
-   * Ends the process as the runner does: SIGINT, SIGTERM, SIGKILL, each to this process only, never to its children. On
-   * Windows the runner sends Ctrl+C and Ctrl+Break instead, which reach the whole console, and finally ends the process
-   * tree; that is not modeled.
-   */
-  cancel(): Promise<void>;
-  /** Ends the process at once, like a machine that is out of memory. */
-  kill(): void;
-}
+export type StepProcess = ReturnType<typeof controlsOf>;
 
 export type Command = readonly [program: string, ...values: readonly string[]];
 
@@ -44,8 +16,9 @@ export interface StepProcessOptions {
   readonly command: Command;
   readonly environment: NodeJS.ProcessEnv;
   readonly workingFolder: string;
-  readonly delays: RunnerDelays;
-  readonly onLine: (line: WrittenLine) => void;
+  /** How many times longer the runner waits between the signals of a cancellation. */
+  readonly patience: number;
+  readonly onLine: (line: string) => void;
 }
 
 const running = new Set<ChildProcess>();
@@ -62,8 +35,14 @@ export function track(child: ChildProcess): void {
 export const endOf = (code: number | null, signal: NodeJS.Signals | null): ProcessEnd =>
   signal === null ? { code: code ?? -1 } : { code: 128 + constants.signals[signal], signal };
 
-/** The controls of a step that runs in this process. */
-export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, delays: RunnerDelays): StepProcess {
+/** actions/runner, `ProcessInvoker.cs`: from SIGINT to SIGTERM, and from there to SIGKILL. */
+const [sigtermAfterMs, sigkillAfterMs] = [7500, 2500];
+
+/** The same: from the end of the process to the end of reading, if a child process still holds its output open. */
+const drainMs = 5000;
+
+/** The controls of a step that runs in this process, and has ended when its output was read. */
+export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, patience: number) {
   let hasEnded = false;
   const end = (): void => {
     hasEnded = true;
@@ -72,12 +51,8 @@ export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, dela
 
   const endsWithin = async (ms: number): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), ms);
-    try {
-      return await Promise.race([promise, ended.then(() => true)]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const timer = setTimeout(() => resolve(false), ms * patience);
+    return Promise.race([promise, ended.then(() => true)]).finally(() => clearTimeout(timer));
   };
 
   const signalsSent: NodeJS.Signals[] = [];
@@ -85,39 +60,39 @@ export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, dela
     if (!hasEnded && child.kill(signal)) signalsSent.push(signal);
   };
 
-  let cancelling: Promise<void> | undefined;
-  const cancel = async (): Promise<void> => {
-    send('SIGINT');
-    if (await endsWithin(delays.sigtermAfterMs)) return;
-    send('SIGTERM');
-    if (await endsWithin(delays.sigkillAfterMs)) return;
-    send('SIGKILL');
-  };
-
   return {
     pid: child.pid ?? 0,
     ended,
+    /** The signals that `cancel` has sent so far. */
     signalsSent,
-    cancel() {
-      cancelling ??= cancel();
-      return cancelling;
+    /**
+     * Ends the process as the runner does: each signal to this process only, never to its children. On Windows the
+     * runner sends Ctrl+C and Ctrl+Break instead, which reach the whole console, and finally ends the process tree;
+     * that is not modeled.
+     */
+    async cancel(): Promise<void> {
+      send('SIGINT');
+      if (await endsWithin(sigtermAfterMs)) return;
+      send('SIGTERM');
+      if (!(await endsWithin(sigkillAfterMs))) send('SIGKILL');
     },
+    /** Ends the process at once, like a machine that is out of memory. */
     kill: () => void (hasEnded || child.kill('SIGKILL')),
   };
 }
 
 /** Starts a program. Throws if the operating system refuses, such as for an environment that is too large. */
 export function startStepProcess(options: StepProcessOptions): StepProcess {
-  const { command, environment, workingFolder, delays, onLine } = options;
+  const { command, environment, workingFolder, patience, onLine } = options;
   const [program, ...values] = command;
   const child = spawn(program, values, { cwd: workingFolder, env: environment, stdio: 'pipe' });
   track(child);
   // No one can answer a prompt: the runner closes the input.
   child.stdin.end();
 
-  const splitters = (['stdout', 'stderr'] as const).map((stream) => {
-    const splitter = splitLines((text) => onLine({ stream, text }));
-    child[stream].setEncoding('utf8').on('data', (text: string) => splitter.push(text));
+  const splitters = [child.stdout, child.stderr].map((stream) => {
+    const splitter = splitLines(onLine);
+    stream.setEncoding('utf8').on('data', (text: string) => splitter.push(text));
     return splitter;
   });
 
@@ -128,7 +103,7 @@ export function startStepProcess(options: StepProcessOptions): StepProcess {
       drain = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
-      }, delays.drainMs);
+      }, drainMs);
     });
     child.once('close', (code, signal) => {
       clearTimeout(drain);
@@ -136,7 +111,7 @@ export function startStepProcess(options: StepProcessOptions): StepProcess {
       resolve(endOf(code, signal));
     });
   });
-  return controlsOf(child, ended, delays);
+  return controlsOf(child, ended, patience);
 }
 
 /**

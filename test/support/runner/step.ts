@@ -1,14 +1,9 @@
-import { type CommandFiles, readWhatIsLeft } from './file-commands.ts';
+import { type CommandFiles, keyValuePairs } from './file-commands.ts';
 import { startInKeptProcess } from './kept-process.ts';
-import type { Masks } from './masks.ts';
-import { type Annotation, createStepLog, type WrittenLine } from './step-log.ts';
-import {
-  type Command,
-  type ProcessEnd,
-  type RunnerDelays,
-  type StepProcess,
-  startStepProcess,
-} from './step-process.ts';
+import { type Annotation, createStepLog, type Masks } from './step-log.ts';
+import { type ProcessEnd, type StepProcess, type StepProcessOptions, startStepProcess } from './step-process.ts';
+
+type Texts = Readonly<Record<string, string>>;
 
 export interface StepResult {
   /** The value of `steps.<id>.conclusion`. */
@@ -18,46 +13,35 @@ export interface StepResult {
   readonly signal?: NodeJS.Signals;
   /** The signals that a cancellation has sent. */
   readonly signalsSent: readonly NodeJS.Signals[];
-  readonly outputs: Readonly<Record<string, string>>;
+  readonly outputs: Texts;
   /** The state that main, and then post, have saved. */
-  readonly state: Readonly<Record<string, string>>;
+  readonly state: Texts;
   /** The variables that this step wrote to `GITHUB_ENV`. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The job summary as displayed: masked, and empty if it was too large for the runner. */
+  readonly env: Texts;
+  /** The job summary as the step wrote it; empty if it was too large for the runner. */
   readonly summary: string;
-  /** The job summary as the step wrote it. */
-  readonly rawSummary: string;
   readonly annotations: readonly Annotation[];
   /** Debug lines, whether the log shows them or not. */
   readonly debug: readonly string[];
-  /** The secrets of the job that the runner knows at the end of this step. */
-  readonly masks: readonly string[];
   /**
    * The log as displayed: commands executed, each line masked with the secrets known at that time. The first group of
    * the runner, with the inputs and variables, is omitted.
    */
   readonly log: string;
   /** Every line as the process wrote it, with stdout and stderr in the order of their arrival. */
-  readonly rawLog: string;
-  readonly written: readonly WrittenLine[];
+  readonly written: readonly string[];
   readonly durationMs: number;
 }
 
-interface StageOptions {
-  readonly stage: 'main' | 'post';
-  readonly action: string;
-  readonly command: Command;
+interface StageOptions extends Omit<StepProcessOptions, 'onLine'> {
   /** Whether the step runs in a process that is shared with other steps. */
   readonly inKeptProcess: boolean;
-  readonly environment: NodeJS.ProcessEnv;
   readonly workspace: string;
-  readonly workingFolder: string;
   readonly files: CommandFiles;
   readonly masks: Masks;
   readonly debug: boolean;
-  readonly delays: RunnerDelays;
-  /** The warnings of the runner before it starts the process. */
-  readonly warnings: readonly string[];
+  /** The warning of the runner before it starts the process. */
+  readonly warning: string | undefined;
   /** The state, which main and post share and change. */
   readonly state: Map<string, string>;
   /** The timeout for a line that does not arrive. */
@@ -68,34 +52,53 @@ interface StageOptions {
 
 export type RunningStep = ReturnType<typeof startStage>;
 
-/** Starts a main or a post, and reads its files after it has ended in any way. */
+/** actions/runner, `FileCommandManager.cs`: a larger summary is rejected. */
+const largestSummary = 1024 * 1024;
+
+/** Starts a main or a post, and reads its files after it has ended in any way: the runner also accepts the data of a killed process. */
 export function startStage(options: StageOptions) {
-  const { stage, action, command, environment, workspace, workingFolder, masks, debug, delays, warnings, state } =
-    options;
+  const { workspace, files, masks, debug, warning, state } = options;
   const log = createStepLog({ masks, workspace, debug, onShown: options.onShown });
-  for (const warning of warnings) log.say('warning', warning);
+  if (warning !== undefined) log.say('warning', warning);
   const onWritten = new Set<() => void>();
   const startedAt = performance.now();
   let cancelled = false;
   const disconnected = Promise.withResolvers<ProcessEnd>();
 
+  const onLine = (line: string): void => {
+    log.take(line);
+    for (const look of onWritten) look();
+  };
   const start = (): StepProcess => {
     try {
-      return (options.inKeptProcess ? startInKeptProcess : startStepProcess)({
-        command,
-        environment,
-        workingFolder,
-        delays,
-        onLine(line) {
-          log.take(line);
-          for (const look of onWritten) look();
-        },
-      });
+      return (options.inKeptProcess ? startInKeptProcess : startStepProcess)({ ...options, onLine });
     } catch (error) {
       return { pid: 0, ended: Promise.reject(error), signalsSent: [], cancel: async () => {}, kill: () => {} };
     }
   };
   const child = start();
+
+  /** Adds the pairs of a file of the step; false if the file has a mistake. */
+  const readPairs = async (kind: 'env' | 'output' | 'state', into: Map<string, string>): Promise<boolean> => {
+    try {
+      for (const [name, value] of keyValuePairs(await files.read(kind))) into.set(name, value);
+      return true;
+    } catch (error) {
+      log.say('error', `Unable to process file command '${kind}' successfully.`);
+      log.say('error', error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  };
+
+  const readSummary = async (): Promise<string> => {
+    const summary = await files.read('step_summary');
+    if (Buffer.byteLength(summary) <= largestSummary) return summary;
+    log.say(
+      'error',
+      `$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of ${largestSummary / 1024}k.`,
+    );
+    return '';
+  };
 
   const finish = async (): Promise<StepResult> => {
     const end: ProcessEnd = await Promise.race([child.ended, disconnected.promise]).catch((error: Error) => {
@@ -104,13 +107,10 @@ export function startStage(options: StageOptions) {
       return { code: -1 };
     });
     if (cancelled) log.say('error', 'The operation was canceled.');
-    const { outputs, env, rawSummary, summary, failed } = await readWhatIsLeft({
-      files: options.files,
-      masks,
-      state,
-      log,
-    });
-    const succeeded = end.code === 0 && !failed && !log.failed();
+    const [env, outputs] = [new Map<string, string>(), new Map<string, string>()];
+    const isRead = [await readPairs('env', env), await readPairs('state', state), await readPairs('output', outputs)];
+    const summary = await readSummary();
+    const succeeded = end.code === 0 && !isRead.includes(false) && !log.failed();
     const result: StepResult = {
       conclusion: cancelled ? 'cancelled' : succeeded ? 'success' : 'failure',
       exitCode: end.code,
@@ -120,14 +120,8 @@ export function startStage(options: StageOptions) {
       state: Object.fromEntries(state),
       env: Object.fromEntries(env),
       summary,
-      rawSummary,
-      annotations: log.annotations,
-      debug: log.debug,
-      masks: masks.values(),
-      log: log.shown.join('\n'),
-      rawLog: log.written.map(({ text }) => text).join('\n'),
-      written: log.written,
-      durationMs: performance.now() - startedAt,
+      ...{ annotations: log.annotations, debug: log.debug },
+      ...{ log: log.shown.join('\n'), written: log.written, durationMs: performance.now() - startedAt },
     };
     options.onFinished(result);
     return result;
@@ -135,31 +129,26 @@ export function startStage(options: StageOptions) {
   const finished = finish();
 
   return {
-    stage,
-    /** `GITHUB_ACTION` */
-    action,
     pid: child.pid,
     finished,
     /** The first matching line, as the process wrote it; rejects if the step ends without one. */
     async waitForLog(matcher: RegExp | string): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const look = (): void => {
-        const line = log.written.find(({ text }) =>
+        const line = log.written.find((text) =>
           typeof matcher === 'string' ? text.includes(matcher) : text.search(matcher) >= 0,
         );
-        if (line !== undefined) resolve(line.text);
+        if (line !== undefined) resolve(line);
       };
       const fail = (how: string) => reject(new Error(`${how} ${String(matcher)}. Its log:\n${log.shown.join('\n')}`));
       const timer = setTimeout(() => fail('The step has not written yet:'), options.timeoutMs);
       onWritten.add(look);
       look();
       finished.then(() => fail('The step ended without writing:'), reject);
-      try {
-        return await promise;
-      } finally {
+      return promise.finally(() => {
         clearTimeout(timer);
         onWritten.delete(look);
-      }
+      });
     },
     /** Cancels the step, like a canceled workflow or a step over its `timeout-minutes`. */
     async cancel(): Promise<StepResult> {

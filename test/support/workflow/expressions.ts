@@ -1,5 +1,4 @@
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
-import { TokenType } from '@actions/expressions/lexer';
 import { truthy } from '@actions/expressions/result';
 
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [name: string]: Value };
@@ -16,24 +15,15 @@ export interface Scope {
   readonly status?: Status;
 }
 
-const statusFunctions: Readonly<Record<string, (status: Status) => boolean>> = {
-  always: () => true,
-  cancelled: (status) => status === 'cancelled',
-  failure: (status) => status === 'failure',
-  success: (status) => status === 'success',
-};
-
 /** Within an expression, a doubled quote stands for a single one. */
 const placeholder = /\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}/g;
-const onlyPlaceholder = /^\s*\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}\s*$/;
+const onlyPlaceholder = new RegExp(`^\\s*${placeholder.source}\\s*$`);
 
 /** Uses GitHub's own evaluator, from the language service. It also compares names in `env` without case. */
 function evaluate(expression: string, { contexts, status }: Scope): data.ExpressionData {
-  const functions = Object.entries(status === undefined ? {} : statusFunctions).map(([name, holds]) => ({
-    name,
-    minArgs: 0,
-    maxArgs: 0,
-    call: () => new data.BooleanData(status !== undefined && holds(status)),
+  const functions = (status === undefined ? [] : ['always', 'cancelled', 'failure', 'success']).map((name) => ({
+    ...{ name, minArgs: 0, maxArgs: 0 },
+    call: () => new data.BooleanData(name === 'always' || name === status),
   }));
   const dictionary = new data.Dictionary(
     ...Object.entries(contexts).map(([key, value]) => ({
@@ -51,39 +41,30 @@ function evaluate(expression: string, { contexts, status }: Scope): data.Express
 }
 
 /** The text with its expressions replaced by their values. These are not evaluated again. */
-export function textOf(value: Scalar, scope: Scope): string {
+export function textOf(value: Scalar | undefined, scope: Scope): string {
   return String(value ?? '').replaceAll(placeholder, (_, expression: string) =>
     evaluate(expression, scope).coerceString(),
   );
 }
 
 /** The value of a key such as `continue-on-error`, which is true, false or an expression. */
-export function isTrue(value: Scalar, scope: Scope): boolean {
+export function isTrue(value: Scalar | undefined, scope: Scope): boolean {
   const [, expression] = onlyPlaceholder.exec(String(value ?? '')) ?? [];
   return expression === undefined ? value === true : truthy(evaluate(expression, scope));
 }
 
-function asksForStatus(expression: string): boolean {
-  const { tokens } = new Lexer(expression).lex();
-  return tokens.some(
-    ({ type, lexeme }, index) =>
-      type === TokenType.IDENTIFIER &&
-      Object.hasOwn(statusFunctions, lexeme.toLowerCase()) &&
-      tokens[index + 1]?.type === TokenType.LEFT_PAREN,
-  );
-}
-
-/**
- * Whether `if:` lets a step or a job run. Without a status function, `success()` is also required.
- */
+/** Whether `if:` lets a step or a job run. Without a status function, `success()` is also required. */
 export function conditionHolds(condition: Scalar | undefined, scope: Scope): boolean {
   const text = String(condition ?? '');
-  const [, inside] = onlyPlaceholder.exec(text) ?? [];
-  const expression = inside ?? text;
-  if (expression.trim() === '') return scope.status === 'success';
-  return (asksForStatus(expression) || scope.status === 'success') && truthy(evaluate(expression, scope));
+  const expression = onlyPlaceholder.exec(text)?.[1] ?? text;
+  const asksForStatus = /\b(always|cancelled|failure|success)\(/.test(expression);
+  if (!asksForStatus && scope.status !== 'success') return false;
+  return expression.trim() === '' || truthy(evaluate(expression, scope));
 }
 
 /** The values with their expressions replaced. */
-export const filled = (values: Readonly<Record<string, Scalar>>, scope: Scope): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value, scope)]));
+export const filled = (
+  values: Readonly<Record<string, Scalar>> | undefined,
+  scope: Scope,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, textOf(value, scope)]));

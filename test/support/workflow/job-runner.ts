@@ -1,64 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Job, JobOptions, Variables } from '../runner/job.ts';
+import type { JobEvent } from '../runner/github-context.ts';
+import { type Job, type JobOptions, someToken, type Variables } from '../runner/job.ts';
 import { startJob } from '../runner/start-job.ts';
 import type { RunningStep, StepResult } from '../runner/step.ts';
-import type { Annotation } from '../runner/step-log.ts';
 import type { Command } from '../runner/step-process.ts';
 import { conditionHolds, filled, isTrue, type Scope, type Status, textOf, type Value } from './expressions.ts';
-import { type Conclusion, type GivenContexts, jobContexts, statusOf } from './job-contexts.ts';
-import {
-  actionFileOf,
-  actionNames,
-  type Used,
-  type UsesHandlers,
-  usedAction,
-  type WorkflowSource,
-} from './used-action.ts';
-import { readWorkflow, type Workflow, type WorkflowJob, type WorkflowStep } from './workflow-file.ts';
+import { calledWith, readWorkflow, type Workflow, type WorkflowJob, type WorkflowStep } from './workflow-file.ts';
 
-export interface WorkflowJobOptions
-  extends GivenContexts,
-    Pick<JobOptions, 'debug' | 'delays' | 'env' | 'event' | 'onShown' | 'run'> {
+type Texts = Readonly<Record<string, string>>;
+
+type Conclusion = Status | 'skipped';
+
+export interface WorkflowJobOptions extends Pick<JobOptions, 'env' | 'run'> {
   /** The workflow, or the name of a file in `.github/workflows/`. */
   readonly workflow: Workflow | string;
   /** Required if the workflow has several jobs. */
   readonly job?: string;
-  /** The actions that are not ours, by name without the version. */
-  readonly uses?: UsesHandlers;
-  /** The repository and the commit of the workflow file, in which `uses: $/…` is looked up. */
-  readonly source?: WorkflowSource;
+  /** Replacements for the actions that are not ours, by their name such as `actions/checkout`. */
+  readonly uses?: Readonly<Record<string, UsesHandler>>;
+  readonly inputs?: Readonly<Record<string, Value>>;
+  readonly secrets?: Texts;
+  readonly vars?: Texts;
+  readonly needs?: Readonly<Record<string, { readonly result: Conclusion; readonly outputs?: Texts }>>;
+  readonly event?: JobEvent;
 }
 
-interface WorkflowStepResult {
+/** A step with an action that is not ours. */
+export interface UsedStep {
+  readonly job: Job;
+  readonly with: Texts;
+}
+
+/** Replaces an action. If it throws, the step fails with that message. */
+export type UsesHandler = (step: UsedStep) => Promise<unknown>;
+
+/** The result of a step. */
+interface Ran extends Pick<StepResult, 'outputs' | 'log' | 'annotations' | 'summary'> {
+  readonly conclusion: Conclusion;
+}
+
+interface WorkflowStepResult extends Ran {
   readonly id: string | undefined;
   readonly name: string;
   /** The result before `continue-on-error` is applied. */
   readonly outcome: Conclusion;
-  readonly conclusion: Conclusion;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly log: string;
-  readonly annotations: readonly Annotation[];
-  readonly summary: string;
 }
 
-export interface WorkflowJobResult {
-  readonly result: Conclusion;
-  readonly outputs: Readonly<Record<string, string>>;
-  /** The outputs of the complete workflow, if it can be called and this is its only job. */
-  readonly workflowOutputs: Readonly<Record<string, string>>;
-  readonly steps: readonly WorkflowStepResult[];
-  readonly posts: readonly StepResult[];
-  /** The logs of steps and posts, one after the other. */
-  readonly log: string;
-  readonly annotations: readonly Annotation[];
-  readonly job: Job;
-  /** The repositories that the runner downloads for `uses:` before the first step, each with its version. */
-  readonly downloads: readonly string[];
-  /** The step with this id or name. */
-  step(name: string): WorkflowStepResult;
-}
+export type WorkflowJobResult = Awaited<ReturnType<typeof runWorkflowJob>>;
+
+const nothingRan = { outputs: {}, log: '', annotations: [], summary: '' };
 
 const nameOf = (step: WorkflowStep, scope: Scope): string => {
   const [line = ''] = (step.uses ?? step.run ?? '').split('\n');
@@ -72,40 +64,69 @@ function chooseJob({ jobs }: Workflow, name: string | undefined): readonly [name
   return chosen;
 }
 
-/** The result of a step, independent of its type. */
-interface Ran {
-  readonly conclusion: Status;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly log: string;
-  readonly annotations: readonly Annotation[];
-  readonly summary: string;
+/** Our action: in the repository and at the commit of the workflow itself, or by its name at a version. */
+const isOurs = (uses: string): boolean => /^(\$\/dist$|[\w-]+\/workspace-automation@)/.test(uses);
+
+const contextOf = (variables: Variables, prefix: string): Texts =>
+  Object.fromEntries(
+    Object.entries(variables)
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length).toLowerCase(), value]),
+  );
+
+/** The status for `success()` and similar functions in the `if:` of a job. */
+function statusOf(needs: NonNullable<WorkflowJobOptions['needs']>): Status {
+  const results = Object.values(needs).map(({ result }) => result);
+  if (results.includes('failure')) return 'failure';
+  return results.every((result) => result === 'success') ? 'success' : 'cancelled';
 }
 
-const nothingRan = { outputs: {}, log: '', annotations: [], summary: '' };
+/** The contexts that all steps of a job share. */
+function contextsOf({ on }: Workflow, options: WorkflowJobOptions) {
+  const { inputs = {}, secrets = {}, vars = {}, needs = {}, event } = options;
+  const call = on.workflow_call;
+  const given = {
+    inputs: call ? calledWith(call.inputs ?? {}, inputs) : inputs,
+    secrets: { ...(call ? calledWith(call.secrets ?? {}, secrets) : secrets), GITHUB_TOKEN: someToken },
+    ...{ vars, needs },
+  };
+  return (variables: Variables) => ({
+    ...given,
+    // A payload is sent as JSON.
+    github: { ...contextOf(variables, 'GITHUB_'), event: (event?.payload ?? {}) as Value, token: someToken },
+    runner: contextOf(variables, 'RUNNER_'),
+  });
+}
 
 /**
  * Runs one job of a workflow as the runner does: expressions, conditions, the layers of `env:`, shells, the files that
  * steps write, our action as its bundle, and finally the posts. It does not support containers, services, composite
- * actions and `hashFiles`, and ignores time limits, permissions and concurrency.
+ * actions, a matrix and `hashFiles`, and ignores time limits, permissions and concurrency.
  */
 export async function startWorkflowJob(options: WorkflowJobOptions) {
   const workflow = typeof options.workflow === 'string' ? await readWorkflow(options.workflow) : options.workflow;
   const [jobId, definition] = chooseJob(workflow, options.job);
-  const used = new Map<WorkflowStep, Used>();
-  for (const step of definition.steps) {
-    if (step.uses !== undefined) used.set(step, usedAction(step.uses, options.uses ?? {}, options.source ?? {}));
+  const { uses = {}, needs = {} } = options;
+  const handlerOf = ({ uses: name = '' }: WorkflowStep): UsesHandler | undefined => uses[name.split('@')[0] ?? ''];
+  for (const step of definition.steps ?? []) {
+    if (step.uses === undefined || isOurs(step.uses) || handlerOf(step) !== undefined) continue;
+    throw new Error(`The test says nothing of the action ${step.uses}.`);
   }
-  const { contexts, env: jobEnv, secrets } = jobContexts(workflow, definition, options);
-  // Report invalid inputs before any folders exist.
-  contexts({});
+  // Inputs and secrets are compared with the declared ones before any folders exist.
+  const contexts = contextsOf(workflow, options);
+  const jobEnv = (variables: Variables): Texts => {
+    const { runner: _, ...ofJob } = contexts(variables);
+    const { needs: __, ...ofWorkflow } = ofJob;
+    return { ...filled(workflow.env, { contexts: ofWorkflow }), ...filled(definition.env, { contexts: ofJob }) };
+  };
   const job = await startJob({
-    ...options,
+    ...(options.env && { env: options.env }),
+    ...(options.event && { event: options.event }),
     run: { workflow: workflow.name ?? '', job: jobId, ...options.run },
-    secrets: Object.values(secrets),
+    secrets: Object.values(options.secrets ?? {}),
     jobEnv,
   });
 
-  const actionName = actionNames();
   const stepsContext: Record<string, Value> = {};
   const results: WorkflowStepResult[] = [];
   const posts: StepResult[] = [];
@@ -118,41 +139,37 @@ export async function startWorkflowJob(options: WorkflowJobOptions) {
   let status: Status = 'success';
   let current: { readonly running: RunningStep; readonly goesOn: () => boolean } | undefined;
 
-  const scopeOf = (action: string, env: Readonly<Record<string, string>>): Scope => ({
+  const scopeOf = (env: Texts): Scope => ({
     contexts: {
-      ...contexts(job.variables(action)),
+      ...contexts(job.variables('')),
       env: { ...jobEnv(job.variables('')), ...Object.fromEntries(job.exported), ...env },
-      job: { status, ...options.contexts?.job },
+      job: { status },
       steps: stepsContext,
     },
     status,
   });
 
-  const startProcess = async (step: WorkflowStep, id: string, env: Variables, scope: Scope) => {
-    if (step.run !== undefined) {
-      const runDefaults = { ...workflow.defaults?.run, ...definition.defaults?.run };
-      const folder = textOf(step['working-directory'] ?? runDefaults['working-directory'] ?? '', scope);
-      return job.command({
-        command: await scriptCommand(textOf(step.run, scope), step.shell ?? runDefaults.shell, job.folders.temp),
-        workingFolder: resolve(job.folders.workspace, folder),
-        env,
-        id,
-      });
-    }
-    const action = used.get(step);
-    if (action === undefined || action.by === 'handler') throw new Error('A step has either `run` or `uses`.');
-    return job.step({ with: filled(step.with, scope), env, id, actionFile: actionFileOf(action, job) });
+  const startProcess = async (step: WorkflowStep, env: Variables, scope: Scope): Promise<RunningStep> => {
+    const { id, run } = step;
+    if (run === undefined) return job.step({ with: filled(step.with, scope), env, ...(id !== undefined && { id }) });
+    const defaults = { ...workflow.defaults?.run, ...definition.defaults?.run };
+    const folder = textOf(step['working-directory'] ?? defaults['working-directory'], scope);
+    return job.command({
+      command: await scriptCommand(textOf(run, scope), step.shell ?? defaults.shell, job.folders.temp),
+      workingFolder: resolve(job.folders.workspace, folder),
+      env,
+      id: id ?? '__run',
+    });
   };
 
-  const runStep = async (step: WorkflowStep, id: string, env: Variables, scope: Scope): Promise<Ran> => {
-    const action = used.get(step);
-    if (action?.by === 'handler') {
-      const given = await action.handler({ job, with: filled(step.with, scope), env, ref: action.ref });
-      const { outputs = {}, log = '' } = given ?? {};
-      return { ...nothingRan, conclusion: 'success', outputs, log: job.mask(log) };
+  const runStep = async (step: WorkflowStep, env: Variables, scope: Scope): Promise<Ran> => {
+    const handler = handlerOf(step);
+    if (handler !== undefined) {
+      await handler({ job, with: filled(step.with, scope) });
+      return { ...nothingRan, conclusion: 'success' };
     }
-    const running = await startProcess(step, id, env, scope);
-    current = { running, goesOn: () => conditionHolds(step.if, scopeOf(id, env)) };
+    const running = await startProcess(step, env, scope);
+    current = { running, goesOn: () => conditionHolds(step.if, scopeOf(env)) };
     for (const name of [step.id, nameOf(step, scope)]) if (name !== undefined) beginning(name).resolve(running);
     const { conclusion, outputs, log, annotations, summary } = await running.finished;
     current = undefined;
@@ -160,64 +177,48 @@ export async function startWorkflowJob(options: WorkflowJobOptions) {
   };
 
   const take = async (step: WorkflowStep): Promise<void> => {
-    const action = actionName(step);
-    const env = filled(step.env, scopeOf(action, {}));
-    const scope = scopeOf(action, env);
+    const env = filled(step.env, scopeOf({}));
+    const scope = scopeOf(env);
     const { id } = step;
-    const ran = conditionHolds(step.if, scope)
-      ? await runStep(step, action, env, scope).catch(
+    const ran: Ran = conditionHolds(step.if, scope)
+      ? await runStep(step, env, scope).catch(
           (error: Error): Ran => ({ ...nothingRan, conclusion: 'failure', log: `##[error]${job.mask(error.message)}` }),
         )
-      : undefined;
-    const { conclusion: outcome, ...left } = ran ?? { ...nothingRan, conclusion: 'skipped' as const };
+      : { ...nothingRan, conclusion: 'skipped' };
+    const outcome = ran.conclusion;
     const forgiven = outcome === 'failure' && isTrue(step['continue-on-error'], scope);
     const conclusion = forgiven ? 'success' : outcome;
     if (conclusion === 'failure' && status === 'success') status = 'failure';
-    results.push({ id, name: nameOf(step, scope), outcome, conclusion, ...left });
-    if (id !== undefined) stepsContext[id] = { outcome, conclusion, outputs: { ...left.outputs } };
+    results.push({ ...ran, id, name: nameOf(step, scope), outcome, conclusion });
+    if (id !== undefined) stepsContext[id] = { outcome, conclusion, outputs: ran.outputs };
   };
 
-  /** Outputs that contain a secret are omitted. */
-  const outputsOf = (): Readonly<Record<string, string>> =>
-    Object.fromEntries(
-      Object.entries(filled(definition.outputs, scopeOf('', {}))).filter(([, value]) => job.mask(value) === value),
-    );
-
-  const workflowOutputsOf = (result: Conclusion, outputs: Readonly<Record<string, string>>) => {
-    const { github, inputs, vars } = contexts(job.variables(''));
-    const jobs = { [jobId]: { result, outputs } };
-    const declared = workflow.on.workflow_call?.outputs ?? {};
-    return Object.keys(workflow.jobs).length > 1
-      ? {}
-      : filled(Object.fromEntries(Object.entries(declared).map(([name, { value }]) => [name, value])), {
-          contexts: { github, inputs, vars, jobs },
-        });
-  };
-
-  const finish = async (): Promise<WorkflowJobResult> => {
-    const { github, needs, vars, inputs } = contexts(job.variables(''));
-    const runs = conditionHolds(definition.if, {
-      contexts: { github, needs, vars, inputs },
-      status: statusOf(options.needs),
-    });
-    for (const step of runs ? definition.steps : []) await take(step);
-    for (let post = await job.nextPost(); post !== undefined; post = await job.nextPost()) {
-      posts.push(await post.finished);
-    }
+  const finish = async () => {
+    const { runner: _, ...ofJob } = contexts(job.variables(''));
+    const runs = conditionHolds(definition.if, { contexts: ofJob, status: statusOf(needs) });
+    for (const step of (runs && definition.steps) || []) await take(step);
+    posts.push(...(await job.post()));
     if (status === 'success' && posts.some(({ conclusion }) => conclusion === 'failure')) status = 'failure';
-    const result = runs ? status : 'skipped';
-    const outputs = runs ? outputsOf() : {};
+    const result: Conclusion = runs ? status : 'skipped';
+    // Outputs that contain a secret are omitted.
+    const outputs: Texts = Object.fromEntries(
+      Object.entries(filled(definition.outputs, scopeOf({}))).filter(([, value]) => job.mask(value) === value),
+    );
+    const declared = Object.entries(workflow.on.workflow_call?.outputs ?? {}).map(([name, { value }]) => [name, value]);
     return {
       result,
       outputs,
-      workflowOutputs: workflowOutputsOf(result, outputs),
-      steps: results,
+      /** The outputs of the complete workflow, if it can be called. */
+      workflowOutputs: filled(Object.fromEntries(declared), {
+        contexts: { ...ofJob, jobs: { [jobId]: { result, outputs } } },
+      }),
       posts,
+      /** The logs of steps and posts, one after the other. */
       log: [...results, ...posts].map(({ log }) => log).join('\n'),
       annotations: [...results, ...posts].flatMap(({ annotations }) => annotations),
       job,
-      downloads: [...new Set([...used.values()].flatMap((each) => (each.by === 'folder' ? [] : [each.download])))],
-      step(name) {
+      /** The step with this id or name. */
+      step(name: string): WorkflowStepResult {
         const found = results.find(({ id }) => id === name) ?? results.find((each) => each.name === name);
         if (found === undefined) throw new Error(`The job has no step ${name}.`);
         return found;
@@ -236,7 +237,7 @@ export async function startWorkflowJob(options: WorkflowJobOptions) {
         finished.then(({ log }) => Promise.reject(new Error(`The step ${name} did not run:\n${log}`))),
       ]),
     /** Cancels the run. Posts, and steps with a matching `if:`, still run. */
-    async cancel(): Promise<WorkflowJobResult> {
+    async cancel() {
       status = 'cancelled';
       if (current !== undefined && !current.goesOn()) await current.running.cancel();
       return finished;
@@ -244,20 +245,18 @@ export async function startWorkflowJob(options: WorkflowJobOptions) {
   };
 }
 
-export const runWorkflowJob = async (options: WorkflowJobOptions): Promise<WorkflowJobResult> =>
-  (await startWorkflowJob(options)).finished;
+export const runWorkflowJob = async (options: WorkflowJobOptions) => (await startWorkflowJob(options)).finished;
 
 /** actions/runner, `ScriptHandlerHelpers.cs`. The default shell is `bash -e` on a machine with bash. */
 const shells: Readonly<Record<string, string>> = {
   '': 'bash -e {0}',
   bash: 'bash --noprofile --norc -eo pipefail {0}',
-  sh: 'sh -e {0}',
 };
 
 /** Writes the text of `run:` into a file, as the runner does, and returns the command of its shell. */
 async function scriptCommand(text: string, shell: string | undefined, temp: string): Promise<Command> {
-  const template = shells[shell ?? ''] ?? shell ?? '';
-  if (!template.includes('{0}')) throw new Error(`The runner of the tests has no shell ${template}.`);
+  const template = shells[shell ?? ''];
+  if (template === undefined) throw new Error(`The runner of the tests has no shell ${shell}.`);
   const file = join(temp, `${randomUUID()}.sh`);
   await writeFile(file, `${text}\n`);
   const [program = '', ...values] = template.split(' ').map((part) => part.replace('{0}', () => file));

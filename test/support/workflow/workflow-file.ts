@@ -1,80 +1,59 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import type { Scalar } from './expressions.ts';
 
-/** Parses the parts of a workflow that the runner in this folder supports. The language service checks the rest. */
+type Scalars = Readonly<Record<string, Scalar>>;
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const values = z.record(z.string(), scalar);
-const defaults = z
-  .looseObject({ run: z.looseObject({ shell: z.string(), 'working-directory': z.string() }).partial().optional() })
-  .optional();
+interface Defaults {
+  readonly run?: { readonly shell?: string; readonly 'working-directory'?: string };
+}
 
-const step = z.strictObject({
-  id: z.string().optional(),
-  name: scalar.optional(),
-  if: scalar.optional(),
-  uses: z.string().optional(),
-  run: z.string().optional(),
-  shell: z.string().optional(),
-  'working-directory': scalar.optional(),
-  with: values.default({}),
-  env: values.default({}),
-  'continue-on-error': scalar.default(false),
-  'timeout-minutes': scalar.optional(),
-});
+export interface WorkflowStep {
+  readonly id?: string;
+  readonly name?: string;
+  readonly if?: Scalar;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly shell?: string;
+  readonly 'working-directory'?: string;
+  readonly with?: Scalars;
+  readonly env?: Scalars;
+  readonly 'continue-on-error'?: Scalar;
+}
 
-const job = z.looseObject({
-  if: scalar.optional(),
-  needs: z.union([z.string(), z.array(z.string())]).default([]),
-  permissions: z.unknown().optional(),
-  'timeout-minutes': scalar.optional(),
-  env: values.default({}),
-  defaults,
-  outputs: values.default({}),
-  uses: z.string().optional(),
-  with: values.default({}),
-  secrets: z.union([z.string(), values]).default({}),
-  steps: z.array(step).default([]),
-});
+export interface WorkflowJob {
+  readonly if?: Scalar;
+  readonly permissions?: unknown;
+  readonly env?: Scalars;
+  readonly defaults?: Defaults;
+  readonly outputs?: Scalars;
+  readonly uses?: string;
+  readonly with?: Scalars;
+  readonly secrets?: 'inherit' | Scalars;
+  readonly steps?: readonly WorkflowStep[];
+}
 
-const input = z.looseObject({
-  type: z.enum(['boolean', 'number', 'string', 'choice', 'environment']).default('string'),
-  description: z.string().optional(),
-  required: z.boolean().default(false),
-  default: scalar.optional(),
-});
+type Declared = Readonly<Record<string, { readonly required?: boolean; readonly default?: Scalar }>>;
 
-const call = z.looseObject({
-  inputs: z.record(z.string(), input).default({}),
-  secrets: z
-    .record(z.string(), z.looseObject({ description: z.string().optional(), required: z.boolean().default(false) }))
-    .default({}),
-  outputs: z.record(z.string(), z.looseObject({ description: z.string().optional(), value: scalar })).default({}),
-});
+/** The parts of a workflow that the runner in this folder supports. */
+export interface Workflow {
+  readonly name?: string;
+  readonly on: {
+    readonly workflow_call?: {
+      readonly inputs?: Declared;
+      readonly secrets?: Declared;
+      readonly outputs?: Readonly<Record<string, { readonly value: Scalar }>>;
+    };
+  };
+  readonly permissions?: unknown;
+  readonly env?: Scalars;
+  readonly defaults?: Defaults;
+  readonly jobs: Readonly<Record<string, WorkflowJob>>;
+}
 
-const events = z.looseObject({ workflow_call: call.nullish(), workflow_dispatch: call.partial().nullish() });
-
-const workflow = z.looseObject({
-  name: z.string().optional(),
-  on: z.union([
-    z.string().transform((): z.infer<typeof events> => ({})),
-    z.array(z.string()).transform((): z.infer<typeof events> => ({})),
-    events,
-  ]),
-  permissions: z.unknown().optional(),
-  env: values.default({}),
-  defaults,
-  jobs: z.record(z.string(), job),
-});
-
-export type Workflow = z.infer<typeof workflow>;
-export type WorkflowJob = z.infer<typeof job>;
-export type WorkflowStep = z.infer<typeof step>;
-export type WorkflowInput = z.infer<typeof input>;
-
-export const parseWorkflow = (text: string): Workflow => workflow.parse(parse(text));
+// The linters and the language service check each workflow against its schema.
+export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow;
 
 /** The path of a workflow such as `ci.yml`. */
 export const workflowFile = (name: string): string =>
@@ -83,3 +62,19 @@ export const workflowFile = (name: string): string =>
 /** Reads a workflow in `.github/workflows/` by its file name. */
 export const readWorkflow = async (name: string): Promise<Workflow> =>
   parseWorkflow(await readFile(workflowFile(name), 'utf8'));
+
+/** The inputs or secrets of a call with the defaults of the others. An undeclared or missing one fails, as on GitHub. */
+export function calledWith<Value>(
+  declared: Declared,
+  given: Readonly<Record<string, Value>>,
+): Readonly<Record<string, Value | Scalar>> {
+  for (const name of Object.keys(given)) {
+    if (declared[name] === undefined) throw new Error(`The workflow does not declare ${name}.`);
+  }
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, { required = false, default: otherwise }]) => {
+      if (required && given[name] === undefined) throw new Error(`The workflow needs ${name}.`);
+      return [name, given[name] ?? otherwise ?? ''];
+    }),
+  );
+}

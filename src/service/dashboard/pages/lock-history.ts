@@ -122,7 +122,7 @@ export async function* historyFile(
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
   // Forms also send empty fields.
   const given = Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
-  const { to, ...query } = parseRequestPart(filterSchema, () => given);
+  const { to, ...query } = parseRequestPart(filterSchema, given);
   return { workspace, ...query, until: to };
 }
 

@@ -9,8 +9,7 @@ import {
   tokenPresets,
   unknownWorkspaces,
 } from '../../tokens/new-token.ts';
-import { newTokenId } from '../../tokens/secret.ts';
-import { createTokenAudited, findToken } from '../../tokens/tokens.ts';
+import { createTokenAudited } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { buttonLink, checkboxes, type FieldErrors, fieldInput, postForm, textInput } from '../elements/fields.ts';
 import { navigationLinks } from '../elements/list.ts';
@@ -19,21 +18,19 @@ import { allValues, textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
 import { createdTokenView } from './created-token.ts';
-import { tokenId, tokenView } from './tokens.ts';
 
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, '/tokens/new', 'admin', async (call) => {
     const { preset } = queryOf(call, 'preset');
-    const values = new URLSearchParams({ id: newTokenId(), expires: '90d' });
+    const values = new URLSearchParams({ expires: '90d' });
     if (isTokenPreset(preset)) for (const scope of tokenPresets[preset].scopes) values.append('scope', scope);
     return tokenForm(values, preset);
   });
 
   addAction(site, '/tokens', 'admin', async (call) => {
     const { form } = call;
-    const id = tokenId(textIn(form, 'id'));
     const read = allValues({
       name: tokenFields.name.parse(textIn(form, 'name')),
       owner: optional(textIn(form, 'owner'), undefined, tokenFields.owner.parse),
@@ -47,19 +44,10 @@ export function addNewTokenPages(site: Site): void {
     if (limit !== undefined)
       return tokenForm(form, '', { workspaces: `${limit} Leave it empty, or choose other scopes.` });
     const outcome = await storage.commit('global', async (db) => {
-      if ((await findToken(db, storage.now, id)) !== undefined) return 'sent-before';
       const { unknown } = await unknownWorkspaces(db, values.workspaces ?? []);
       if (unknown.length > 0) return { unknown };
-      return createTokenAudited(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires }, id);
+      return createTokenAudited(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
     });
-    if (outcome === 'sent-before') {
-      return tokenView(
-        site,
-        call,
-        id,
-        'This form was already sent, and created this token. If its secret is lost, rotate the token.',
-      );
-    }
     if ('unknown' in outcome) {
       return tokenForm(form, '', { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
     }
@@ -71,8 +59,6 @@ function tokenForm(values: URLSearchParams, preset: string, errors: FieldErrors 
   const main = html`${presetLinks(preset)}${postForm({
     action: '/tokens',
     values,
-    // The id of the token to create: sent twice, the form creates one.
-    hidden: { id: textIn(values, 'id') },
     fields: [
       fieldInput(tokenFields.name, 'name'),
       fieldInput(tokenFields.owner, 'owner'),

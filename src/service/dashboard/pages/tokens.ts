@@ -68,12 +68,11 @@ export function addTokenPages(site: Site): void {
   });
 }
 
-const idIn = ({ c }: PageCall): string => tokenId(c.req.param('token') ?? '');
-
 /** Invalid ids are not looked up, because they may contain characters that a database rejects. */
-export function tokenId(text: string): string {
-  if (!looksLikeTokenId(text)) throw noSuchToken();
-  return text;
+function idIn({ c }: PageCall): string {
+  const id = c.req.param('token') ?? '';
+  if (!looksLikeTokenId(id)) throw noSuchToken();
+  return id;
 }
 
 const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
@@ -106,7 +105,7 @@ const lastUseText = ({ last_used_at }: Token, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
 /** One token, with what depends on it, and the forms to rotate and to revoke it. A problem says why nothing was done. */
-export async function tokenView(
+async function tokenView(
   { storage }: Site,
   call: PageCall,
   id: string,

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
 import { ledgerOf } from '../ledger.ts';
 import type { Stage } from '../stage.ts';
-import { type Book, type Counted, conclusionsOfPost, pathsToTell } from './book.ts';
+import { type Book, type Counted, conclusionsOfPost } from './book.ts';
 import type { Network } from './network.ts';
 import type { Player, Players } from './players.ts';
 import { refusedRenewals, type ShortLocks, toldInLedger } from './short-locks.ts';
@@ -49,12 +49,11 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
   }
 
   /** Runs the post-steps, and returns their annotations. */
-  async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
+  async function playPosts(player: Player): Promise<string> {
     let told = '';
     for (const step of player.steps.toReversed()) {
       const paths = [...player.counted, ...player.broken].map(({ path }) => path);
-      const calm = network.isCalm() && short.areKept(player.origin, paths) && !isAway && !player.ledgerGone;
-      const toTell = pathsToTell(player, step, refusedRenewals(player.job));
+      const calm = network.isCalm() && short.areKept(player.origin, paths) && !player.ledgerGone;
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const post = await (await player.job.nextPost())?.finished;
       // A concurrent job that waits may have taken or released a path meanwhile.
@@ -65,7 +64,6 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       expect(possible, post?.log).toContain(post?.conclusion);
       const said = (post?.annotations ?? []).map(({ message }) => message).join('\n');
       told += `${said}\n`;
-      if (calm) for (const path of toTell) expect(said, post?.log).toContain(`The lock on ${path} `);
     }
     await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
     return told;
@@ -99,22 +97,6 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
         const unknown = left.filter(({ id }) => givesNoProof || !player.counted.some((lock) => lock.id === id));
         for (const { id } of unknown) outliving.add(id);
         short.endSoon(unknown);
-      }
-      await close(player);
-    },
-    /** Ends the job while the service is unavailable, so that nothing can be released. */
-    async endJobInVain(player: Player): Promise<void> {
-      await short.look();
-      short.doubt(await stage.locks());
-      const told = await playPosts(player, { isAway: true });
-      const left = await locksOf(player);
-      short.endSoon(left);
-      for (const { id } of left) outliving.add(id);
-      for (const lock of player.counted) {
-        handOn(lock, left);
-        const { autoRelease, id, path } = lock;
-        const isTold = !autoRelease || !left.some((one) => one.id === id) || player.ledgerGone;
-        if (!isTold) expect(told, `a lock on ${path} that could not be released`).toContain(`${path} (`);
       }
       await close(player);
     },

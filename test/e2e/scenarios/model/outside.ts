@@ -19,8 +19,6 @@ interface Scene {
 }
 
 const longMs = shortTtlMs + 1_000;
-/** A lock that is renewed after a third of its ttl has more than this time left. */
-const briefMs = shortTtlMs / 4;
 
 export type Outside = ReturnType<typeof openOutside>;
 
@@ -63,12 +61,6 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
     if (status === 201) book.others.set(path, { id: body.id, who });
   }
 
-  async function awayWhile(work: () => Promise<void>): Promise<void> {
-    proxy.down();
-    await work();
-    proxy.up();
-  }
-
   return {
     /** Expires the lock on the path, or another lock if there is none, regardless of its announced end. */
     expire: (path: string) => endLock(path, stage.expire),
@@ -82,10 +74,6 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
     async passTime(): Promise<void> {
       if (await isAnyShort()) await sleep(longMs);
     },
-    /** Makes the service unavailable for less than the short ttl. */
-    async awayBriefly(): Promise<void> {
-      if (await isAnyShort()) await awayWhile(() => sleep(briefMs));
-    },
     /** Makes the service unavailable until locks that need renewal expire; others take these paths meanwhile. */
     async away(takes: readonly string[], who: Who): Promise<void> {
       await short.look();
@@ -94,14 +82,12 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
         const renewed = counted.filter((lock) => lock.renewed && short.isKept(lock.id));
         return { job, ids: renewed.map(({ id }) => id) };
       });
-      await awayWhile(async () => {
-        short.endSoon(await stage.locks());
-        await short.ended();
-        for (const path of takes) await meddle(path, who);
-      });
+      proxy.down();
+      short.endSoon(await stage.locks());
+      await short.ended();
+      for (const path of takes) await meddle(path, who);
+      proxy.up();
       for (const { job, ids } of lost) await toldInLedger(job, ids);
     },
-    /** Makes the service unavailable during the work. */
-    awayWhile,
   };
 }

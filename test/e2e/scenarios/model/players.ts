@@ -1,8 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { someRun } from '../../../support/runner/github-context.ts';
 import type { Job } from '../../../support/runner/job.ts';
-import type { IdentifiedJobs } from '../../../support/trusted-jobs.ts';
+import type { RunningService } from '../../../support/running-service.ts';
+import { jobIds, trustJobs } from '../../../support/trusted-jobs.ts';
 import type { Stage } from '../stage.ts';
 import type { Account, Counted, PlayedStep } from './book.ts';
 
@@ -28,7 +31,7 @@ export async function openPlayers(
   stage: Stage,
   count: number,
   paths: readonly string[],
-  identified: IdentifiedJobs | undefined,
+  identified: Awaited<ReturnType<typeof identifyJobs>> | undefined,
 ): Promise<Players> {
   const { serverUrl = someRun.serverUrl } = identified ?? {};
   let runs = 0;
@@ -55,5 +58,27 @@ export async function openPlayers(
     async restart(player) {
       Object.assign(player, await newPlayer());
     },
+  };
+}
+
+/** Jobs without a stored token, of a repository that only the caller uses. */
+export async function identifyJobs(service: Pick<RunningService, 'storage'>, issuer: OidcIssuer) {
+  const repositoryId = String(randomInt(1, 2 ** 40));
+  const { id } = await trustJobs(service, issuer, { claims: { ...jobIds, repository_id: repositoryId } });
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: address } = issuer.runnerEnvironment;
+  return {
+    /** The server of their runs, as the service learns it from the issuer. */
+    serverUrl: new URL(issuer.url).origin,
+    environmentOf: (runId: string) => ({
+      ...issuer.runnerEnvironment,
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${address}&repository_id=${repositoryId}&run_id=${runId}`,
+      WORKSPACE_TOKEN: '',
+    }),
+    /** Revokes the tokens of all jobs: the next request with one is rejected. */
+    endTokens: () =>
+      service.storage.commit('global', async (db) => {
+        const ended = { expires_at: Date.now() - 1_000 };
+        await db.updateTable('tokens').set(ended).where('trust_rule', '=', id).execute();
+      }),
   };
 }

@@ -2,18 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { fasterCalendar, fasterTime, slowerTimeouts } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
-import { identifyJobs } from '../../../support/trusted-jobs.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';
 import { type Book, type Broken, openBook } from './book.ts';
 import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { openOutside } from './outside.ts';
-import { openPlayers, type Player } from './players.ts';
-import { faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
+import { identifyJobs, openPlayers, type Player } from './players.ts';
+import { env, faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
 /** Inputs of a lock step in the model. */
@@ -31,12 +29,8 @@ interface Stopping {
   readonly atRequest: number;
   readonly fault: Fault;
   /** Whether the step runs below a process that stands for the worker of the runner. */
-  readonly worker?: boolean;
+  readonly isBelowWorker?: boolean;
 }
-
-const env = {
-  NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
-};
 
 const longTtl = '10h';
 
@@ -59,7 +53,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 /** Several jobs and other clients, with a service, the network, and the invariants that always hold. */
 export async function openWorld(options: WorldOptions) {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
-  const { givesNoProof = false, keepsNoTimes: looksAlike = false, keepsNoOrigin = false } = manner;
+  const { givesNoProof = false, looksAlike = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
@@ -122,25 +116,13 @@ export async function openWorld(options: WorldOptions) {
     return { ...locking(paths, inputs), env };
   }
 
-  /** Lost locks that the ledger of the job records: each of its steps must report them. */
-  const lossesKnownTo = ({ broken, job, ledgerGone }: Player): readonly string[] => {
-    if (ledgerGone) return [];
-    const refused = refusedRenewals(job);
-    return broken.filter(({ id, unlocked }) => refused.has(id) && !unlocked).map(({ path }) => path);
-  };
-
-  function expectTold(paths: readonly string[], { annotations, log }: StepResult): void {
-    const said = annotations.map(({ message }) => message).join('\n');
-    for (const path of paths) expect(said, log).toContain(`The lock on ${path} was lost`);
-  }
-
   function ask(player: Player, paths: readonly string[]): void {
     for (const path of paths) player.asked.add(path);
   }
 
   /** Stops a step when the service receives the request with this number, unless the step ends earlier. */
   async function stopped(
-    { player, taking, atRequest, fault, worker = false }: Stopping,
+    { player, taking, atRequest, fault, isBelowWorker = false }: Stopping,
     stop: (step: RunningStep) => Promise<StepResult>,
   ): Promise<void> {
     const { paths } = taking;
@@ -159,7 +141,7 @@ export async function openWorld(options: WorldOptions) {
     await short.look();
     const number = begin(player);
     ask(player, paths);
-    const step = await player.job.step({ ...withInputs(taking), worker });
+    const step = await player.job.step({ ...withInputs(taking), ...(isBelowWorker && { worker: 'ends' }) });
     await Promise.race([reached.promise, step.finished]);
     if (fault.kind === 'done-then-silence') {
       const statusOf = ({ at }: Passing) => proxy.passed.find((one) => one.at === at)?.status;
@@ -181,11 +163,9 @@ export async function openWorld(options: WorldOptions) {
       await short.look();
       const free = !paths.some(book.isHeld) && !(await stage.locks()).some(({ path }) => paths.includes(path));
       const calm = isCalm(player, paths);
-      const lost = lossesKnownTo(player);
       const step = begin(player, taking);
       ask(player, paths);
       const result = await player.job.run(withInputs(taking));
-      expectTold(lost, result);
       if (calm) expect(result.conclusion, result.log).toBe(free ? 'success' : 'failure');
       await believe(player, step, result, taking);
     },
@@ -213,14 +193,26 @@ export async function openWorld(options: WorldOptions) {
     /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
     async survives(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
-      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      const stopping = {
+        player,
+        taking,
+        atRequest,
+        fault: { kind: 'done-then-silence' },
+        isBelowWorker: true,
+      } as const;
       await stopped(stopping, (step) => step.disconnect());
       await ends.endJob(player);
     },
     /** Kills the worker of the runner at that request, and ends its job. */
     async orphaned(number: number, taking: Taking, atRequest: number): Promise<void> {
       const player = playerOf(number);
-      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      const stopping = {
+        player,
+        taking,
+        atRequest,
+        fault: { kind: 'done-then-silence' },
+        isBelowWorker: true,
+      } as const;
       await stopped(stopping, (step) => step.kill());
       await ends.endJob(player);
     },
@@ -233,16 +225,14 @@ export async function openWorld(options: WorldOptions) {
       if (paths.length === 0) return;
       await short.look();
       const calm = isCalm(account, paths);
-      const lost = lossesKnownTo(account);
       const before = await stage.locks();
       const from = proxy.passed.length;
       begin(account);
       const inputs = naming === 'path' ? { glob: 'false', path: paths.join('\n') } : { path: `[${paths.join('')}]` };
       const result = await account.job.run({ ...unlocking({ audience, ...inputs }), env });
-      expectTold(lost, result);
       const after = await stage.locks();
       const passed = proxy.passed.slice(from);
-      settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !keepsNoOrigin }, book);
+      settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !looksAlike }, book);
     },
     /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
     async waitFor(
@@ -278,8 +268,6 @@ export async function openWorld(options: WorldOptions) {
     deleteLedger: (number: number) => ends.deleteLedger(playerOf(number)),
     /** Kills the job, without any post-step. */
     loseMachine: (number: number) => ends.loseMachine(playerOf(number)),
-    /** Makes the service unavailable while the post-steps of the job run. */
-    endWhileAway: (number: number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
     /** Resolves when all locks that are not renewed have expired. */
     shortLocksEnded: () => short.ended(),
     /** Expires the tokens of jobs that authenticate with their identity. */

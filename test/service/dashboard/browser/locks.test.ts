@@ -9,8 +9,8 @@ import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
+import { syncAt } from '../../mirror/mirror-of.ts';
 import { seedManyLocks, takeLock } from '../locked-service.ts';
-import { syncBranch } from '../sync-branch.ts';
 import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
@@ -103,7 +103,7 @@ describe('the locks page', () => {
     remote.commit({ branch: 'main', files: { 'Content/Hero.uasset': '1', 'Content/Maps/Town.umap': '1' } });
     const workspace = await service.workspace(remote.path);
     const mira = await service.token({ name: 'laptop', owner: 'mira', scopes: ['locks:write', 'sync'] });
-    await syncBranch(service, workspace, mira.secret, 'main');
+    await syncAt(service, workspace, mira.secret, 'main');
     const page = await openPage();
     await signIn(page, service, mira.secret, locksOf(workspace));
     await live(page);
