@@ -1,5 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
@@ -154,9 +153,7 @@ async function runWithLocks(
   let folder: string | undefined;
   let code: number;
   try {
-    folder = await mkdtemp(join(tmpdir(), 'workspace-locks-')).catch((error: unknown) => {
-      throw didNotRun(`${errorMessage(error)}.`);
-    });
+    folder = privateFolder();
     const environment = { ...request.environment, ...variablesOf(acquired, folder) };
     child = startChild(request.command, environment, report);
     signals.forwardTo(child);
@@ -171,6 +168,15 @@ async function runWithLocks(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;
+}
+
+/** Synchronous, as what comes after it: a signal before the command has started would be lost. */
+function privateFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+  } catch (error) {
+    throw didNotRun(`${errorMessage(error)}.`);
+  }
 }
 
 /** For the command: the properties of a single item, the highest fence, and a file with the locks. */
