@@ -1,6 +1,7 @@
 import { bench } from './command.ts';
 import { deliveries } from './deliveries.ts';
 import { jobs } from './jobs.ts';
+import { largeLease } from './large-lease.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { objects } from './objects.ts';
@@ -20,6 +21,7 @@ const all = [
   start,
   size,
   locks,
+  largeLease,
   renewal,
   jobs,
   service,

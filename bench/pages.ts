@@ -103,7 +103,7 @@ async function measureSize(bench: Bench, count: number, { loads, ms }: typeof fu
   const figures: Figure[] = [];
   for (const [name, path] of [
     ['the list', list],
-    ['the list, least time left first', `${list}?sort=left`],
+    ['the list, newest first', `${list}?sort=-since`],
     ['a search without a match', `${list}?search=zebra`],
     ['the start page', '/'],
     ['the locks of an owner', '/my-locks'],

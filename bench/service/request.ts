@@ -12,7 +12,7 @@ export interface Target {
 type Peer = Pick<Target, 'baseUrl'>;
 
 export interface Asked {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Relative to the workspace or the peer, with the query. */
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;

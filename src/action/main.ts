@@ -11,6 +11,8 @@ import type { Context } from './step/context.ts';
 import { readRunner } from './step/runner.ts';
 
 await main();
+// Everything is written by now, and taking Node down piece by piece takes longer.
+process.exit();
 
 async function main(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
@@ -27,11 +29,11 @@ async function main(): Promise<void> {
   if (unused.length > 0) reporter.log.warn(unusedText(unused, task.operation));
 
   const title = `Workspace: ${task.operation}`;
-  let context: Context | undefined;
   try {
     const { createContext } = await import('./step/context.ts');
-    context = createContext(connection, reporter, core.saveState);
-    await reporter.finish(title, await run(context, task), summary);
+    const context = createContext(connection, reporter, core.saveState);
+    const outcome = await run(context, task);
+    await reporter.finish(title, outcome, summary, context.client.serverNow());
   } catch (error) {
     if (error instanceof InputError) {
       reporter.failEarly(error.problems);
@@ -39,8 +41,6 @@ async function main(): Promise<void> {
     }
     for (const line of stackLines(error)) reporter.log.debug(line);
     await reporter.finish(title, failed({}, errorText(error)), summary);
-  } finally {
-    context?.client.dispose();
   }
 }
 

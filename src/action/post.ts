@@ -28,3 +28,5 @@ async function post(): Promise<void> {
 }
 
 await post();
+// As in the main step.
+process.exit();

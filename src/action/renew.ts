@@ -69,7 +69,6 @@ async function renew({
     watch: poll,
   };
   const job = { service: connection.baseUrl, workspace, step };
-  if (task.hasLost && cancels !== undefined) cancelling = cancel(cancels);
   try {
     await renewLocks(context, {
       ...job,
@@ -83,8 +82,6 @@ async function renew({
     const at = new Date(serverNow()).toISOString();
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
-  // With no lock left to renew, the step waits for the report that its run is being cancelled.
-  if (cancelling !== undefined) reportStart();
   await cancelling;
   client.dispose();
 }

@@ -1,17 +1,19 @@
-import { type KnownLock, type LookupResult, listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
+import { listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
-import { foldCase } from '../interface/fold-case.ts';
 import { pluralize } from '../interface/format.ts';
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { stagedLockableFiles } from './checkout.ts';
-import { holderText } from './lock-text.ts';
-import type { RemoteService } from './remote-command.ts';
+import { heldText } from '../locks/messages.ts';
+import { stagedLockablePaths } from './checkout.ts';
+import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
-export async function checkLocks(remote: RemoteService, paths: readonly LockPath[]) {
-  const [owner, find] = await Promise.all([remote.client.getOwner(remote.within()), findLocks(remote, paths)]);
+export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
+  const [owner, find] = await Promise.all([
+    client.getOwner(within()),
+    lookupIn(listOnPaths(client, workspace, paths, within())),
+  ]);
   return [...new Set(paths)].map((path) => {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
@@ -22,21 +24,6 @@ export async function checkLocks(remote: RemoteService, paths: readonly LockPath
   });
 }
 
-async function findLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  const checked = await client.checkPaths({ workspace, paths }, within());
-  // Without names of files in other case, as on a service that knows only the interface.
-  if (checked.kind === 'unsupported') return lookupIn(listOnPaths(client, workspace, paths, within()));
-  const asked = new Set<string>(paths);
-  const byPath = new Map(checked.locks.map((lock): [string, KnownLock] => [lock.path, lock]));
-  // With --windows-paths, the locked path may be in another case.
-  const others = checked.locks.filter(({ path }) => !asked.has(path));
-  const byFile = new Map(others.map((lock): [string, KnownLock] => [foldCase(lock.path), lock]));
-  return (path: LockPath): LookupResult => {
-    const lock = byPath.get(path) ?? byFile.get(foldCase(path));
-    return lock === undefined ? { kind: 'absent' } : { kind: 'locked', lock };
-  };
-}
-
 /** The locks on the paths. It is a failure if the user does not hold all of them. */
 export async function checkPaths(remote: RemoteService, paths: readonly LockPath[]) {
   const checked = await checkLocks(remote, paths);
@@ -45,11 +32,7 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
 
 /** Only the refused files, as expected of a git hook. Errors keep people from committing. */
 export async function checkStaged(connect: () => Promise<RemoteService>) {
-  // Requiring a lock on another name would make the file impossible to commit.
-  const paths = stagedLockableFiles().flatMap((name) => {
-    const path = parseLockPath(name);
-    return path.ok ? [path.value] : [];
-  });
+  const paths = stagedLockablePaths();
   try {
     const checked = paths.length === 0 ? [] : await checkLocks(await connect(), paths);
     return { ...documentOf(checked), lines: checked.filter(isRefused).map(checkText) };
@@ -87,5 +70,5 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
 function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
-  return `${path} is held by ${holderText({ ...lock, owner })}.`;
+  return `${heldText(path, { ...lock, owner }, undefined, true)}.`;
 }

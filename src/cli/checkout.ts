@@ -10,17 +10,6 @@ import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 export const headBranch = (): string | undefined =>
   /^refs\/heads\/(.+)/.exec(runGit(['symbolic-ref', '--quiet', 'HEAD'], { timeout: 10_000 }).stdout)?.[1];
 
-/** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
-export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
-  const listing = outputOf('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
-  const entries = listing.split('\0').flatMap((entry): (readonly [LockPath, string])[] => {
-    const [, blob, name] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
-    const path = parseLockPath(name ?? '');
-    return blob === undefined || !path.ok ? [] : [[path.value, blob]];
-  });
-  return new Map(entries);
-}
-
 /** Paths that are not meant as written. Any other path may be that of a new file. */
 export function pathProblems(paths: readonly LockPath[]): readonly string[] {
   const [root = '', folder = ''] = outputOf('rev-parse', '--show-toplevel', '--show-prefix')?.split(/\r?\n/) ?? [];
@@ -71,7 +60,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
+export const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
   spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1_024 * 1_024, ...options });
 
 /** Undefined if git fails. */
@@ -81,7 +70,7 @@ export function outputOf(...args: readonly string[]): string | undefined {
 }
 
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
-export function stagedLockableFiles(): readonly string[] {
+export function stagedLockablePaths(): readonly LockPath[] {
   const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
   const names = withoutMerged(stagedSince(folder), folder);
   if (names.length === 0) return [];
@@ -91,7 +80,12 @@ export function stagedLockableFiles(): readonly string[] {
     names.map((name) => `${name}\0`).join(''),
   ).split('\0');
   // Three fields per file: name, attribute, value.
-  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+  const lockable = names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+  // Requiring a lock on another name would make the file impossible to commit.
+  return lockable.flatMap((name) => {
+    const path = parseLockPath(name);
+    return path.ok ? [path.value] : [];
+  });
 }
 
 /** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
@@ -111,8 +105,7 @@ const stagedSince = (folder: string, ...commit: readonly string[]): readonly str
 /** The output of git. Unlike `outputOf`, it fails with the reason. */
 function git(args: readonly string[], folder?: string, input?: string): string {
   const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
-  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${startErrorText(error)}.`);
-  if (status !== 0)
-    throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
-  return stdout;
+  if (status === 0) return stdout;
+  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
+  throw new CommandError(`git could not list the staged files: ${reason}`);
 }

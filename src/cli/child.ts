@@ -17,6 +17,9 @@ const hasGroups = process.platform !== 'win32';
 
 const pollMs = 50;
 
+/** Time limit of `ps`, which hangs on some broken mounts: nothing else happens meanwhile. */
+const lookUpMs = 500;
+
 export type Child = ReturnType<typeof startChild>;
 
 /**
@@ -70,8 +73,11 @@ export function startChild(
   function send(signal: NodeJS.Signals | 0): boolean {
     if (child.pid === undefined) return false;
     if (!atTerminal) return sendTo(hasGroups ? -child.pid : child.pid, signal);
-    for (const pid of descendantsOf(child.pid)) known.add(pid);
     return [...known].filter((pid) => sendTo(pid, signal)).length > 0;
+  }
+
+  function findDescendants(): void {
+    if (atTerminal && known.size > 0) for (const pid of descendantsOf([...known])) known.add(pid);
   }
 
   /** Whether processes that the command has left behind are running. */
@@ -102,12 +108,14 @@ export function startChild(
     closePipe: () => pipe?.destroy(),
     /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
     async stop(graceMs: number): Promise<void> {
-      const deadline = steadyClock() + graceMs;
+      const deadline = steadyClock() + graceMs - (atTerminal ? lookUpMs : 0);
+      findDescendants();
       send('SIGTERM');
       // A stopped process handles SIGTERM only after it continues.
       send('SIGCONT');
-      for (let left = graceMs; left > 0 && send(0); left = deadline - steadyClock())
+      for (let left = deadline - steadyClock(); left > 0 && send(0); left = deadline - steadyClock())
         await sleep(Math.min(pollMs, left));
+      findDescendants();
       send('SIGKILL');
     },
   };
@@ -132,14 +140,15 @@ function hasTerminal(): boolean {
   }
 }
 
-/** All processes below this one. */
-function descendantsOf(pid: number): readonly number[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+/** All processes below these. */
+function descendantsOf(pids: readonly number[]): readonly number[] {
+  const options = { encoding: 'utf8', timeout: lookUpMs, killSignal: 'SIGKILL' } as const;
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], options);
   const children = Map.groupBy(
     (stdout ?? '').split('\n').map((line) => line.trim().split(/\s+/).map(Number)),
     ([, parent]) => parent,
   );
   const below = (parent: number): readonly number[] =>
     (children.get(parent) ?? []).flatMap(([each = 0]) => [each, ...below(each)]);
-  return below(pid);
+  return pids.flatMap(below);
 }

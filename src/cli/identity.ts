@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createTokenSource, type ExchangeContext } from '../client/exchange.ts';
-import { openIssuer } from '../client/identity-token.ts';
+import { createTokenSource, type ExchangeContext, openIssuer } from '../client/exchange.ts';
 import type { CallLimits } from '../client/request.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { startErrorText } from '../command/system-errors.ts';

@@ -1,26 +1,14 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
-import {
-  deliberateToggle,
-  optional,
-  repeated,
-  required,
-  rest,
-  textOf,
-  toggle,
-  wholeNumber,
-  withDefault,
-} from '../command/flags.ts';
-import { printLines } from '../command/print.ts';
-import { parseDurationBetween } from '../interface/duration.ts';
-import { timeCell } from '../interface/format.ts';
+import { deliberateToggle, optional, required, rest, textOf, toggle } from '../command/flags.ts';
+import { printLines, textTable } from '../command/print.ts';
+import { formatRelativeTime, timeCell } from '../interface/format.ts';
 import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
-import { oneOf } from '../interface/one-of.ts';
-import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 import { parseTtl } from '../interface/ttl.ts';
-import { lockTableText, waitingTableText } from './lock-text.ts';
-import { allowHttpFlag, branchFlag, connectTo, defineRemoteCommand, variables, waitFlags } from './remote-command.ts';
+import { runFlags, takeFlags } from './acquire-flags.ts';
+import { connectTo, variables } from './connect.ts';
+import { allowHttpFlag, defineRemoteCommand } from './remote-command.ts';
 
 /**
  * The `lock` commands. Most of their work is loaded when they run: people, jobs and pushes wait for them, and loading
@@ -37,16 +25,10 @@ const lockTake = defineRemoteCommand({
   summary: 'lock all of these paths, or none',
   details: [
     pathsHelp,
-    'Files with newer versions on another branch, or on that of the checkout, are reported or refused, depending on the workspace settings.',
+    'Files with newer versions on another branch are reported or refused, depending on the workspace settings.',
   ],
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required') },
-  flags: {
-    branch: branchFlag,
-    ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', parseTtl, '1h'),
-    note: optional('TEXT', 'note for anyone who finds the path locked', parseNote),
-    literal: toggle('lock the paths as written, even if the checkout has a folder, a pattern or a similar name'),
-    ...waitFlags,
-  },
+  flags: takeFlags,
   example: 'Content/Hero.uasset --ttl 4h --note Armor',
   async run({ flags, arguments: { paths } }, connect) {
     const { takeLocks } = await import('./take.ts');
@@ -95,8 +77,7 @@ const lockAsk = defineRemoteCommand({
       await client.withdrawRequest({ workspace, path }, within());
       return { document: { withdrawn: path }, lines: [`You are no longer in line for ${path}.`] };
     }
-    const request = { workspace, path, note: note ?? undefined, ttl: undefined };
-    const { position, raw } = await client.askForLock(request, within());
+    const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined }, within());
     const number = position === undefined ? '' : ` number ${position}`;
     const kept = `When it is free, it is kept for you for ${pathKeptMinutes} min.`;
     return { document: raw, lines: [`You are${number} in line for ${path}. ${kept}`] };
@@ -120,26 +101,30 @@ const lockList = defineRemoteCommand({
       textOf('an owner of locks'),
       'default all',
     ),
-    waiting: toggle('list the waiting requests instead of the locks'),
   },
   example: '--prefix Content/',
-  async run({ flags: { waiting, prefix: typed, owner } }, connect) {
+  async run({ flags: { prefix, owner } }, connect) {
     const { client, workspace, within, report } = await connect();
-    const prefix = typed?.normalize('NFC');
-    if (waiting) {
-      const { items, incomplete } = await client.listQueue({ workspace }, within());
-      if (incomplete !== undefined) report(incomplete);
-      const queue = items.filter((each) => each.path.startsWith(prefix ?? '') && (owner ?? each.owner) === each.owner);
-      return {
-        document: { queue: queue.map(({ raw }) => raw) },
-        lines: waitingTableText(queue, 'No waiting requests found.'),
-      };
-    }
-    const { items, incomplete } = await client.listLocks({ workspace, filter: { prefix, owner } }, within());
+    const filter = { prefix: prefix?.normalize('NFC'), owner };
+    const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
     if (incomplete !== undefined) report(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items, client.serverNow(), 'No locks found.'),
+      lines: textTable(
+        items.map(({ path, owner, acquired_at, expires_at, origin, note }) => {
+          const left = expires_at && formatRelativeTime(Date.parse(expires_at), client.serverNow());
+          return {
+            path,
+            owner,
+            since: acquired_at,
+            expires: left && `${left} (${timeCell(expires_at)})`,
+            origin,
+            note,
+          };
+        }),
+        ['path', 'owner', 'since', 'expires', 'origin', 'note'],
+        'No locks found.',
+      ),
     };
   },
 });
@@ -166,12 +151,12 @@ const lockRelease = defineRemoteCommand({
     const { releaseRemoteLocks } = await import('./release.ts');
     const service = await connect();
     const request = { paths, force, reason: reason ?? undefined };
-    const { released, problems, holderOf } = await releaseRemoteLocks(service, request);
+    const { released, problems } = await releaseRemoteLocks(service, request);
     const [first, ...more] = problems;
     if (more.length > 0) for (const problem of problems) service.report(problem);
     return {
       document: { released },
-      lines: released.map((path) => `Released ${path}.${force ? ` It was held by ${holderOf(path)}.` : ''}`),
+      lines: released.map((path) => `Released ${path}.`),
       failure: more.length > 0 ? `${problems.length} paths were not released.` : first,
     };
   },
@@ -191,12 +176,6 @@ const lockCheck = defineRemoteCommand({
   flags: {
     staged: toggle('check the lockable files that are staged in git'),
     receive: toggle('check the files that a push changes'),
-    unreachable: withDefault(
-      'ACTION',
-      'with --receive, what happens to a push while the service does not answer: refuse or accept',
-      oneOf(['refuse', 'accept']),
-      'refuse',
-    ),
   },
   example: '--staged',
   check: ({ staged, receive }, { paths }) =>
@@ -204,13 +183,12 @@ const lockCheck = defineRemoteCommand({
       ? []
       : ['Pass either paths, --staged or --receive.'],
   async run({ flags, arguments: { paths }, io, environment }, connect) {
-    const { staged, receive, unreachable } = flags;
+    const { staged, receive } = flags;
     if (receive) {
       const { checkPush } = await import('./receive.ts');
-      const request = { input: io.input(), environment, unreachable };
-      const { isAccepted, locks, lines } = await checkPush(connect, request);
-      printLines(io.stderr, lines);
-      return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: isAccepted ? 0 : 1 };
+      const { locks, reasons } = await checkPush(connect, { input: io.input(), environment });
+      printLines(io.stderr, reasons);
+      return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: reasons.length > 0 ? 1 : 0 };
     }
     const { checkPaths, checkStaged } = await import('./check.ts');
     return staged ? checkStaged(connect) : checkPaths(await connect(), paths);
@@ -230,22 +208,7 @@ const lockRun = defineCommand({
   ],
   variables,
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required without --pool') },
-  flags: {
-    pool: optional('NAME', 'lock items of this pool instead of paths', parsePoolName),
-    where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
-    any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
-    branch: branchFlag,
-    ...waitFlags,
-    ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
-    onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', oneOf(['stop', 'warn']), 'stop'),
-    grace: withDefault(
-      'DURATION',
-      'time between SIGTERM and SIGKILL if a lock is lost',
-      parseDurationBetween({ seconds: 1 }, { seconds: 3_600 }),
-      '10s',
-    ),
-    allowHttp: allowHttpFlag,
-  },
+  flags: { ...runFlags, allowHttp: allowHttpFlag },
   runsCommand: true,
   example: 'Content/Hero.uasset --wait 15m -- ./release.sh',
   check({ pool, where, any }, { paths }) {
@@ -267,19 +230,6 @@ const lockRun = defineCommand({
     return runUnderLocks(connect, { ...flags, paths, command, environment });
   },
 });
-
-function parsePoolName(text: string): Parsed<string> {
-  return /^[a-z0-9._-]+$/.test(text)
-    ? accepted(text)
-    : refused('The name of a pool has only lower-case letters, digits, dots, dashes and underscores.');
-}
-
-function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
-  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  return name === undefined || value === undefined
-    ? refused('It must be a name and a value, such as host=b1.')
-    : accepted([name, value]);
-}
 
 export const lockCommands: readonly Command[] = [
   lockTake,

@@ -1,7 +1,7 @@
 import { inParallel, listOnPaths, lookupIn } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { holderText } from './lock-text.ts';
-import type { RemoteService } from './remote-command.ts';
+import { heldText } from '../locks/messages.ts';
+import type { RemoteService } from './connect.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];
@@ -10,11 +10,11 @@ interface ReleaseRequest {
 }
 
 /**
- * Releases the current locks, but no locks taken later. Releases locks of others only with `force`. Returns a sentence
- * for each path that was not released.
+ * Releases the current locks, but no locks taken later. Releases locks of others only with `force`, and names their
+ * holders. Returns a sentence for each path that was not released.
  */
 export async function releaseRemoteLocks(
-  { client, workspace, within }: RemoteService,
+  { client, workspace, within, report }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
 ) {
   const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
@@ -29,6 +29,7 @@ export async function releaseRemoteLocks(
     // Without either, the request would release whatever lock is current when it arrives.
     if (lock.id === undefined && lock.etag === undefined)
       return `${path} was not released: the service does not identify its locks by id or ETag.`;
+    if (force) report(`${heldText(path, lock)}.`);
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {
       case 'released':
@@ -36,12 +37,12 @@ export async function releaseRemoteLocks(
       case 'absent':
         return `The lock on ${path} has ended already.`;
       case 'other':
-        return `The lock on ${path} has ended already. A newer one was left alone: it is held by ${holderText(result.holder ?? lock)}.`;
+        return `The lock on ${path} has ended already. A newer one was left alone: ${heldText(path, result.holder)}.`;
       case 'failed': {
         // Without a response, or after an error of a server, the lock may be released.
         const { status = 500, message } = result.error;
         return status === 403 && !force
-          ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
+          ? `${heldText(path, lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
           : `${path} ${status < 500 ? 'was not' : 'may not have been'} released. ${message}`;
       }
     }
@@ -53,9 +54,5 @@ export async function releaseRemoteLocks(
   return {
     released: requested.filter((path) => problems.get(path) === undefined),
     problems: requested.flatMap((path) => problems.get(path) ?? []),
-    holderOf(path: LockPath): string {
-      const found = find(path);
-      return holderText(found.kind === 'locked' ? found.lock : { path });
-    },
   };
 }

@@ -1,36 +1,24 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../client/client.ts';
+import { type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
 import { exitCodeOf, onSignals } from '../command/io.ts';
-import { type Duration, milliseconds } from '../interface/duration.ts';
+import { milliseconds } from '../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { errorCode, fileErrorText } from '../interface/system-errors.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
 import { fetchPool, type PoolSelection } from '../locks/pool.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
+import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
-import type { RemoteService, RequestTerms } from './remote-command.ts';
+import type { RemoteService, RequestTerms } from './connect.ts';
 import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
 
-interface RunRequest {
+interface RunRequest extends RunFlags {
   readonly paths: readonly LockPath[];
-  /** The name of a pool, instead of paths. */
-  readonly pool: string | undefined;
-  readonly where: readonly (readonly [name: string, value: string])[];
-  /** The number of paths or items to lock: all paths, or one item, if undefined. */
-  readonly any: number | undefined;
-  /** The branch of the checkout if undefined. */
-  readonly branch: string | undefined;
-  readonly wait: Duration | undefined;
-  readonly priority: Priority;
-  readonly ttl: Ttl;
-  readonly onLost: 'stop' | 'warn';
-  readonly grace: Duration;
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -166,7 +154,9 @@ async function runWithLocks(
   let folder: string | undefined;
   let code: number;
   try {
-    folder = privateFolder();
+    folder = await mkdtemp(join(tmpdir(), 'workspace-locks-')).catch((error: unknown) => {
+      throw didNotRun(`${errorMessage(error)}.`);
+    });
     const environment = { ...request.environment, ...variablesOf(acquired, folder) };
     child = startChild(request.command, environment, report);
     signals.forwardTo(child);
@@ -181,15 +171,6 @@ async function runWithLocks(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;
-}
-
-function privateFolder(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
-  } catch (error) {
-    const reason = fileErrorText(errorCode(error)) ?? errorMessage(error);
-    throw didNotRun(`Could not create a folder in ${tmpdir()}: ${reason}.`);
-  }
 }
 
 /** For the command: the properties of a single item, the highest fence, and a file with the locks. */
@@ -210,12 +191,12 @@ function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.Pr
   };
 }
 
-/** Names and values that cannot be in an environment are only in the file. */
-function propertyVariables(item: PoolItem | undefined): NodeJS.ProcessEnv {
-  const usable = Object.entries(item?.properties ?? {}).filter(
-    ([name, value]) => /^[\w-]+$/.test(name) && !value.includes('\0'),
+const propertyVariables = (item: PoolItem | undefined): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(item?.properties ?? {}).map(([name, value]) => [
+      `LOCK_${name.toUpperCase().replaceAll('-', '_')}`,
+      value,
+    ]),
   );
-  return Object.fromEntries(usable.map(([name, value]) => [`LOCK_${name.toUpperCase().replaceAll('-', '_')}`, value]));
-}
 
 const didNotRun = (reason: string): CommandError => new CommandError(`${reason} The command did not run.`, notLocked);

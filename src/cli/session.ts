@@ -10,7 +10,7 @@ import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createLifetimes } from '../locks/renewal/schedule.ts';
 import { cleanupLimits, endLease, remainingRollback, rollBack } from '../locks/rollback.ts';
 import { createLockSession } from '../locks/session.ts';
-import type { RemoteService } from './remote-command.ts';
+import type { RemoteService } from './connect.ts';
 
 export type CommandSession = ReturnType<typeof createCommandSession>;
 

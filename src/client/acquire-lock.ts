@@ -1,18 +1,16 @@
-import { formatDuration, milliseconds } from '../interface/duration.ts';
+import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { QueuePosition } from '../interface/problem.ts';
-import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { clockSlackMs } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
-import { lookUpOnce } from './lookup.ts';
-import { ageIn, readOutdated } from './outdated.ts';
+import { type AcquiredLock, comparisonIn, grantedLockIn, holderOf, type KnownLock, namesLock } from './known-lock.ts';
+import { lookUpOnce } from './lists.ts';
 import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
+import { isReplayed, isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
+import { clockSlackMs } from './time.ts';
 
 export interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
@@ -28,15 +26,6 @@ export interface AcquireLockRequest {
   readonly firstSentAt?: number | undefined;
   /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly line?: QueueWait | undefined;
-}
-
-export interface AcquiredLock extends KnownLock {
-  readonly path: LockPath;
-  readonly type: string;
-  /** If the service does not return it, the earliest possible expiry by the ttl. */
-  readonly expires_at: string;
-  /** The lease that it belongs to. */
-  readonly lease?: string | undefined;
 }
 
 /** A path that is already locked. */
@@ -65,17 +54,7 @@ type AcquireLockResult =
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-/** The version of a file that a granted lock lacks. */
-export interface LockComparison extends Pick<Comparison, 'as_of'> {
-  readonly outdated: Outdated | undefined;
-}
-
-export interface AcquireContext extends ClientContext {
-  readonly branch?: string | undefined;
-  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
-}
-
-export const createAcquireLock = (context: AcquireContext) => {
+export const createAcquireLock = (context: ClientContext) => {
   const { call, endpoints, serverNow, branch, onCompared } = context;
 
   function held(
@@ -86,17 +65,11 @@ export const createAcquireLock = (context: AcquireContext) => {
   ): AcquireLockResult {
     const { response, fail, refusal } = answered;
     const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refusal();
-    const queue = queueIn(response);
+    const place = placeIn(answered, serverNow());
     return {
-      kind: 'held',
-      path,
-      holder,
-      retryAfterMs: retryAfterHeader(response, serverNow()),
-      hasWaited: hasWaited(response),
-      queue,
+      ...{ kind: 'held', path, holder, error, ...place },
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
-      mayBeOurs: mayBeOurs && (holder !== undefined || queue === undefined),
-      error,
+      mayBeOurs: mayBeOurs && (holder !== undefined || place.queue === undefined),
     };
   }
 
@@ -107,7 +80,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
     const from = ({ acquired_at }: KnownLock): number =>
       acquired_at === undefined ? earliest : Date.parse(acquired_at);
-    const lock = grantedIn(answered, request, from);
+    const lock = grantedLockIn(response, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;
     if (response.status === 200 && existedBefore && !isReplayed(response))
@@ -163,30 +136,9 @@ export const createAcquireLock = (context: AcquireContext) => {
 export const branchHeader = (branch: string | undefined): Readonly<Record<string, string>> =>
   branch === undefined ? {} : { 'lock-branch': Buffer.from(branch).toString('latin1') };
 
-function comparisonIn(response: ClientResponse): LockComparison | undefined {
-  const body = lockIn(objectIn(response));
-  const outdated = readOutdated(body['outdated'], response.sanitizer);
-  const age = ageIn(body);
-  return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
-}
-
-/** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
-export function grantedIn(
-  { response }: Pick<AnsweredCall, 'response'>,
-  { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
-  from: (lock: KnownLock) => number,
-): AcquiredLock {
-  const lock = readLock(lockIn(objectIn(response)), path, response.sanitizer);
-  return {
-    ...lock,
-    // Path and type as requested; `raw` has those of the service.
-    path,
-    type,
-    etag: etagOf(response) ?? lock.etag,
-    expires_at: lock.expires_at ?? new Date(from(lock) + milliseconds(ttl)).toISOString(),
-  };
-}
-
-/** No standard defines the header: services use one of these names. */
-const isReplayed = (response: ClientResponse): boolean =>
-  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
+/** The place in line of a request that was not granted, and when to ask again. */
+export const placeIn = ({ response }: Pick<AnsweredCall, 'response'>, serverNow: number) => ({
+  retryAfterMs: retryAfterHeader(response, serverNow),
+  hasWaited: hasWaited(response),
+  queue: queueIn(response),
+});

@@ -1,69 +1,44 @@
-import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import type { Json, JsonObject } from './json.ts';
-import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
-import { type List, readPages } from './pages.ts';
+import type { JsonObject } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { objectIn } from './response.ts';
-import type { Sanitizer } from './sanitizer.ts';
 
-interface AskRequest {
+interface QueuedPath {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  readonly note: string | undefined;
-  /** Undefined for that of an earlier request, or the default of the workspace. */
-  readonly ttl: Ttl | undefined;
 }
 
-type QueuedEntry = Readonly<ReturnType<typeof toQueuedEntry>>;
-
-/** All throw a ServiceError. */
-export const createQueueOperations = (context: ClientContext) => ({
-  /** The service takes the lock at the turn of the owner of the token. */
-  async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
-    const result = await context.call(
+/** Both throw a ServiceError. */
+export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
+  /** Asks for the path, or changes the note of the request. Returns its place in line, and the response. */
+  async askForLock(
+    { workspace, path, note }: QueuedPath & { readonly note: string | undefined },
+    within: CallLimits,
+  ): Promise<{ readonly position: number | undefined; readonly raw: JsonObject }> {
+    const result = await call(
       {
         method: 'POST',
-        target: context.endpoints.queue(workspace),
+        target: endpoints.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
-        body: { path, ...(note !== undefined && { note }), ...(ttl !== undefined && { ttl: formatDuration(ttl) }) },
+        body: { path, ...(note !== undefined && { note }) },
         expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
       },
       within,
     );
-    const { response } = expectSuccess(result);
-    return toQueuedEntry(readLock(objectIn(response), path, response.sanitizer));
+    const raw = objectIn(expectSuccess(result).response);
+    return { position: positionIn(raw), raw };
   },
 
-  async withdrawRequest(
-    { workspace, path }: Pick<AskRequest, 'workspace' | 'path'>,
-    within: CallLimits,
-  ): Promise<void> {
-    const target = `${context.endpoints.queue(workspace)}?${new URLSearchParams({ path })}`;
-    expectSuccess(await context.call({ method: 'DELETE', target, expect: expectNothing }, within));
+  async withdrawRequest({ workspace, path }: QueuedPath, within: CallLimits): Promise<void> {
+    const target = `${endpoints.queue(workspace)}?${new URLSearchParams({ path })}`;
+    expectSuccess(await call({ method: 'DELETE', target, expect: expectNothing }, within));
   },
-
-  listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
-    readPages(context, { target: context.endpoints.queue(workspace), name: 'queue' }, readQueued, within),
 });
 
 const expectRequest = expectResource('request for a lock', () => false);
 const expectNothing: Request['expect'] = (response) => (response.status === 204 ? undefined : expectRequest(response));
-
-function readQueued(entry: Json, sanitizer: Sanitizer): QueuedEntry | undefined {
-  const read = readListedLock(entry, sanitizer);
-  return read && toQueuedEntry(read);
-}
-
-/** The members that a place has in common with a lock are read in the same way. */
-const toQueuedEntry = ({ path, owner, origin, note, acquired_at, raw }: KnownLock) => ({
-  ...{ path, owner, origin, note, raw },
-  position: positionIn(raw),
-  since: acquired_at,
-});
 
 /** Counted from 1. */
 function positionIn({ position }: JsonObject): number | undefined {

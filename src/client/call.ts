@@ -8,17 +8,24 @@ import {
   noMarks,
   rejectsSlashes,
 } from './classify.ts';
-import type { Clock, ServerClock } from './clock.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
 import { createSemaphore } from './in-parallel.ts';
 import { refusalOf } from './refusal.ts';
-import type { AnsweredCall, Call, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
-import { sentRequest, unsendableHeader } from './request.ts';
+import {
+  type AnsweredCall,
+  type Call,
+  type CallLimits,
+  type CallResult,
+  type Request,
+  type Retry,
+  sentRequest,
+  type TokenSource,
+  unsendableHeader,
+} from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
-import { backoff } from './retry.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
 import { type RequestFailure, ServiceError, withRequest } from './service-error.ts';
-import { type StartTimer, startTimeLimit } from './time-limit.ts';
+import { backoff, type Clock, type ServerClock, type StartTimer, startTimeLimit } from './time.ts';
 
 export interface CallOptions {
   readonly baseUrl: URL;
@@ -61,7 +68,6 @@ export function createCall(options: CallOptions): Call {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { secrets = [] } = request;
-    const once = request.attempts === 'once';
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
       ...{ attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true },
@@ -125,7 +131,7 @@ export function createCall(options: CallOptions): Call {
       state.last = failure;
       state.failures += 1;
       if (retry === 'failed') state.counted += 1;
-      const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
+      const isUsedUp = state.counted > options.retries || (request.attempts === 'once' && state.mayBeDone);
       if (retry === undefined || isUsedUp) return failure;
       const timeLeftMs = deadline - clock();
       // A short pause is for a service that comes back, not for one that refuses too many requests.
@@ -140,7 +146,7 @@ export function createCall(options: CallOptions): Call {
       // Without the advice of the error: a retry needs none.
       const { reason, request: sentBefore } = errorOf(options, state, failure);
       const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
-      options.onRetry?.({ kind: retry, delayMs, reason: withRequest(named, sentBefore) });
+      options.onRetry?.({ delayMs, reason: withRequest(named, sentBefore) });
       await options.sleep(delayMs, limit.signal);
       return undefined;
     }

@@ -1,106 +1,78 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import { type Comparison, latestModes, type PushLockMode, pushLockModes } from '../interface/resources.ts';
+import { type PushLockMode, pushLockModes } from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
-import { firstName, isArray, type Json, type JsonObject } from './json.ts';
+import { asArray, firstName, isArray, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
-import { ageIn, readOutdated } from './outdated.ts';
-import { expectResource } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { expectResource, isUnknownRoute } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import { ifSupported } from './service-error.ts';
+import type { ServiceError } from './service-error.ts';
 
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
   readonly paths: readonly LockPath[];
-  /** The branch of a checkout, or a pushed branch. */
-  readonly branch?: string | undefined;
-  /** The git blobs of the files in a clone. */
-  readonly versions?: ReadonlyMap<LockPath, string> | undefined;
-  readonly attempts?: Request['attempts'];
 }
 
 export interface CheckedLock extends KnownLock {
   readonly branch: string | undefined;
 }
 
-interface CheckedPaths extends Comparison {
+interface CheckedPaths {
   readonly kind: 'checked';
   readonly locks: readonly CheckedLock[];
   readonly pushLocks: PushLockMode;
 }
 
-export type CheckPathsResult = Awaited<ReturnType<ReturnType<typeof createCheckPaths>>>;
+/** Not every service can check many paths at once. */
+export type CheckPathsResult = CheckedPaths | { readonly kind: 'unsupported'; readonly error: ServiceError };
 
-/** The limits of a request: the service accepts bodies up to 1 MiB. */
-const maxPaths = 1_000;
-const maxPathBytes = 900_000;
+/** The service accepts bodies up to 1 MiB, and paths up to 1 KiB. */
+const maxPaths = 500;
 
 export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
-  async function checkSome(
-    { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
-    within: CallLimits,
-  ): Promise<CheckedPaths> {
-    const body = {
-      paths: [...paths],
-      ...(branch !== undefined && { branch }),
-      ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
-    };
-    const result = await call({ method: 'POST', target: endpoints.check(workspace), body, attempts, expect }, within);
+  async function checkSome({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> {
+    const target = endpoints.check(workspace);
+    const body = { paths: [...paths] };
+    const result = await call({ method: 'POST', target, body, expect, isOptional: true }, within);
+    if (result.kind === 'answered' && isUnknownRoute(result.response)) {
+      return { kind: 'unsupported', error: result.refusal() };
+    }
     const { response } = expectSuccess(result);
     return readChecked(objectIn(response), response.sanitizer);
   }
 
-  async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> {
-    let all: CheckedPaths = { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
-    await inParallel(inParts([...new Set(request.paths)]), async (part) => {
-      const some = await checkSome({ ...request, paths: part }, within);
-      all = {
-        ...{ ...all, ...some },
-        locks: [...all.locks, ...some.locks],
-        outdated: [...all.outdated, ...some.outdated],
-      };
-    });
-    return all;
-  }
-
-  /** Throws a ServiceError. Changes nothing. Not every service can check many paths at once, and compare branches. */
-  return (request: CheckPathsRequest, within: CallLimits) => ifSupported(checkAll(request, within));
+  /** Throws a ServiceError. Changes nothing. */
+  return async (request: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> => {
+    const results: CheckPathsResult[] = [];
+    await inParallel(
+      inParts([...new Set(request.paths)]),
+      async (paths) => void results.push(await checkSome({ ...request, paths }, within)),
+    );
+    return results.reduce(joined, { kind: 'checked', pushLocks: 'all', locks: [] });
+  };
 };
 
-function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
-  const parts: LockPath[][] = [];
-  let bytes = 0;
-  for (const path of paths) {
-    const size = Buffer.byteLength(JSON.stringify(path));
-    let part = parts.at(-1);
-    if (part === undefined || part.length === maxPaths || bytes + size > maxPathBytes) {
-      part = [];
-      parts.push(part);
-      bytes = 0;
-    }
-    part.push(path);
-    bytes += size;
-  }
-  return parts;
+function joined(one: CheckPathsResult, other: CheckPathsResult): CheckPathsResult {
+  if (one.kind === 'unsupported' || other.kind === 'unsupported') return one.kind === 'unsupported' ? one : other;
+  return { ...other, locks: [...one.locks, ...other.locks] };
 }
+
+const inParts = (paths: readonly LockPath[]): readonly (readonly LockPath[])[] =>
+  Array.from({ length: Math.ceil(paths.length / maxPaths) }, (_, part) =>
+    paths.slice(part * maxPaths, (part + 1) * maxPaths),
+  );
 
 const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
 
 function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
-  const { locks, outdated } = body;
   return {
     kind: 'checked',
-    locks: entries(locks).flatMap((entry) => {
+    locks: asArray(body['locks']).flatMap((entry) => {
       const lock = readListedLock(entry, sanitizer);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];
     }),
     pushLocks: pushLockModes.find((mode) => mode === body['push_locks']) ?? 'all',
-    latest: latestModes.find((mode) => mode === body['latest']) ?? 'off',
-    outdated: entries(outdated).flatMap((entry) => readOutdated(entry, sanitizer) ?? []),
-    ...ageIn(body),
   };
 }
-
-const entries = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);

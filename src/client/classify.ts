@@ -1,10 +1,10 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
 import { etagOf, lockIn, namesHolder } from './known-lock.ts';
-import { isOwnProblem, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
+import { isOwnProblem, isUnknownRoute, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import { expectsHttps, type RequestFailure } from './service-error.ts';
+import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
   /** A response that another attempt would not change. */
@@ -42,17 +42,16 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
       ? { kind: 'answered', response }
       : { ...unrecognized(response, failure), retry: undefined };
   }
-  if (request.isOptional && marks.isUnknownRoute(response)) return { kind: 'answered', response };
+  if (request.isOptional && isUnknownRoute(response) && !marks.areShown()) return { kind: 'answered', response };
   if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
-    const refusal = refusalOf(response, context);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
-    if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
-    return unrecognized(response, { ...refusal, isRecognized: false });
+    if (isFinal) return { kind: 'answered', response };
+    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
   const failure = refusalOf(response, context);
-  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+  const { retryAfterMs } = failure;
   return {
     kind: 'failed',
     failure,
@@ -69,7 +68,7 @@ export interface MarksStore {
   write(): void;
 }
 
-export type Marks = Pick<ReturnType<typeof createMarks>, 'isUnknownRoute' | 'isFromService'>;
+export type Marks = Pick<ReturnType<typeof createMarks>, 'areShown' | 'isFromService'>;
 
 /**
  * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
@@ -92,9 +91,7 @@ export function createMarks(store: MarksStore | undefined) {
       shown = true;
       store?.write();
     },
-    /** Whether the server that answers knows only the interface, and not this route. */
-    isUnknownRoute: (response: ClientResponse): boolean =>
-      [404, 405, 501].includes(response.status) && !isOwnProblem(response) && !areShown(),
+    areShown,
     /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
     isFromService: ({ body }: ClientResponse): boolean =>
       (body.kind === 'json' || body.kind === 'empty') && !areShown(),
@@ -104,7 +101,7 @@ export function createMarks(store: MarksStore | undefined) {
 /** For servers other than the service. Their refusals are their own, and their successes must be complete. */
 export const noMarks = {
   observe: (): void => undefined,
-  isUnknownRoute: (): boolean => false,
+  areShown: (): boolean => true,
   isFromService: (response: ClientResponse): boolean => !isSuccess(response),
 };
 
@@ -151,7 +148,7 @@ function isOwnSync(response: ClientResponse): boolean {
  * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
  * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
  */
-export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
   if (response.status !== 409) return false;
   const body = objectIn(response);
   const type = nameIn(body['type']) ?? '';
@@ -161,9 +158,6 @@ export function isStillRunning(response: ClientResponse, keyMayHaveArrived: bool
   if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
   return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
-
-export const isTransientStatus = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
 function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
   if (stillRunning) return 'still-running';

@@ -1,8 +1,7 @@
-import { createAcquireLock, type LockComparison } from './acquire-lock.ts';
+import { createAcquireLock } from './acquire-lock.ts';
 import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
-import { createServerClock, steadyClock } from './clock.ts';
 import { openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
@@ -12,30 +11,35 @@ import { createGetPool } from './pools.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
-import type { TokenSource } from './request.ts';
+import type { ClientContext, TokenSource } from './request.ts';
 import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
-import { sleep } from './time-limit.ts';
+import { createServerClock, sleep, steadyClock } from './time.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
-
-export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
+export type { Conflict } from './acquire-lock.ts';
+export type { CheckedLock } from './check-paths.ts';
 export type { MarksStore } from './classify.ts';
-export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
-export { isSameLock, type KnownLock } from './known-lock.ts';
+export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
-export type { LockFilter, NamedEntry } from './lists.ts';
-export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
+export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
+export type { ReleaseLockResult } from './release-lock.ts';
 export type { CallLimits, Retry } from './request.ts';
-export { backoff, isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
-export { ServiceError, withRequest } from './service-error.ts';
+export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
-export { sleep } from './time-limit.ts';
+export {
+  type Clock,
+  clockSlackMs,
+  lastAttemptMs,
+  responseClockMs,
+  sleep,
+  steadyClock,
+  withJitter,
+} from './time.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
@@ -45,17 +49,14 @@ type ClientCredentials =
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions
-  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'marks'>> {
+  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'marks'>>,
+    Pick<ClientContext, 'branch' | 'onCompared'> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
   readonly userAgent: string;
   /** Sent as Referer: the origin of the requests, such as a run URL. */
   readonly origin?: string | undefined;
-  /** Sent with each request for a lock: the branch of the run or the checkout. */
-  readonly branch?: string | undefined;
-  /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
-  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
   readonly requestTimeoutMs?: number | undefined;
   /** The clock of the server minus ours, if known before the first response. */
   readonly clockOffsetMs?: number | undefined;
@@ -105,14 +106,15 @@ export function createClient(options: ClientOptions) {
           openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: endpoints.token }),
         },
   );
-  const context = { call, endpoints, baseUrl, serverNow: serverClock.now };
+  const { branch, onCompared } = options;
+  const context = { call, endpoints, baseUrl, serverNow: serverClock.now, branch, onCompared };
 
   return {
     ...createLists(context),
     ...createSync(context),
     ...createQueueOperations(context),
-    ...createLeases({ ...context, branch: options.branch, onCompared: options.onCompared }),
-    acquireLock: createAcquireLock({ ...context, branch: options.branch, onCompared: options.onCompared }),
+    ...createLeases(context),
+    acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
     registerHook: createRegisterHook(context),

@@ -1,7 +1,7 @@
 import type * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { networkErrorText } from '../interface/network-errors.ts';
-import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.ts';
+import { maxResponseBytes, type RawResponse } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 
@@ -43,19 +43,14 @@ export function openConnection(baseUrl: URL) {
       const agent = await agentToUse();
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', (error) =>
-          reject(
-            isReset(error) && sent.socket && isInHandshake(sent.socket) ? new HandshakeClosed(error.message) : error,
-          ),
-        );
+        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
         // Cheaper than the option `signal`, which also listens for the end of the request.
         signal.addEventListener('abort', () => sent.destroy(), { once: true });
         // Node would send the headers in the encoding of a text, too.
         sent.end(body === null ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;
-      const mayBeTruncated = received['content-length'] === undefined && received['transfer-encoding'] === undefined;
-      return { status: statusCode, headers: received, mayBeTruncated, ...(await readBytes(message)) };
+      return { status: statusCode, headers: received, ...(await readBytes(message)) };
     },
     close() {
       closing.abort();
@@ -80,43 +75,22 @@ const tipOfNode = /; if the root CA is installed locally.*$/s;
 /** Codes of connection errors. Other codes of Node are mostly for wrong calls of its functions. */
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
-/** Errors of OpenSSL for plain text instead of TLS. */
-const notTls = /wrong version number|packet length too long|http request/i;
-
-/** The connection ended before the request could be sent. Only the message of Node sometimes shows that. */
-class HandshakeClosed extends Error {
-  readonly code = 'ECONNRESET';
-}
-
-const isReset = (error: Error): boolean => textAt(error, 'code') === 'ECONNRESET';
-
-/** A TLS socket has this property, which its types lack. */
-const isInHandshake = (socket: object): boolean => Reflect.get(socket, 'secureConnecting') === true;
-
 /** Undefined for a bug of ours: it is not about the connection, and would happen again. */
 export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
-  if (!(error instanceof BrokenResponse) && (code === undefined || !ofConnection.test(code))) return undefined;
-  const untrusted = code !== undefined && certificate.test(code);
+  if (code === undefined || !ofConnection.test(code)) return undefined;
+  const untrusted = certificate.test(code);
   const unconnected =
     untrusted ||
-    error instanceof HandshakeClosed ||
     textAt(error, 'syscall') === 'connect' ||
-    (code !== undefined && neverConnected.test(code)) ||
+    neverConnected.test(code) ||
     unconnectedWords.test(error.message);
   return {
     kind: 'connection',
-    code,
     message: sanitizer.line(reasonOf(error, code), maxWordsLength),
     mayHaveArrived: !unconnected,
     untrusted,
-    notTls:
-      code === 'EPROTO' && notTls.test(error.message)
-        ? 'said'
-        : error instanceof HandshakeClosed
-          ? 'closed'
-          : undefined,
   };
 }
 
@@ -158,9 +132,8 @@ async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agen
 }
 
 /** For known codes, a text for users before that of Node. */
-function reasonOf(error: Error, code: string | undefined): string {
+function reasonOf(error: Error, code: string): string {
   const message = messageOf(error).replace(tipOfNode, '');
-  if (code === undefined) return message;
   const isNamed = message.includes(code);
   const known = unconnectedWords.test(message) ? undefined : networkErrorText(code);
   if (known !== undefined) return `${known} (${isNamed ? message : code})`;

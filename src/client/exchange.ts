@@ -1,10 +1,18 @@
 import { unlessAborted } from '../interface/timers.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, createCall } from './call.ts';
+import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
-import type { AnsweredCall, Call, CallLimits, TokenResult, TokenSource } from './request.ts';
+import {
+  type AnsweredCall,
+  type Call,
+  type CallLimits,
+  expectSuccess,
+  type TokenResult,
+  type TokenSource,
+} from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import { isTransient } from './retry.ts';
-import { ServiceError } from './service-error.ts';
+import { isTransient, ServiceError } from './service-error.ts';
+import { createServerClock } from './time.ts';
 
 /** The parts of a client that the token exchange for its requests uses. */
 export interface ExchangeContext
@@ -150,3 +158,54 @@ const tokenIn = (response: ClientResponse): string | undefined => {
 };
 
 const expectToken = expectFound(tokenIn, 'it contains no token');
+
+interface IdentityRequest {
+  readonly server: string;
+  readonly requestUrl: string;
+  /** Issued by the runner for these requests, and secret. */
+  readonly requestToken: string;
+  readonly audience: string;
+}
+
+/**
+ * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That
+ * function has no deadlines and no cancellation, and its HTTP client would be in the entry chunk, which steps with a
+ * token load too.
+ */
+export function openIssuer(
+  { server, requestUrl, requestToken, audience }: IdentityRequest,
+  exchange: ExchangeContext,
+  mask: (secret: string) => void,
+) {
+  const url = new URL(requestUrl);
+  url.searchParams.set('audience', audience);
+  const connection = openConnection(url);
+  exchange.closed.addEventListener('abort', () => connection.close(), { once: true });
+  const call = createCall({
+    ...exchange,
+    baseUrl: url,
+    server,
+    serverClock: createServerClock(exchange.clock),
+    send: connection.send,
+    headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
+    secrets: [requestToken],
+    // The headers of this server say nothing about the service.
+    onResponse: undefined,
+  });
+
+  const expect = expectFound(identityIn, 'it contains no identity token');
+
+  return async (within: CallLimits): Promise<string> => {
+    const target = url.pathname + url.search;
+    const { response } = expectSuccess(await call({ method: 'GET', target, expect }, within));
+    const identity = identityIn(response) ?? '';
+    mask(identity);
+    return identity;
+  };
+}
+
+/** A JSON Web Token: RFC 7515, section 7.1. */
+function identityIn(response: ClientResponse): string | undefined {
+  const { value } = objectIn(response);
+  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
+}

@@ -19,6 +19,8 @@ export function parseJson(text: string, onText = (each: string): string => each)
 
 export const asObject = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
+export const asArray = (json: Json | undefined): readonly Json[] => (isArray(json) ? json : []);
+
 /** The object itself, if another one wraps it in a member with one of these names. */
 export const unwrapped = (object: JsonObject, names: readonly string[]): JsonObject =>
   names.map((name) => object[name]).find(isObject) ?? object;

@@ -1,5 +1,8 @@
+import { milliseconds } from '../interface/duration.ts';
 import { maxNoteLength } from '../interface/lock-note.ts';
-import { timestampIn } from './clock.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { Comparison, Outdated } from '../interface/resources.ts';
+import type { Ttl } from '../interface/ttl.ts';
 import {
   asObject,
   firstMember,
@@ -13,6 +16,7 @@ import {
 } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
+import { timestampIn } from './time.ts';
 
 export const etagOf = (response: ClientResponse): string | undefined => strongEtag(headerOf(response, 'etag'));
 
@@ -47,6 +51,32 @@ export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | 
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);
   return holder !== undefined && namesLock(holder);
+}
+
+export interface AcquiredLock extends KnownLock {
+  readonly path: LockPath;
+  readonly type: string;
+  /** If the service does not return it, the earliest possible expiry by the ttl. */
+  readonly expires_at: string;
+  /** The lease that it belongs to. */
+  readonly lease?: string | undefined;
+}
+
+/** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
+export function grantedLockIn(
+  response: ClientResponse,
+  { path, type, ttl }: { readonly path: LockPath; readonly type: string; readonly ttl: Ttl },
+  from: (lock: KnownLock) => number,
+): AcquiredLock {
+  const lock = readLock(lockIn(objectIn(response)), path, response.sanitizer);
+  return {
+    ...lock,
+    // Path and type as requested; `raw` has those of the service.
+    path,
+    type,
+    etag: etagOf(response) ?? lock.etag,
+    expires_at: lock.expires_at ?? new Date(from(lock) + milliseconds(ttl)).toISOString(),
+  };
 }
 
 /** Identifies a lock: by its ETag, or by its id if it has no ETag. */
@@ -104,7 +134,7 @@ export function namesLock(body: JsonObject): boolean {
 export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock', 'data', 'result']);
 
 /** The current lock, from the body of a 409, 412 or 423. */
-export function holderIn(response: ClientResponse): JsonObject | undefined {
+function holderIn(response: ClientResponse): JsonObject | undefined {
   const body = objectIn(response);
   const { locks } = body;
   const [first] = isArray(locks) ? locks : [];
@@ -149,4 +179,37 @@ const describesHolder = (body: JsonObject): boolean =>
 function ownerIn(lock: JsonObject): string | undefined {
   const owner = firstMember(lock, names.owner);
   return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
+}
+
+/** Undefined if the value does not name a path and a branch. */
+export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
+  const outdated = asObject(value ?? null);
+  const line = (name: string): string => sanitizer.line(firstName(outdated, [name]) ?? '', maxNameLength);
+  const path = firstName(outdated, ['path']);
+  const branch = line('branch');
+  if (path === undefined || branch === '') return undefined;
+  return {
+    ...{ path: plainName(path), branch, commit: line('commit'), author: line('author') },
+    at: timestampIn(outdated['at']) ?? '',
+    ...(outdated['deleted'] === true && { deleted: true }),
+  };
+}
+
+/** The version of a file that a granted lock lacks. */
+export interface LockComparison extends Pick<Comparison, 'as_of'> {
+  readonly outdated: Outdated | undefined;
+}
+
+/** Undefined if the lock is up to date, or was not compared. */
+export function comparisonIn(response: ClientResponse): LockComparison | undefined {
+  const body = lockIn(objectIn(response));
+  const outdated = readOutdated(body['outdated'], response.sanitizer);
+  const age = ageIn(body);
+  return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
+}
+
+/** The age of the mirror, if the service could not bring it up to date. */
+export function ageIn(body: JsonObject): Pick<Comparison, 'as_of'> {
+  const asOf = body['as_of'];
+  return asOf === undefined ? {} : { as_of: timestampIn(asOf) ?? null };
 }

@@ -2,14 +2,13 @@ import { formatDuration, milliseconds } from '../interface/duration.ts';
 import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { type AcquireContext, type AcquiredLock, branchHeader, type Conflict } from './acquire-lock.ts';
-import { asObject, isArray, type Json, nameIn } from './json.ts';
-import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
-import { ageIn, readOutdated } from './outdated.ts';
+import { branchHeader, type Conflict, placeIn } from './acquire-lock.ts';
+import { asArray, asObject, isArray, type Json, nameIn } from './json.ts';
+import { type AcquiredLock, ageIn, type KnownLock, readListedLock, readLock, readOutdated } from './known-lock.ts';
 import type { List } from './pages.ts';
-import { hasWaited, type QueueWait, queueHeaders, queueIn } from './queue.ts';
-import { expectResource, retryAfterHeader } from './refusal.ts';
-import { type AnsweredCall, type CallLimits, expectSuccess, type Request } from './request.ts';
+import { type QueueWait, queueHeaders } from './queue.ts';
+import { expectResource, isUnknownRoute } from './refusal.ts';
+import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
@@ -72,7 +71,7 @@ export type EndLeaseResult =
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** A lease is a set of locks that is acquired, renewed and released as one. */
-export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }: AcquireContext) => ({
+export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }: ClientContext) => ({
   async putLease(request: LeaseRequest, within: CallLimits): Promise<PutLeaseResult> {
     const { workspace, lease, wait } = request;
     const result = await call(
@@ -98,15 +97,14 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
     }
     if (isSuccess(response)) {
       const body = objectIn(response);
-      for (const outdated of entriesOf(body['outdated'])) {
+      for (const outdated of asArray(body['outdated'])) {
         onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
       }
       const locks = locksIn(response, request, serverNow());
       return { kind: 'held', locks, lost: lostAmong(response) };
     }
-    const error = result.refusal();
-    if (isUnknownRoute(response, error)) return { kind: 'unsupported' };
-    return { kind: 'failed', error, mayBeDone };
+    if (isUnknownRoute(response)) return { kind: 'unsupported' };
+    return { kind: 'failed', error: result.refusal(), mayBeDone };
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
@@ -129,7 +127,7 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
     const target = endpoints.lease(workspace, lease);
     const { response } = expectSuccess(await call({ method: 'GET', target, expect: expectLease }, within));
     const { sanitizer } = response;
-    const items = entriesOf(objectIn(response)['locks']).flatMap((entry) => {
+    const items = asArray(objectIn(response)['locks']).flatMap((entry) => {
       const { path, state, lock } = asObject(entry);
       const own = readListedLock(entry, sanitizer);
       if (state !== 'lost') return own ?? [];
@@ -147,10 +145,9 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     const { response } = result;
     if (!isSuccess(response)) {
-      const error = result.refusal();
-      return { kind: isUnknownRoute(response, error) ? 'unsupported' : 'failed', error };
+      return { kind: isUnknownRoute(response) ? 'unsupported' : 'failed', error: result.refusal() };
     }
-    const released = entriesOf(objectIn(response)['released']).flatMap((path) => {
+    const released = asArray(objectIn(response)['released']).flatMap((path) => {
       const parsed = parseHeldPath(nameIn(path) ?? '');
       return parsed.ok ? [parsed.value] : [];
     });
@@ -158,15 +155,10 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
   },
 });
 
-const isUnknownRoute = ({ status }: ClientResponse, { failure }: ServiceError): boolean =>
-  [404, 405, 501].includes(status) && !(failure.kind === 'refused' && failure.isOwnProblem);
-
 const bodyOf = ({ from, count, type, ttl }: LeaseRequest): NonNullable<Request['body']> => ({
   ...(from.kind === 'paths' ? { paths: from.paths } : { pool: from.name, where: from.where }),
   ...{ count, type, ttl: formatDuration(ttl) },
 });
-
-const entriesOf = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);
 
 const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');
 /** Without all its locks, a lease was not granted, whatever the response says. */
@@ -183,7 +175,7 @@ const expectEnd: Request['expect'] = (response) => (response.status === 204 ? un
 const isLocked = (response: ClientResponse): boolean => objectIn(response)['blocked'] !== undefined;
 
 function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, now: number): readonly AcquiredLock[] {
-  return entriesOf(objectIn(response)['locks']).flatMap((entry) => {
+  return asArray(objectIn(response)['locks']).flatMap((entry) => {
     const lock = readListedLock(entry, response.sanitizer);
     const path = parseHeldPath(lock?.path ?? '');
     if (lock === undefined || !path.ok || asObject(entry)['state'] === 'lost') return [];
@@ -200,16 +192,14 @@ function conflictsIn(answered: AnsweredCall, { path: firstPath }: LeaseRequest):
   const { sanitizer } = response;
   const { blocked, locks } = objectIn(response);
   const common = {
-    retryAfterMs: retryAfterHeader(response, 0),
-    hasWaited: hasWaited(response),
-    queue: queueIn(response),
+    ...placeIn(answered, 0),
     error: answered.refusal(),
   };
-  const waiting = entriesOf(blocked).map((entry) => ({
+  const waiting = asArray(blocked).map((entry) => ({
     path: nameIn(asObject(entry)['path']),
     holder: readListedLock(asObject(entry)['lock'] ?? '', sanitizer),
   }));
-  const refused = entriesOf(locks).map((entry) => readListedLock(entry, sanitizer));
+  const refused = asArray(locks).map((entry) => readListedLock(entry, sanitizer));
   const all = [...waiting, ...refused.map((holder) => ({ path: holder?.path, holder }))];
   const [first, ...others] = all.flatMap(({ path, holder }): Conflict | readonly [] => {
     const parsed = parseHeldPath(path ?? '');
@@ -221,12 +211,12 @@ function conflictsIn(answered: AnsweredCall, { path: firstPath }: LeaseRequest):
 /** The state of each lock is part of a lease that was granted before. */
 const lostAmong = (response: ClientResponse): readonly LostLock[] =>
   readLost(
-    entriesOf(objectIn(response)['locks']).filter((entry) => asObject(entry)['state'] === 'lost'),
+    asArray(objectIn(response)['locks']).filter((entry) => asObject(entry)['state'] === 'lost'),
     response,
   );
 
 const lostIn = (response: ClientResponse): readonly LostLock[] =>
-  readLost(entriesOf(objectIn(response)['lost']), response);
+  readLost(asArray(objectIn(response)['lost']), response);
 
 function readLost(entries: readonly Json[], { sanitizer }: ClientResponse): readonly LostLock[] {
   return entries.flatMap((entry) => {

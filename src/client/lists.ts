@@ -1,14 +1,14 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
+import { inParallel } from './in-parallel.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
-import { type KnownLock, readListedLock } from './known-lock.ts';
+import { type FoundLock, type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { expectFound } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 import { plainName } from './sanitizer.ts';
-
-export type ListLocks = ReturnType<typeof createLists>['listLocks'];
+import { ServiceError } from './service-error.ts';
 
 export interface NamedEntry {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface NamedEntry {
 }
 
 /** Reads entries that are plain names, or objects with a name under one of these keys. */
-export const readNamed =
+const readNamed =
   (names: readonly string[]) =>
   (entry: Json): NamedEntry | undefined => {
     const name = typeof entry === 'string' ? entry : firstName(asObject(entry), names);
@@ -43,7 +43,7 @@ export interface LockFilter {
 const pageSize = 1_000;
 
 /** Whether two paths name the same file where case does not matter. */
-export const isSameFile = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+const isSameFile = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, like all operations except those on single locks. */
@@ -88,3 +88,97 @@ export const createLists = (context: ClientContext) => ({
 });
 
 const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);
+
+interface Lists {
+  readonly listLocks: ReturnType<typeof createLists>['listLocks'];
+}
+
+/** More paths are looked up in the list of all locks. */
+const maxSinglePaths = 8;
+
+/** The locks on these paths. */
+export async function listOnPaths(
+  client: Lists,
+  workspace: WorkspaceId,
+  paths: readonly LockPath[],
+  within: CallLimits,
+): Promise<List<KnownLock>> {
+  const found = new Map<string, KnownLock>();
+  let incomplete: string | undefined;
+  const list = async (filter: LockFilter): Promise<readonly KnownLock[]> => {
+    const { items, incomplete: reason } = await client.listLocks({ workspace, filter }, within);
+    incomplete ??= reason;
+    return items;
+  };
+  // Where case does not matter, the lock on a path may have it in another case.
+  const addLockOn = async (path: LockPath): Promise<void> => {
+    for (const lock of await list({ path })) found.set(lock.path, lock);
+  };
+
+  const distinct = new Set<string>(paths);
+  if (distinct.size <= maxSinglePaths) await inParallel([...new Set(paths)], addLockOn);
+  else {
+    const items = await list({});
+    for (const lock of items) if (distinct.has(lock.path)) found.set(lock.path, lock);
+    const folded = new Set(items.map(({ path }) => path.toLowerCase()));
+    await inParallel(
+      [...new Set(paths)].filter((path) => !found.has(path) && folded.has(path.toLowerCase())),
+      addLockOn,
+    );
+  }
+  return { items: [...found.values()], incomplete };
+}
+
+export type LookupResult =
+  | FoundLock
+  /** The token may not list locks, or the list is incomplete. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+interface PathToLookUp {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly attempts?: Request['attempts'];
+}
+
+export async function lookUp(
+  client: Lists,
+  { workspace, path, attempts }: PathToLookUp,
+  within: CallLimits,
+): Promise<LookupResult> {
+  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
+}
+
+export const lookUpOnce = (
+  context: ClientContext,
+  { workspace, path }: PathToLookUp,
+  within: CallLimits,
+): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, attempts: 'once' }, within);
+
+/** Looks paths up in a list. A ServiceError becomes the result for every path. */
+export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
+  try {
+    const { items, incomplete } = await list;
+    const locks = new Map(items.map((lock) => [lock.path, lock]));
+    // A lock in another case is here only if a query for its path has found it.
+    const folded = new Map(items.map((lock) => [lock.path.toLowerCase(), lock]));
+    return (path) => {
+      const lock = locks.get(path) ?? folded.get(path.toLowerCase());
+      if (lock !== undefined) return { kind: 'locked', lock };
+      return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', reason: incomplete };
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const result: LookupResult = refusesLists(error)
+      ? { kind: 'unknown', reason: error.message }
+      : { kind: 'failed', error };
+    return () => result;
+  }
+}
+
+/**
+ * A service may allow a token to acquire and release locks, but not to list them. The refusal of a gateway does not
+ * show that.
+ */
+const refusesLists = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);

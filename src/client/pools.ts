@@ -3,10 +3,9 @@ import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asObject, isArray, type Json, nameIn } from './json.ts';
 import { entriesIn } from './pages.ts';
-import { expectFound } from './refusal.ts';
+import { expectFound, isUnknownRoute } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import type { ClientResponse } from './response.ts';
-import { ifSupported } from './service-error.ts';
 
 export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;
@@ -16,12 +15,13 @@ export const createGetPool =
   ({ call, endpoints }: ClientContext) =>
   /** Throws a ServiceError, also for an unknown pool. */
   async ({ workspace, name }: { readonly workspace: WorkspaceId; readonly name: string }, within: CallLimits) => {
-    const result = call({ method: 'GET', target: endpoints.pool(workspace, name), expect }, within);
-    const found = result.then(expectSuccess).then(({ response }) => ({
-      kind: 'found' as const,
-      items: (itemsIn(response) ?? []).flatMap(readItem),
-    }));
-    return ifSupported(found);
+    const target = endpoints.pool(workspace, name);
+    const result = await call({ method: 'GET', target, expect, isOptional: true }, within);
+    if (result.kind === 'answered' && isUnknownRoute(result.response)) {
+      return { kind: 'unsupported', error: result.refusal() } as const;
+    }
+    const { response } = expectSuccess(result);
+    return { kind: 'found', items: (itemsIn(response) ?? []).flatMap(readItem) } as const;
   };
 
 const itemsIn = (response: ClientResponse): readonly Json[] | undefined => entriesIn(response, 'items');

@@ -1,50 +1,43 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { parseRetryAfter } from '../interface/retry-after.ts';
-import { asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
-import { readOutdated } from './outdated.ts';
+import { asArray, asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
+import { readOutdated } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import { asSentence, type Redirected, type Refused, type RefusedField, type Unusable } from './service-error.ts';
+import { asSentence, type Refused, type RefusedField, type Unusable } from './service-error.ts';
 
 export interface RefusalContext {
   readonly baseUrl: URL;
   readonly serverNow: number;
 }
 
-export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: RefusalContext): Refused | Redirected {
+export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: RefusalContext): Refused {
   const { status, body, sanitizer } = response;
-  const requestId = requestIdOf(response);
-  if (status >= 300 && status < 400) {
-    return {
-      kind: 'redirected',
-      status,
-      isRecognized: true,
-      requestId,
-      target: redirectTarget(response, baseUrl),
-    };
-  }
   const json = body.kind === 'json' ? body.value : null;
   const { outdated } = objectIn(response);
   const excerpt = body.kind === 'other' || body.kind === 'too-large' ? body.excerpt : '';
   return {
     kind: 'refused',
     status,
-    sentStatus: response.sentStatus,
     isRecognized: true,
     isOwnProblem: isOwnProblem(response),
-    requestId,
+    requestId: requestIdOf(response),
     message: body.kind === 'json' ? messageOf(json, sanitizer) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, sanitizer),
     missingScope: missingScopeOf(response),
     retryAfterMs: retryAfterHeader(response, serverNow),
     // A lease names all of its outdated files, and a lock its own.
     outdated: (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []),
+    redirect: redirectTarget(response, baseUrl),
   };
 }
 
 /** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
 export const isOwnProblem = (response: ClientResponse): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
+
+/** Whether a server that knows only the interface has answered, and not this route. */
+export const isUnknownRoute = (response: ClientResponse): boolean =>
+  [404, 405, 501].includes(response.status) && !isOwnProblem(response);
 
 /** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =
@@ -67,8 +60,18 @@ export function membersOf(response: ClientResponse): string {
   return names && asSentence(response.sanitizer.line(`It is an object with: ${names}`, 200));
 }
 
-export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
-  return parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
+export const retryAfterHeader = (response: ClientResponse, serverNow: number): number | undefined =>
+  parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
+
+/**
+ * RFC 9110 section 10.2.3: the milliseconds to wait, from seconds or a date, which is compared with the sender's clock.
+ */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
+  // Date.parse accepts many other texts as dates. In all three formats of HTTP, a date starts with the name of a day.
+  const date = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 export const notUnderstood = (response: ClientResponse, reason: string, content = ''): Unusable => ({
@@ -102,9 +105,9 @@ const maxDetailLength = 200;
 const maxFields = 20;
 
 /** A problem for each part of the request: its pointer, `#/hook/url`, and the detail, or only the detail. */
-export function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
+function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
   const { errors } = asObject(body);
-  const found = (isArray(errors) ? errors : []).flatMap((error) => {
+  const found = asArray(errors).flatMap((error) => {
     const detail = nameIn(error) ?? firstName(asObject(error), ['detail', 'message']);
     const pointer = firstName(asObject(error), ['pointer', 'field'])?.replace(/^#?\//, '');
     const field = pointer === undefined || pointer === '' ? undefined : sanitizer.line(pointer, maxDetailLength);
@@ -115,7 +118,7 @@ export function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedFiel
 
 const maxWordsLength = 500;
 
-export function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
+function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
   const message = rawMessageOf(body);
   return message === undefined ? undefined : nameIn(sanitizer.line(message, maxWordsLength));
 }

@@ -1,6 +1,5 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import { clockSlackMs } from './clock.ts';
 import type { Slashes } from './endpoints.ts';
 import {
   etagOf,
@@ -11,7 +10,7 @@ import {
   type LockProof,
   namesLock,
 } from './known-lock.ts';
-import { type LookupResult, lookUpOnce } from './lookup.ts';
+import { type LookupResult, lookUpOnce } from './lists.ts';
 import { expectResource, isOwnProblem } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
@@ -31,7 +30,7 @@ export interface ReleaseLockRequest {
   readonly found?: LookupResult | undefined;
 }
 
-type ReleaseLockResult =
+export type ReleaseLockResult =
   | { readonly kind: 'released' }
   /** The path was not locked. */
   | { readonly kind: 'absent' }
@@ -46,16 +45,13 @@ type ReleaseLockResult =
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
 export function createReleaseLock(context: ClientContext) {
-  const { call, endpoints, serverNow } = context;
+  const { call, endpoints } = context;
   /** The slash encoding that works, known once the other one has been rejected. */
   let slashes: Slashes = 'encoded';
 
-  async function send(
-    request: ReleaseLockRequest,
-    condition: string | undefined,
-    within: CallLimits,
-  ): Promise<CallResult> {
+  async function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
     const { workspace, path, proof, force, reason, attempts } = request;
+    const condition = conditionOf(proof);
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const targetWith = (how: Slashes): string => endpoints.lock(workspace, path, how) + (query && `?${query}`);
     const otherTarget = slashes === 'encoded' && path.includes('/') ? targetWith('raw') : undefined;
@@ -95,25 +91,10 @@ export function createReleaseLock(context: ClientContext) {
     return failed(result, found.kind === 'failed' ? found.error : undefined);
   }
 
-  /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
-  async function releaseUnconditionally(
-    result: AnsweredCall,
-    request: ReleaseLockRequest,
-    within: CallLimits,
-  ): Promise<ReleaseLockResult> {
-    const found = await lookUpOnce(context, request, within);
-    const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
-    const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
-    if (!isOurs || mayExpire) return classifyByList(result, found, request);
-    return classify(await send({ ...request, attempts: 'once' }, undefined, within), request, undefined, within);
-  }
-
-  async function classify(
-    result: CallResult,
-    request: ReleaseLockRequest,
-    condition: string | undefined,
-    within: CallLimits,
-  ): Promise<ReleaseLockResult> {
+  return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
+    let result = await send(request, within);
+    const etag = changedEtag(result, request);
+    if (etag !== undefined) result = await send({ ...request, proof: { ...request.proof, etag } }, within);
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
     const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
@@ -130,22 +111,15 @@ export function createReleaseLock(context: ClientContext) {
       case 412: {
         const { id, etag } = request.proof ?? {};
         const holder = holderOf(response, request.path);
-        const isOurs = id !== undefined && holder?.id === id;
-        const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
-        if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-        return isOurs ? failed(result) : heldByOther(result, holder);
+        if (id !== undefined && holder?.id === id) return failed(result);
+        // A service cannot match an ETag that it never sent.
+        const isProof = etag !== undefined || holder?.id !== undefined;
+        if (!isProof) return classifyByList(result, await lookUpOnce(context, request, within), request);
+        return heldByOther(result, holder);
       }
       default:
         return failed(result);
     }
-  }
-
-  return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
-    const condition = conditionOf(request.proof);
-    const result = await send(request, condition, within);
-    const etag = changedEtag(result, request, condition);
-    if (etag === undefined) return classify(result, request, condition, within);
-    return classify(await send(request, etag, within), request, etag, within);
   };
 }
 
@@ -155,23 +129,22 @@ const failed = (result: AnsweredCall, error = result.refusal()): ReleaseLockResu
   mayBeDone: result.mayBeDone,
 });
 
+/** The ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
+export function changedEtag(
+  result: CallResult,
+  { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
+): string | undefined {
+  if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
+  const holder = holderOf(result.response, path);
+  const etag = etagOf(result.response) ?? holder?.etag;
+  return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;
+}
+
 const expectReleased = expectResource('lock', namesLock);
 
 /** The value of `If-Match`. */
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
-
-/** The ETag of our lock, if a 412 about the lock with our id shows that it has another one than the condition. */
-export function changedEtag(
-  result: CallResult,
-  { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
-  condition: string | undefined,
-): string | undefined {
-  if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
-  const holder = holderOf(result.response, path);
-  const etag = etagOf(result.response) ?? holder?.etag;
-  return holder?.id === proof.id && etag !== condition ? etag : undefined;
-}
 
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
 export const isLockGone = (found: LookupResult, proof: LockProof | undefined): found is FoundLock =>

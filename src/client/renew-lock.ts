@@ -1,7 +1,15 @@
 import { formatDuration } from '../interface/duration.ts';
-import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire-lock.ts';
-import { holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
-import { lookUpOnce } from './lookup.ts';
+import type { AcquireLockRequest } from './acquire-lock.ts';
+import {
+  type AcquiredLock,
+  grantedLockIn,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
+import { lookUpOnce } from './lists.ts';
 import { expectResource } from './refusal.ts';
 import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
@@ -23,29 +31,9 @@ export type RenewLockResult =
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createRenewLock(context: ClientContext) {
-  const send = (request: RenewLockRequest, condition: string, key: string, within: CallLimits): Promise<CallResult> =>
-    context.call(
-      {
-        method: 'POST',
-        target: context.endpoints.locks(request.workspace),
-        headers: { 'idempotency-key': key, 'if-match': condition },
-        body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
-        expect: expectResource('lock', namesLock),
-        anySuccess: true,
-        async confirm({ status }) {
-          // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
-          if (![403, 404, 409, 410, 412].includes(status)) return undefined;
-          const listed = await lookUpOnce(context, request, within);
-          // In a service without renewal, our own lock blocks the request.
-          return (status === 409 && listed.kind === 'locked') || isLockGone(listed, request.proof) ? listed : undefined;
-        },
-      },
-      within,
-    );
-
   function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
     // The lock is renewed at the earliest when the request was sent.
-    const lock = grantedIn(answered, request, () => answered.sentAt);
+    const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
     if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
     const { id = request.proof.id, etag = request.proof.etag } = lock;
     return { kind: 'renewed', lock: { ...lock, id, etag } };
@@ -75,13 +63,39 @@ export function createRenewLock(context: ClientContext) {
     return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
   }
 
+  function send(
+    { workspace, path, type, ttl, proof }: RenewLockRequest,
+    idempotencyKey: string,
+    within: CallLimits,
+  ): Promise<CallResult> {
+    const condition = conditionOf(proof);
+    if (condition === undefined) throw new Error(`The lock on ${path} has neither id nor ETag.`);
+    return context.call(
+      {
+        method: 'POST',
+        target: context.endpoints.locks(workspace),
+        headers: { 'idempotency-key': idempotencyKey, 'if-match': condition },
+        body: { path, type, ttl: formatDuration(ttl) },
+        expect: expectResource('lock', namesLock),
+        anySuccess: true,
+        async confirm({ status }) {
+          // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
+          if (![403, 404, 409, 410, 412].includes(status)) return undefined;
+          const listed = await lookUpOnce(context, { workspace, path }, within);
+          // In a service without renewal, our own lock blocks the request.
+          return (status === 409 && listed.kind === 'locked') || isLockGone(listed, proof) ? listed : undefined;
+        },
+      },
+      within,
+    );
+  }
+
   return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
-    const condition = conditionOf(request.proof);
-    if (condition === undefined) throw new Error(`The lock on ${request.path} has neither id nor ETag.`);
-    let result = await send(request, condition, request.idempotencyKey, within);
-    // An unanswered attempt has renewed the lock and changed its ETag.
-    const etag = changedEtag(result, request, condition);
-    if (etag !== undefined) result = await send(request, etag, crypto.randomUUID(), within);
+    let result = await send(request, request.idempotencyKey, within);
+    const etag = changedEtag(result, request);
+    if (etag !== undefined) {
+      result = await send({ ...request, proof: { ...request.proof, etag } }, crypto.randomUUID(), within);
+    }
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     return isSuccess(result.response) ? renewed(result, request) : refusal(result, request, within);
   };

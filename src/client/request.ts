@@ -1,10 +1,10 @@
-import type { Clock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { JsonObject } from './json.ts';
-import type { FoundLock } from './known-lock.ts';
+import type { FoundLock, LockComparison } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
 import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
+import type { Clock } from './time.ts';
 
 /** The limits of one operation, for its calls, retries and sleeps together. */
 export interface CallLimits {
@@ -76,7 +76,6 @@ export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
 
 export interface Retry {
   readonly delayMs: number;
-  readonly kind: RetryKind;
   readonly reason: string;
 }
 
@@ -100,6 +99,10 @@ export interface ClientContext {
   readonly endpoints: Endpoints;
   readonly baseUrl: URL;
   readonly serverNow: Clock;
+  /** Sent with each request for a lock: the branch of the run or the checkout. */
+  readonly branch?: string | undefined;
+  /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
+  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
 
 export function expectSuccess(result: CallResult): AnsweredCall {

@@ -13,8 +13,6 @@ type ResponseBody =
 
 export interface ClientResponse {
   readonly status: number;
-  /** The status that the server sent, if `status` is the standard one for the same error. */
-  readonly sentStatus?: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: ResponseBody;
   /** For the texts in the response. */
@@ -24,24 +22,11 @@ export interface ClientResponse {
 export interface RawResponse extends Omit<ClientResponse, 'body' | 'sanitizer'> {
   readonly bytes: Uint8Array;
   readonly tooLarge: boolean;
-  /** Only the end of the connection marks the end of the body, so a truncated body looks complete. */
-  readonly mayBeTruncated: boolean;
 }
 
-/**
- * A response that cannot be used, although another attempt may return a better one. The message is part of a sentence.
- */
-export class BrokenResponse extends Error {
-  override readonly name = 'BrokenResponse';
-}
-
-/** Throws a BrokenResponse if the response was truncated. */
 export function parseResponse(received: RawResponse, sanitizer: Sanitizer): ClientResponse {
-  const { status, sentStatus, headers, mayBeTruncated } = received;
-  const body = readBody(received, sanitizer);
-  const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
-  if (mayBeTruncated && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
-  return { status, sentStatus, headers, body, sanitizer };
+  const { status, headers } = received;
+  return { status, headers, body: readBody(received, sanitizer), sanitizer };
 }
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
@@ -49,29 +34,21 @@ export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 
 /** The JSON object in the body; empty if there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
-/** Warns only once. */
+const maxWarningLength = 300;
+
+/** Describes the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in one warning for all responses. */
 export function warnOfDeprecation(warn: (sentence: string) => void): (response: ClientResponse) => void {
   let warned = false;
   return (response) => {
-    const sentence = warned ? undefined : deprecationIn(response);
-    if (sentence === undefined) return;
+    const sunset = headerOf(response, 'sunset');
+    if (warned || (sunset ?? headerOf(response, 'deprecation')) === undefined) return;
     warned = true;
-    warn(sentence);
+    const links = parseLinks(headerOf(response, 'link'));
+    const link = links.get('deprecation') ?? links.get('sunset');
+    const ending = sunset === undefined ? '' : `, and ends on ${sunset}`;
+    const sentence = `The service says that this API is deprecated${ending}.${link === undefined ? '' : ` See ${link}`}`;
+    warn(response.sanitizer.line(sentence, maxWarningLength));
   };
-}
-
-const maxWarningLength = 300;
-
-/** Describes the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in a sentence. */
-export function deprecationIn(response: ClientResponse): string | undefined {
-  const deprecation = headerOf(response, 'deprecation');
-  const sunset = headerOf(response, 'sunset');
-  if (deprecation === undefined && sunset === undefined) return undefined;
-  const links = parseLinks(headerOf(response, 'link'));
-  const more = links.get('deprecation') ?? links.get('sunset');
-  const ending = sunset === undefined ? '' : `, and ends on ${sunset}`;
-  const sentence = `The service says that this API is deprecated${ending}.${more === undefined ? '' : ` See ${more}`}`;
-  return response.sanitizer.line(sentence, maxWarningLength);
 }
 
 /** The value of a header; the first if there are several. */
@@ -80,6 +57,10 @@ export function headerOf({ headers }: ClientResponse, name: string): string | un
   const [first] = Array.isArray(value) ? value : [value];
   return first?.trim() === '' ? undefined : first?.trim();
 }
+
+/** No standard defines the header: services use one of these names. */
+export const isReplayed = (response: ClientResponse): boolean =>
+  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
 
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 

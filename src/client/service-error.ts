@@ -11,8 +11,6 @@ export interface RefusedField {
 export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
-  /** The status that the server sent, if `status` is the standard one for the same error. */
-  readonly sentStatus?: number | undefined;
   /** False if the response may be from a gateway. */
   readonly isRecognized: boolean;
   /** The response is a problem of our service. */
@@ -26,16 +24,8 @@ export interface Refused {
   readonly retryAfterMs: number | undefined;
   /** Why the service refused locks: files with a newer version. */
   readonly outdated?: readonly Outdated[];
-}
-
-/** Redirects are never followed, because the token would be sent along. */
-export interface Redirected {
-  readonly kind: 'redirected';
-  readonly status: number;
-  readonly isRecognized: boolean;
-  /** Origin and path, without a query; undefined if the service named none. */
-  readonly target: string | undefined;
-  readonly requestId: string | undefined;
+  /** The target of a redirect, without a query. Redirects are never followed, because the token would be sent along. */
+  readonly redirect?: string | undefined;
 }
 
 export interface Unusable {
@@ -50,15 +40,11 @@ export interface Unusable {
 
 export interface ConnectionFailed {
   readonly kind: 'connection';
-  /** The error code of the system, such as ECONNRESET. */
-  readonly code: string | undefined;
   /** Part of a sentence about the server. */
   readonly message: string;
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
-  /** The server answered a TLS handshake with something else, mostly plain http, or with the end of the connection. */
-  readonly notTls?: 'said' | 'closed' | undefined;
 }
 
 /** The deadline of the operation was reached first. */
@@ -71,7 +57,7 @@ interface OutOfTime {
 }
 
 /** Nothing was sent, because there is no token for the request. */
-export interface NoToken {
+interface NoToken {
   readonly kind: 'no-token';
   /** Complete sentences. */
   readonly reason: string;
@@ -82,7 +68,6 @@ export interface NoToken {
 
 export type RequestFailure =
   | Refused
-  | Redirected
   | Unusable
   | ConnectionFailed
   | OutOfTime
@@ -131,23 +116,32 @@ export class ServiceError extends Error {
   }
 }
 
-/** The result of a request that only some services support. */
-export const ifSupported = <Result>(
-  result: Promise<Result>,
-): Promise<Result | { readonly kind: 'unsupported'; readonly error: ServiceError }> =>
-  result.catch((error: unknown) => {
-    if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
-    throw error;
-  });
+export function isTransient({ failure }: ServiceError): boolean {
+  switch (failure.kind) {
+    case 'refused':
+      return !failure.isRecognized || isTransientStatus(failure.status);
+    case 'not-json':
+    case 'not-understood':
+    case 'timeout':
+    case 'deadline':
+      return true;
+    case 'connection':
+      return !failure.untrusted;
+    case 'no-token':
+      return failure.transient;
+    case 'too-large':
+    case 'aborted':
+    case 'unsendable':
+      return false;
+  }
+}
 
-/** Whether a server that does not know the path of the request has answered: a service of an earlier version, or another. */
-const isUnknownRoute = ({ failure }: ServiceError): boolean => {
-  const refused = responseIn(failure);
-  if (refused?.kind !== 'refused') return false;
-  const { status, isOwnProblem, message } = refused;
-  if ([405, 501].includes(status)) return true;
-  return status === 404 && (!isOwnProblem || message === undefined || noSuchRoute.test(message));
-};
+export function retryAfterOfError({ failure }: ServiceError): number | undefined {
+  return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+}
+
+export const isTransientStatus = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
 export const withRequest = (sentences: string, request: string | undefined): string =>
   request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
@@ -160,13 +154,6 @@ function explain(failure: RequestFailure, server: string): Explanation {
   switch (failure.kind) {
     case 'refused':
       return [refusedText(failure, server), adviceOnRefusal(failure)];
-    case 'redirected': {
-      const to = failure.target === undefined ? '' : ` to ${failure.target}`;
-      return [
-        `${server} redirects${to}. Redirects are not followed, because they would expose the token.`,
-        ' Set the base URL to the actual URL of the service.',
-      ];
-    }
     case 'not-json':
     case 'not-understood':
     case 'too-large':
@@ -197,21 +184,11 @@ function explainDeadline({ last, retryAfterMs }: OutOfTime, server: string): Exp
     : [`${reason} ${server} asked to wait ${spanOfMs(retryAfterMs)}, longer than the time left.`, advice];
 }
 
-function explainConnection({ untrusted, notTls, message, code }: ConnectionFailed): Explanation {
+function explainConnection({ untrusted, message }: ConnectionFailed): Explanation {
   if (untrusted) {
     return [
       asSentence(`The certificate of the server is not trusted, so nothing was sent: ${message}`),
       ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
-    ];
-  }
-  if (notTls) {
-    const how =
-      notTls === 'said'
-        ? 'it does not speak TLS on this port'
-        : `it closed the connection during the TLS handshake, as a port for plain http does (${code})`;
-    return [
-      `The connection to the server failed: ${how}.`,
-      ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }
   return [
@@ -221,9 +198,15 @@ function explainConnection({ untrusted, notTls, message, code }: ConnectionFaile
 }
 
 function refusedText(refused: Refused, server: string): string {
+  if (isRedirect(refused)) {
+    const to = refused.redirect === undefined ? '' : ` to ${refused.redirect}`;
+    return `${server} redirects${to}. Redirects are not followed, because they would expose the token.`;
+  }
   const message = refused.message ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
   return asSentence(message) + fieldsText(refused.fields, message);
 }
+
+const isRedirect = ({ status }: Refused): boolean => status >= 300 && status < 400;
 
 const maxFieldsShown = 5;
 
@@ -241,32 +224,19 @@ const unusableText = ({ reason, content }: Unusable): string =>
 
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
-const httpsNeeded =
-  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
-
-/** Whether the URL must change: another attempt would fail in the same way. */
-export const expectsHttps = (failure: RequestFailure): boolean =>
-  failure.kind === 'refused' && failure.status === 400 && httpsNeeded.test(failure.message ?? '');
-
-/** The error of our service for an unknown route. */
-const noSuchRoute = /^There is nothing at "/;
-
 function adviceOnRefusal(refused: Refused): string {
   const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
+  if (isRedirect(refused)) return ' Set the base URL to the actual URL of the service.';
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) {
     const isKnown = message !== undefined && /expired|revoked/i.test(message);
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
-  if (expectsHttps(refused)) return ' This port expects https: begin the base URL with https://.';
   if (!isRecognized) {
-    return status === 404
-      ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'
-      : ' Check the URL, and any gateway in front of the service: it may have answered in its place.';
+    return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
   }
-  if (status === 404 && (!isOwnProblem || message === undefined || noSuchRoute.test(message))) {
+  if (status === 404 && (!isOwnProblem || message === undefined)) {
     return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
   }
   if (message !== undefined) return '';
@@ -280,15 +250,14 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
   const response = responseIn(failure);
-  const sent = response?.kind === 'refused' ? (response.sentStatus ?? response.status) : response?.status;
-  const status = sent && `: ${sent} ${STATUS_CODES[sent] ?? ''}`.trimEnd();
+  const status = response && `: ${response.status} ${STATUS_CODES[response.status] ?? ''}`.trimEnd();
   const id = response?.requestId === undefined ? '' : `, request id ${response.requestId}`;
   const tried = attempts > 1 ? `, ${attempts} attempts` : '';
   return `${method} ${path}${status ?? ''}${id}${tried}`;
 }
 
 /** The response that a failure is about; undefined if there was none. */
-function responseIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
+function responseIn(failure: RequestFailure): Refused | Unusable | undefined {
   if (failure.kind === 'deadline') return failure.last && responseIn(failure.last);
   return 'status' in failure ? failure : undefined;
 }

@@ -132,9 +132,6 @@ export const textOf =
   (text: string): Parsed<string> =>
     text === '' || text.includes('\0') ? refused(`It must be ${what}.`) : accepted(text);
 
-/** `-` is stdin or stdout. */
-export const parseFileOrPipe = textOf('the path of a file, or -');
-
 export const wholeNumber =
   (min: number, max: number) =>
   (text: string): Parsed<number> => {

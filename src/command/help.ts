@@ -2,10 +2,11 @@ import type { Command } from './command.ts';
 import { flagName } from './flags.ts';
 import { programName } from './print.ts';
 
+/** Of a line that still has whole words. */
 const maxColumns = 100;
 
-/** The help of a command, in lines that fit the terminal. */
-export function commandHelp(command: Command, columns = maxColumns): readonly string[] {
+/** The help of a command. */
+export function commandHelp(command: Command): readonly string[] {
   const { name, summary, details = [] } = command;
   const flags = Object.entries(command.flags);
   const positionals = Object.values(command.arguments);
@@ -14,29 +15,23 @@ export function commandHelp(command: Command, columns = maxColumns): readonly st
     return takesRest ? `${form}...` : form;
   });
   const usage = [...forms, '[flags]', ...(command.runsCommand ? ['-- <COMMAND>...'] : [])].join(' ');
-  const width = Math.min(columns, maxColumns);
   return [
     `Usage: ${programName} ${name} ${usage}`,
     '',
-    ...[`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].flatMap((line) => wrap(line, width)),
+    ...[`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].flatMap((line) => wrap(line)),
     ...section(
       'Arguments',
       positionals.map(({ placeholder, description }) => [placeholder, description]),
-      width,
     ),
-    ...section(
-      'Flags',
-      [
-        ...flags.map(([key, { placeholder, description, otherwise }]) => {
-          const value = placeholder === '' ? '' : ` <${placeholder}>`;
-          return [`--${flagName(key)}${value}`, `${description} (${otherwise})`] as const;
-        }),
-        ['-h, --help', 'show this help'],
-      ],
-      width,
-    ),
-    ...(flags.length === 0 ? [] : section('Environment', command.variables ?? [], width)),
-    ...(flags.length === 0 ? [] : flagsHelp.flatMap((line) => wrap(line, width))),
+    ...section('Flags', [
+      ...flags.map(([key, { placeholder, description, otherwise }]) => {
+        const value = placeholder === '' ? '' : ` <${placeholder}>`;
+        return [`--${flagName(key)}${value}`, `${description} (${otherwise})`] as const;
+      }),
+      ['-h, --help', 'show this help'],
+    ]),
+    ...section('Environment', command.variables ?? []),
+    ...flagsHelp,
     ...exampleOf(command),
   ];
 }
@@ -47,8 +42,7 @@ const flagsHelp = [
 ];
 
 /** The help of the program, or of the commands of a group such as `token`. */
-export function overview(group: string, commands: readonly Command[], columns = maxColumns): readonly string[] {
-  const width = Math.min(columns, maxColumns);
+export function overview(group: string, commands: readonly Command[]): readonly string[] {
   const [first] = commands;
   return [
     `Usage: ${[programName, ...(group === '' ? [] : [group])].join(' ')} <command> [flags]`,
@@ -56,16 +50,11 @@ export function overview(group: string, commands: readonly Command[], columns = 
     ...section(
       'Commands',
       commands.map(({ name, summary }) => [name, summary]),
-      width,
     ),
-    ...section(
-      'Flags',
-      [
-        ...(group === '' ? ([['--version', 'show the version']] as const) : []),
-        ['-h, --help', 'show this help, or that of a command'],
-      ],
-      width,
-    ),
+    ...section('Flags', [
+      ...(group === '' ? ([['--version', 'show the version']] as const) : []),
+      ['-h, --help', 'show this help, or that of a command'],
+    ]),
     ...(first === undefined ? [] : exampleOf(first)),
   ];
 }
@@ -78,16 +67,16 @@ const exampleOf = ({ name, example }: Command): readonly string[] => [
 ];
 
 /** Terms and their descriptions, in two columns. */
-function section(title: string, rows: readonly (readonly [term: string, text: string])[], width: number) {
+function section(title: string, rows: readonly (readonly [term: string, text: string])[]) {
   const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
   const lines = rows.flatMap(([term, text]) =>
-    wrap(text, width - indent).map((line, index) => `${(index === 0 ? `  ${term}` : '').padEnd(indent)}${line}`),
+    wrap(text, maxColumns - indent).map((line, index) => `${(index === 0 ? `  ${term}` : '').padEnd(indent)}${line}`),
   );
   return rows.length === 0 ? [] : ['', `${title}:`, ...lines];
 }
 
 /** Lines of whole words. All of them are indented as the text is. */
-function wrap(text: string, width: number): readonly string[] {
+function wrap(text: string, width = maxColumns): readonly string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
   const lines: string[] = [];
   let line = indent;

@@ -1,3 +1,4 @@
+import { timeCell } from '../interface/format.ts';
 import { safeText } from '../interface/safe-text.ts';
 import type { Output } from './io.ts';
 
@@ -14,7 +15,7 @@ const maxQuoted = 100;
 
 export interface CommandOutput {
   readonly document: unknown;
-  readonly lines: readonly OutputBlock[];
+  readonly lines: readonly string[];
 }
 
 export function printOutput(output: Output, json: boolean, { document, lines }: CommandOutput): void {
@@ -42,59 +43,35 @@ const maskSecrets = (text: string): string =>
     .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
     .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');
 
-interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-/** Output of a command for people. */
-export type OutputBlock = string | Table;
-
-/** A cell for each heading and item. Without items, the text is `ifEmpty`. */
-export function textTable<Item>(
+/** A row for each item, with a column for each of these members. Without items, the text is `ifEmpty`. */
+export function textTable<Item extends object>(
   items: readonly Item[],
-  columns: Readonly<Record<string, (item: Item) => string | null | undefined>>,
+  columns: readonly (keyof Item & string)[],
   ifEmpty: string,
-): readonly OutputBlock[] {
+): readonly string[] {
   if (items.length === 0) return [ifEmpty];
-  const rows = items.map((item) => Object.values(columns).map((cell) => cell(item) ?? ''));
-  return [{ columns: Object.keys(columns), rows }];
+  const head = columns.map((name) => name.replaceAll('_', ' ').toUpperCase());
+  const rows = [head, ...items.map((item) => columns.map((name) => safeText(cellText(item[name])) || '-'))];
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lineOf = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return rows.map((row) => lineOf(row).trimEnd());
 }
 
-export function printLines(output: Output, lines: readonly OutputBlock[]): void {
-  const texts = lines.flatMap((line) =>
-    typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),
-  );
-  output.write(texts.map((text) => `${text}\n`).join(''));
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value !== 'object') return isTimestamp.test(String(value)) ? timeCell(String(value)) : String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${unambiguous(name)}=${unambiguous(each)}`)
+    .join(' ');
 }
 
-const gap = '  ';
+const isTimestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** One line per row; on a terminal that is too narrow for that, a block of lines per row. */
-export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_INFINITY): readonly string[] {
-  const cells = rows.map((row) => row.map((cell) => safeText(cell) || '-'));
-  const widths = columns.map((name, column) =>
-    Math.max(...[columns, ...cells].map((row) => widthOf(row[column] ?? name))),
-  );
-  if (widths.reduce((sum, width) => sum + width + gap.length, -gap.length) <= terminal)
-    return [columns, ...cells].map((row) =>
-      row
-        .map((cell, column) => padded(cell, widths[column]))
-        .join(gap)
-        .trimEnd(),
-    );
-  const names = Math.max(...columns.map(widthOf));
-  const lines = columns.map((name) => `${padded(name, names)}${gap}`);
-  return cells.flatMap((row, index) => [
-    ...(index === 0 ? [] : ['']),
-    ...row.map((cell, column) => `${lines[column]}${cell}`),
-  ]);
+/** Values that look like another NAME=VALUE pair are written as JSON. */
+const unambiguous = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
+
+export function printLines(output: Output, lines: readonly string[]): void {
+  output.write(lines.map((line) => `${safeText(line)}\n`).join(''));
 }
-
-const padded = (text: string, width = 0): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
-
-const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-
-/** Approximate number of terminal columns: marks take none. */
-const widthOf = (text: string): number =>
-  [...text.replaceAll(/\p{M}/gu, '')].reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);

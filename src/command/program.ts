@@ -24,7 +24,7 @@ async function runCommand(command: Command, all: readonly string[], context: Pro
   const args = all.slice(command.name.split(' ').length);
   const words = args[0] === 'help' && args.length === 1 ? 'help' : splitWords(command, args);
   if (words === 'help') {
-    printLines(io.stdout, commandHelp(command, io.stdout.columns));
+    printLines(io.stdout, commandHelp(command));
     return 0;
   }
   if (!words.ok) return refuse(context, [words.reason], command.name);
@@ -42,8 +42,7 @@ function withoutCommand([first = '', ...rest]: readonly string[], context: Progr
   const group = inGroup.length > 0 ? first : '';
   const [typed = ''] = inGroup.length > 0 ? rest : [first];
   if (typed === '' || helpWords.includes(typed)) {
-    const output = typed === '' ? io.stderr : io.stdout;
-    printLines(output, overview(group, inGroup.length > 0 ? inGroup : commands, output.columns));
+    printLines(typed === '' ? io.stderr : io.stdout, overview(group, inGroup.length > 0 ? inGroup : commands));
     return typed === '' ? 2 : 0;
   }
   const asked = `${group} ${typed}`.trim();

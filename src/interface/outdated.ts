@@ -1,12 +1,8 @@
 import type { Compared, Outdated, Timestamp } from './resources.ts';
 
 export function outdatedText(outdated: Outdated, branch: string | undefined): string {
-  const { path, commit, author, at, behind } = outdated;
+  const { path, commit, author, at } = outdated;
   const change = `commit ${commit.slice(0, 10)} by ${author} at ${at}`;
-  if (behind !== undefined) {
-    const newest = outdated.deleted ? `${change} deleted it` : `the newest version is from ${change}`;
-    return `Your copy of ${path} is ${behind} ${behind === 1 ? 'version' : 'versions'} behind ${outdated.branch}: ${newest}. Update your clone first.`;
-  }
   const newer = outdated.deleted
     ? `${change} deleted it on ${outdated.branch}`
     : `${outdated.branch} has a newer version, from ${change}`;

@@ -28,7 +28,7 @@ export interface Lock {
   readonly lease: string | null;
 }
 
-/** A version of a file on another branch that the branch of a request, or a clone, lacks. */
+/** A version of a file on another branch that the branch of a request lacks. */
 export interface Outdated {
   readonly path: string;
   readonly branch: string;
@@ -37,8 +37,6 @@ export interface Outdated {
   readonly at: Timestamp;
   /** Set if the commit deleted the file. */
   readonly deleted?: true | undefined;
-  /** Set if the file in a clone is this many versions older. */
-  readonly behind?: number | undefined;
 }
 
 /** Whether a lock on an outdated file is refused, acquired with a warning, or not compared. */
@@ -51,7 +49,7 @@ export const pushLockModes = ['all', 'branch'] as const;
 
 export type PushLockMode = (typeof pushLockModes)[number];
 
-/** The versions of some files that the branch or the clone of a client lacks. */
+/** The versions of some files that the branch of a client lacks. */
 export interface Comparison {
   readonly latest: LatestMode;
   readonly outdated: readonly Outdated[];

@@ -1,28 +1,29 @@
 import {
   type CallLimits,
   isTransient,
+  type LeaseRequest,
   lastAttemptMs,
   retryAfterOfError,
   type ServiceError,
   type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { acquireLease, type LeaseGoal } from './lease.ts';
+import { acquireLease } from './lease.ts';
 import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import { type AttemptContext, type AttemptResult, acquirePathByPath, type PathGoal } from './path-by-path.ts';
+import { type AcquireRound, acquirePathByPath, type PathContext, type PathGoal } from './path-by-path.ts';
 import { nothing, rollBackMs } from './rollback.ts';
 
 interface AcquireGoal extends PathGoal {
   /** How to acquire several as one lease. Without it, they are acquired path by path. */
   readonly lease?: {
-    readonly from: LeaseGoal['from'];
+    readonly from: LeaseRequest['from'];
     /** Whether the service has no leases, according to the ledger. */
     readonly knowsOnlyInterface: () => boolean;
   };
 }
 
-export interface AcquireContext extends AttemptContext {
+export interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
@@ -35,7 +36,7 @@ export interface WaitOptions {
 }
 
 export interface AcquireAllResult {
-  readonly round: AttemptResult;
+  readonly round: AcquireRound;
   readonly waitedMs: number;
   /** Unanswered requests. They may have been granted. */
   readonly unanswered: readonly Intent[];
@@ -70,7 +71,7 @@ export async function acquireLocks(
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
   const pathByPath = acquirePathByPath(context, goal);
-  const lease = goal.lease && acquireLease(context, { ...goal, from: goal.lease.from });
+  const lease = goal.lease && acquireLease(context, goal, goal.lease.from);
   const pauses = createPauses(context, deadline);
   const hasLeases = (): boolean => goal.lease?.knowsOnlyInterface() === false;
   let way = lease !== undefined && hasLeases() ? lease : pathByPath;
@@ -124,9 +125,9 @@ export async function acquireLocks(
   }
 }
 
-type Unsuccessful = Extract<AttemptResult, { kind: 'held' | 'failed' }>;
+type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
-const mayRetry = (round: AttemptResult): round is Unsuccessful =>
+const mayRetry = (round: AcquireRound): round is Unsuccessful =>
   round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
 
 /** What an attempt took, with the seconds that it asked the service to wait, and the time to keep for the last one. */

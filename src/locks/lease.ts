@@ -3,13 +3,8 @@ import { formatDuration } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
-import type { AttemptResult, PathGoal } from './path-by-path.ts';
+import type { AcquireRound, PathGoal } from './path-by-path.ts';
 import { cleanupLimits, endLease, nothing, rollBackMs } from './rollback.ts';
-
-/** Several locks to acquire as one. */
-export interface LeaseGoal extends PathGoal {
-  readonly from: LeaseRequest['from'];
-}
 
 type HeldLease = Extract<PutLeaseResult, { kind: 'held' }>;
 
@@ -17,10 +12,13 @@ type HeldLease = Extract<PutLeaseResult, { kind: 'held' }>;
  * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
  * Undefined for a single lock, and for more than a lease can have.
  */
-export function acquireLease(context: LockContext & { readonly terms: LockTerms }, goal: LeaseGoal) {
+export function acquireLease(
+  context: LockContext & { readonly terms: LockTerms },
+  { paths, count }: PathGoal,
+  from: LeaseRequest['from'],
+) {
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl } = terms;
-  const { paths, count, from } = goal;
   const [path, ...more] = paths;
   const isSet = more.length > 0 || from.kind === 'pool';
   if (path === undefined || !isSet || paths.length > maxLeasePaths) return undefined;
@@ -36,7 +34,7 @@ export function acquireLease(context: LockContext & { readonly terms: LockTerms 
   async function attempt(
     wait: QueueWait | undefined,
     within: CallLimits,
-  ): Promise<AttemptResult | { readonly kind: 'unsupported' }> {
+  ): Promise<AcquireRound | { readonly kind: 'unsupported' }> {
     if (state === 'new') record({ ...intent, at: now() });
     if (state === 'new') state = 'refused';
     const put = await client.putLease({ ...request, wait }, within);

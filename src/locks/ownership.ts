@@ -1,14 +1,14 @@
 import { clockSlackMs, isSameLock, type KnownLock, type LookupResult, responseClockMs } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Grant } from './ledger/entry.ts';
+import type { Grant, Loss } from './ledger/entry.ts';
 
-/** A lock of an earlier step of this job. Waiting for it is pointless: only this job releases it. */
-export interface AlreadyHeld {
+/** A lock of this job, from its ledger, or a lock that another job handed over. */
+export interface OurLock {
   readonly path: LockPath;
-  readonly owner: string | undefined;
-  readonly expiresAt: number;
-  /** The step's name in the workflow; undefined if unknown. */
-  readonly stepName: string | undefined;
+  readonly lock: OwnLock;
+  /** This job may already have released it. */
+  readonly mayBeReleased: boolean;
+  readonly loss?: Loss | undefined;
 }
 
 /** A lock that was once ours, with its details from the service. */

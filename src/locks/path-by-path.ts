@@ -6,7 +6,7 @@ import type { Blocked } from './messages.ts';
 import { nothing, type RollbackResult, remainingRollback, rollBackInTime } from './rollback.ts';
 import type { LockSession } from './session.ts';
 
-export interface AttemptContext extends LockContext {
+export interface PathContext extends LockContext {
   readonly session: LockSession;
   readonly terms: LockTerms;
 }
@@ -18,7 +18,7 @@ export interface PathGoal {
 }
 
 /** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
-export type AttemptResult = { readonly rollback: RollbackResult } & (
+export type AcquireRound = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly grantedAt: number }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
@@ -31,7 +31,7 @@ export type AttemptResult = { readonly rollback: RollbackResult } & (
  * Acquires one lock, or several on a service that knows only the interface: sorted, in parallel, all or none. A step that
  * waits for one of several holds none of them.
  */
-export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
+export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   const { session, terms, signal, clock, random } = context;
   const { count } = goal;
   const spare = goal.paths.length - count;
@@ -54,7 +54,7 @@ export function acquirePathByPath(context: AttemptContext, goal: PathGoal) {
     return rollback;
   }
 
-  async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AttemptResult> {
+  async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AcquireRound> {
     const before = unreleased.length > 0 ? await giveBack(unreleased) : nothing;
     const [stuck, ...others] = remainingRollback(before);
     // Only these: a released path may already be another job's.

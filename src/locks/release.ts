@@ -1,15 +1,6 @@
-import {
-  backoff,
-  type CallLimits,
-  isTransient,
-  type KnownLock,
-  type LookupResult,
-  lookUp,
-  type ServiceError,
-  type WorkspaceId,
-} from '../client/client.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { type CallLimits, clockSlackMs, type LookupResult, lookUp, type ReleaseLockResult } from '../client/client.ts';
 import type { LockContext } from './context.ts';
+import type { Grant } from './ledger/entry.ts';
 import { mayHaveExpired, type OwnLock, ownLockState } from './ownership.ts';
 
 /** Identifies the lock to release, so that no other one is released instead. */
@@ -24,34 +15,18 @@ export type ReleaseTarget =
   /** The lock that a lookup of the path has found, and no later one. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
 
-interface LockToRelease {
-  readonly service: string;
-  readonly workspace: WorkspaceId;
-  readonly path: LockPath;
+interface LockToRelease extends Pick<Grant, 'service' | 'workspace' | 'path'> {
   readonly target: ReleaseTarget;
   /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
 }
 
 export type ReleaseResult =
-  | { readonly kind: 'released' }
-  /** The path was not locked. */
-  | { readonly kind: 'absent' }
-  /** A different lock is on the path now, and was left alone. */
-  | {
-      readonly kind: 'other';
-      readonly holder: KnownLock | undefined;
-      /** An attempt without a response may have released ours before. */
-      readonly mayBeDone?: boolean;
-    }
+  | ReleaseLockResult
   /** The current lock cannot be verified to be this one. */
-  | { readonly kind: 'ambiguous' }
-  /** Sent once, without a response, and another lookup does not show the result. */
-  | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  /** `mayBeDone`: the service may have released the lock despite the error. */
-  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
+  | { readonly kind: 'ambiguous' };
 
-export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
+export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
@@ -74,66 +49,35 @@ export async function releaseTarget(
   return result;
 }
 
-async function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
-  const { workspace, path, target, force } = request;
-  const proof = lockOf(target);
-  if (hasIdentity(proof)) {
-    return context.client.releaseLock({ workspace, path, proof, force }, within);
-  }
-  return releaseByPath(context, request, within);
+/**
+ * A lock with neither id nor ETag is released by its path, after a look at the list, and with one request: if its
+ * response is lost, or the lock has expired before it arrives, another job may hold the path.
+ */
+async function send(
+  { client, clock }: ReleaseContext,
+  { workspace, path, target, force }: LockToRelease,
+  within: CallLimits,
+): Promise<ReleaseResult> {
+  const lock = lockOf(target);
+  if (hasIdentity(lock)) return client.releaseLock({ workspace, path, proof: lock, force }, within);
+  const found = target.kind === 'found' ? target.found : await lookUp(client, { workspace, path }, within);
+  if (found.kind === 'failed') return { ...found, mayBeDone: false };
+  const request = { workspace, path, force, found, attempts: 'once' } as const;
+  if (target.kind === 'found') return found.kind === 'absent' ? found : client.releaseLock(request, within);
+  const { mayBeReleased } = target;
+  const serverNow = client.serverNow();
+  const state = ownLockState(lock, found, { serverNow, mayBeReleased });
+  if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+  if (state === 'unknown') return { kind: 'ambiguous' };
+  // Some services list no locks at all.
+  if (state === 'absent' && (mayBeReleased || mayHaveExpired(lock, serverNow))) return { kind: 'absent' };
+  const expiresAt = clock() + Date.parse(lock.expires_at ?? '') - serverNow - clockSlackMs;
+  return client.releaseLock(request, { ...within, deadline: Math.min(within.deadline, expiresAt) });
 }
 
 /** A request that names its lock by ETag or id can be sent again: it never releases a later lock. */
 export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
   etag !== undefined || id !== undefined;
-
-const maxPauseMs = 5_000;
-
-/**
- * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
- * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
- */
-async function releaseByPath(
-  context: ReleaseContext,
-  request: LockToRelease,
-  within: CallLimits,
-): Promise<ReleaseResult> {
-  const { client, clock, sleep, random } = context;
-  for (let failures = 1; ; failures += 1) {
-    const result = await releaseOnce(client, request, within);
-    const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
-    const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
-    const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (request.target.kind === 'found' || !hasNotArrived || isOver) return result;
-    await sleep(pauseMs, within.signal);
-  }
-}
-
-async function releaseOnce(
-  client: ReleaseContext['client'],
-  request: LockToRelease,
-  within: CallLimits,
-): Promise<ReleaseResult> {
-  const { workspace, path, target, force } = request;
-  const found = target.kind === 'found' ? target.found : await lookUp(client, request, within);
-  if (found.kind === 'failed') return { ...found, mayBeDone: false };
-  const current = found.kind === 'locked' ? found.lock : undefined;
-  if (target.kind === 'own') {
-    const { lock, mayBeReleased } = target;
-    const now = { serverNow: client.serverNow(), mayBeReleased };
-    const state = ownLockState(lock, found, now);
-    if (state === 'other') return { kind: 'other', holder: current };
-    if (state === 'unknown') return { kind: 'ambiguous' };
-    // Some services list no locks at all.
-    if (state === 'absent' && (mayBeReleased || mayHaveExpired(lock, now.serverNow))) return { kind: 'absent' };
-  } else if (found.kind === 'absent') return found;
-
-  const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
-  if (result.kind !== 'failed' || !result.mayBeDone) return result;
-  const after = await lookUp(client, request, within);
-  const state = ownLockState(lockOf(target), after, { serverNow: client.serverNow(), mayBeReleased: true });
-  return state === 'absent' || state === 'other' ? { kind: 'released' } : { kind: 'unanswered', error: result.error };
-}
 
 /** The known facts of the lock; none if it was not listed. */
 const lockOf = (target: ReleaseTarget): OwnLock => {

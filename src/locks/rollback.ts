@@ -72,9 +72,7 @@ export async function rollBack(
 export const remainingRollback = ({
   releases,
 }: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
-  releases.flatMap(({ grant, result }) =>
-    result.kind === 'failed' || result.kind === 'unanswered' ? [{ grant, error: result.error }] : [],
-  );
+  releases.flatMap(({ grant, result }) => (result.kind === 'failed' ? [{ grant, error: result.error }] : []));
 
 /** Ends a lease, also one that would be granted later. May be repeated. */
 export async function endLease(

@@ -38,18 +38,16 @@ export type LockSession = ReturnType<typeof createLockSession>;
 export function createLockSession(context: SessionContext) {
   const { client, clock, record, origin } = context;
   const startedAt = clock();
-  /** The time at which this process first used a key. */
-  const keyUsedAt = new Map<string, number>();
+  /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
+  const sentAt = new Map<string, number | undefined>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
   const maybeReleased = new Set<string>();
-  const unsent = new Set<Intent>();
-  let intents = 0;
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
 
   /** Time of the first request, by the clock of the service; NaN if unknown. */
   function firstSentAt({ key, at, byService }: Intent): number {
-    const here = keyUsedAt.get(key);
+    const here = sentAt.get(key);
     if (here !== undefined) return client.serverNow() - (clock() - here);
     return byService ? Date.parse(at) : Number.NaN;
   }
@@ -63,21 +61,19 @@ export function createLockSession(context: SessionContext) {
 
   /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
   function earliestGrant(key: string, { acquired_at }: GrantedLock): number {
-    const first = keyUsedAt.get(key) ?? clock();
+    const first = sentAt.get(key) ?? clock();
     const ageMs = client.serverNow() - Date.parse(acquired_at ?? '');
     return Number.isNaN(ageMs) ? first : Math.max(first, clock() - Math.max(0, ageMs));
   }
 
   return {
     intend(path: LockPath, { service, workspace, step, type, ttl }: LockTerms): Intent {
-      intents += 1;
-      // The part before the slash names the place in line.
-      const key = `${step}/${intents}`;
+      const key = `${step}/${sentAt.size + 1}`;
       const intent: Intent = {
         ...{ kind: 'intent', service, workspace, path, step, key, type },
         ...{ ttl: formatDuration(ttl), at: now(), byService },
       };
-      unsent.add(intent);
+      sentAt.set(key, undefined);
       record(intent);
       return intent;
     },
@@ -86,8 +82,8 @@ export function createLockSession(context: SessionContext) {
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, step, key, type } = intent;
       // Another process may have sent the key of an intent in the ledger before.
-      const isRepeated = !unsent.delete(intent);
-      if (!isRepeated) keyUsedAt.set(key, clock());
+      const isRepeated = !sentAt.has(key) || sentAt.get(key) !== undefined;
+      if (!isRepeated) sentAt.set(key, clock());
       const acquisition = await client.acquireLock(
         {
           ...{ workspace, path, type, ttl: parsedTtl(intent), idempotencyKey: key, line },
@@ -121,8 +117,7 @@ export function createLockSession(context: SessionContext) {
         case 'failed':
           // Repeated with the same intent, or an outage would fill the ledger.
           if (line !== undefined && isTransient(acquisition.error)) {
-            // The key has not arrived.
-            unsent.add(intent);
+            sentAt.set(key, undefined);
             return { kind: 'unanswered', error: acquisition.error, conflict: undefined };
           }
           record({ kind: 'ended', ...ended, at: now() });
@@ -142,7 +137,7 @@ export function createLockSession(context: SessionContext) {
         mayBeReleased: mayBeReleased || maybeReleased.has(grant.key),
       } as const;
       const result = await releaseTarget(context, { service, workspace, path, target }, within);
-      if (result.kind === 'unanswered' || (result.kind === 'failed' && result.mayBeDone)) maybeReleased.add(grant.key);
+      if (result.kind === 'failed' && result.mayBeDone) maybeReleased.add(grant.key);
       return result;
     },
   };

@@ -1,7 +1,7 @@
 import type { Git } from './git/git.ts';
 import { removeObjects, storedWorkspaces } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
-import { endAllLeases } from './runtime/lease.ts';
+import { endAllClaims } from './runtime/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
 import { listWorkspaces } from './workspaces/workspaces.ts';
 
@@ -9,7 +9,7 @@ import { listWorkspaces } from './workspaces/workspaces.ts';
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
   const { storage, git, dataFolder, log } = parts;
   // The lock of the data folder ensures that no other service uses it, and with SQLite its database.
-  if (storage.dialect === 'sqlite') await endAllLeases(storage);
+  if (storage.dialect === 'sqlite') await endAllClaims(storage);
   await git.removeLeftovers();
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);

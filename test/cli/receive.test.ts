@@ -22,16 +22,15 @@ beforeEach(async () => {
 });
 
 /** The hook has a token that only reads locks. Its owner is ada. */
-async function openServer(options: Partial<GitServerOptions> = {}, from: SharedService = service): Promise<GitServer> {
+async function openServer({ environment = {} }: Partial<GitServerOptions> = {}, from = service): Promise<GitServer> {
   const { secret } = await from.token({ name: 'hook', owner: 'ada', scopes: ['locks:read'] });
   const opened = await createGitServer({
     environment: {
       WORKSPACE_BASE_URL: `${from.baseUrl}/v1`,
       WORKSPACE_TOKEN: secret,
       WORKSPACE_ID: workspace,
-      ...options.environment,
+      ...environment,
     },
-    flags: options.flags ?? [],
   });
   opened.start({ [hero]: 'hero', [map]: 'map', 'README.md': 'readme' });
   return opened;
@@ -69,17 +68,17 @@ describe('lock check --receive', () => {
   test('accepts the push of the holder, and refuses all others with holder, run, end and note', async () => {
     const { expires_at } = await lock('ada', hero, { note: 'New armour' });
     server.change({ [hero]: 'better' });
-    const end = `until ${expires_at.slice(0, 10)} ${expires_at.slice(11, 16)} UTC, with the note "New armour".\n`;
+    const end = `until ${expires_at.slice(0, 10)} ${expires_at.slice(11, 16)} UTC, locked in octo/game #7, since `;
     const theirs = await server.push(as('bob'), 'main');
     expect(theirs).toEqual(
       refused(
         'The push of bob is refused: it changes 1 file that others have locked.\n',
-        `${hero} is held by ada, from the run ${jobRun}, since `,
-        `${end}Push without these changes, or ask the holders`,
+        `${hero} is held by ada ${end}`,
+        ', with the note "New armour".\nPush without these changes, or ask the holders',
       ),
     );
     expect(theirs.seen).not.toContain('wsa_');
-    expect(await server.pushOverHttp('bob', 'main')).toEqual(refused(`${hero} is held by ada`, end));
+    expect(await server.pushOverHttp('bob', 'main')).toEqual(refused(`${hero} is held by ada ${end}`));
     expect(server.repository.head('main')).not.toBe(server.git('rev-parse', 'main'));
     const { seen } = await server.pushOverHttp('ada', 'main');
     expect(seen).toMatch(/^To http:.*\n {3}\S+ {2}main -> main\n$/);
@@ -332,14 +331,14 @@ describe('lock check --receive', () => {
     }
   });
 
-  /** The variable of a service that answers each check with the next of these lists of locks, and then not at all. */
-  async function serviceWith(...answers: readonly object[][]): Promise<NodeJS.ProcessEnv> {
-    let next = 0;
+  /** The variable of a service that answers a check with these locks, and further ones not at all. */
+  async function serviceWith(locks: readonly object[]): Promise<NodeJS.ProcessEnv> {
+    let requests = 0;
     const fake = createServer((request, response) => {
-      const locks = answers[next];
-      next += 1;
+      requests += 1;
+      const isFirst = requests === 1;
       request.resume().on('end', () => {
-        if (locks === undefined) response.destroy();
+        if (!isFirst) response.destroy();
         else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ locks }));
       });
     });
@@ -348,11 +347,10 @@ describe('lock check --receive', () => {
     return { WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` };
   }
 
-  test('refuses a push for a lock that it has found before the service was gone', async () => {
-    const environment = await serviceWith([{ id: '1', path: hero, owner: 'ada' }]);
-    const each = await openServer({ environment, flags: ['--unreachable', 'accept'] });
+  test('asks once for all branches of a push', async () => {
+    const each = await openServer({ environment: await serviceWith([]) });
     each.change({ [hero]: 'better' });
-    expect(await each.push(as('bob'), 'main', 'main:feature')).toEqual(refused(`${hero} is held by ada`));
+    expect(await each.push(as('bob'), 'main', 'main:feature')).toEqual(accepted);
   });
 
   test('escapes what others have written', async () => {
@@ -368,7 +366,7 @@ describe('lock check --receive', () => {
     expect(seen).toContain('Content/a\\u{200d}b.umap is held by');
   });
 
-  test('refuses a push while the service cannot be asked, or accepts it with a warning', async () => {
+  test('refuses a push while the service cannot be asked', async () => {
     const waitsMs: number[] = [];
     const silent = await listenHere(
       createServer(({ socket }) => {
@@ -378,16 +376,14 @@ describe('lock check --receive', () => {
     );
     onTestFinished(silent.close);
     const closed = await freePort();
-    const stopped = { WORKSPACE_BASE_URL: `http://127.0.0.1:${closed}/v1` };
-    const accept = ['--unreachable', 'accept'];
-    const cases: readonly (readonly [NodeJS.ProcessEnv, string, string[]?])[] = [
-      [stopped, `${closed}/v1. The connection to the server failed`],
+    const cases: readonly (readonly [NodeJS.ProcessEnv, string])[] = [
+      [{ WORKSPACE_BASE_URL: `http://127.0.0.1:${closed}/v1` }, `${closed}/v1. The connection to the server failed`],
       [{ WORKSPACE_BASE_URL: `http://127.0.0.1:${silent.port}/v1` }, 'The service did not answer in time.'],
-      [{ WORKSPACE_TOKEN: 'wsa_unknown' }, 'The token may have expired or been revoked', accept],
-      [{ WORKSPACE_ID: 'removed' }, 'There is no workspace', accept],
+      [{ WORKSPACE_TOKEN: 'wsa_unknown' }, 'The token may have expired or been revoked'],
+      [{ WORKSPACE_ID: 'removed' }, 'There is no workspace'],
     ];
-    for (const [environment, reason, flags] of cases) {
-      const each = await openServer({ environment, flags: flags ?? [] });
+    for (const [environment, reason] of cases) {
+      const each = await openServer({ environment });
       each.change({ [hero]: 'better' });
       const result = await each.push(as('bob'), 'main');
       expect(result).toEqual(
@@ -397,23 +393,17 @@ describe('lock check --receive', () => {
     }
     // GitHub Enterprise Server ends the hook after 5 seconds.
     expect(waitsMs).toEqual([expect.toSatisfy((ms: number) => ms < 5_000)]);
-    const lenient = await openServer({ environment: stopped, flags: accept });
-    lenient.change({ [hero]: 'better' });
-    expect(await lenient.push(as('bob'), 'main')).toEqual({
-      code: 0,
-      seen: expect.stringMatching(/The push is accepted without a check\. The locks on its files .* main -> main/s),
-    });
   });
 
-  test('accepts no push without a token, even with --unreachable accept', async () => {
-    const without = await openServer({ environment: { WORKSPACE_TOKEN: '' }, flags: ['--unreachable', 'accept'] });
+  test('accepts no push without a token', async () => {
+    const without = await openServer({ environment: { WORKSPACE_TOKEN: '' } });
     without.change({ 'README.md': 'new' });
     const { code, seen } = await without.push(as('ada'), 'main');
     expect({ code, seen }).toEqual({ code: 1, seen: expect.stringContaining('WORKSPACE_TOKEN is not set') });
   });
 
   test('refuses input that is not that of a pre-receive hook', async () => {
-    server.setHook(hookScript([]).replace('exec', 'echo main |'));
+    server.setHook(hookScript.replace('exec', 'echo main |'));
     server.change({ 'README.md': 'new' });
     expect(await server.push(as('ada'), 'main')).toMatchObject({
       code: 1,

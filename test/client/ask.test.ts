@@ -1,25 +1,14 @@
 import { expect, test } from 'vitest';
-import { parseTtl } from '../../src/interface/ttl.ts';
 import { json } from '../support/other-servers/responses.ts';
-import { valueIn } from '../support/value-in.ts';
 import { clientOf, game, lockPath } from './test-client.ts';
 
-const since = '2026-03-01T10:00:00.000Z';
-const place = { path: 'a', position: 2, owner: 'bo', origin: null, note: 'Lights', since, priority: 'normal' };
-const read = { path: 'a', position: 2, owner: 'bo', origin: undefined, note: 'Lights', since, raw: place };
-const asked = { workspace: game, path: lockPath('a'), note: 'Lights', ttl: valueIn(parseTtl('8h')) };
+const place = { path: 'a', position: 2, owner: 'bo', origin: null, note: 'Lights', priority: 'normal' };
 
-test('asking for a lock sends note and time, and returns the place in line', async () => {
+test('asking for a lock sends the note, and returns the place in line', async () => {
   const { server, client } = await clientOf(json(201, place));
-  expect(await client.askForLock(asked, client.within())).toEqual(read);
+  const asked = { workspace: game, path: lockPath('a'), note: 'Lights' };
+  expect(await client.askForLock(asked, client.within())).toEqual({ position: 2, raw: place });
   const [request] = server.requests;
   expect([request?.method, request?.url]).toEqual(['POST', '/v1/workspaces/game/queue']);
-  expect(JSON.parse(request?.body ?? '')).toEqual({ path: 'a', note: 'Lights', ttl: '8h' });
-});
-
-test('lists waiting clients, without entries that have no path', async () => {
-  const { client } = await clientOf(json(200, { queue: [place, { ...place, position: 'first' }, { owner: 'cy' }] }));
-  const { items, incomplete } = await client.listQueue({ workspace: game }, client.within());
-  expect(items).toMatchObject([read, { path: 'a', position: undefined }]);
-  expect(incomplete).toContain('1 of its entries could not be read');
+  expect(JSON.parse(request?.body ?? '')).toEqual({ path: 'a', note: 'Lights' });
 });

@@ -177,7 +177,7 @@ describe('a redirect', () => {
       const other = await startOtherServer(json(200, []));
       const error = await refusal(nothing(status, { location: `${other.origin}/v2/workspaces?token=1#x` }));
       expect(other.requests).toHaveLength(0);
-      expect(error).toMatchObject({ status, failure: { kind: 'redirected', target: `${other.origin}/v2/workspaces` } });
+      expect(error).toMatchObject({ status, failure: { redirect: `${other.origin}/v2/workspaces` } });
       expect(error.message).toContain(`to ${other.origin}/v2/workspaces. Redirects are not followed`);
     },
   );
@@ -187,7 +187,7 @@ describe('a redirect', () => {
     ['a user and a password', 'https://ada:secret@example.com/', /^https:\/\/example\.com\/$/],
   ])('is reported by origin and path if it leads to %s', async (_, location, target) => {
     const { failure } = await refusal(nothing(302, { location }));
-    expect(failure).toMatchObject({ target: expect.stringMatching(target) });
+    expect(failure).toMatchObject({ redirect: expect.stringMatching(target) });
   });
 
   test('is reported as well if it has no target', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, sleep } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
-import { isTransient } from '../../src/client/retry.ts';
+import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -187,7 +187,7 @@ describe('an exchange', () => {
     ['not supported', problem(404, { title: 'Not Found' }), 'does not support OIDC token exchange. Give a token (', 1],
     ['rejected for lack of a token', unauthorized, 'does not support OIDC token exchange. Give a token (', 1],
     ['answered by a gateway', json(404, { message: 'no Route' }), 'does not support OIDC token exchange: Give a ', 5],
-    ['redirected', elsewhere, 'The service redirects to https://elsewhere.example/token. Redirects are not ', 1],
+    ['refused', elsewhere, 'The service redirects to https://elsewhere.example/token. Redirects are not ', 1],
     ['answered with something else', raw(200, jwt), noToken, 5],
     ['answered with a token that is not valid in a header', json(200, { access_token: `${jwt}\r\nx: y` }), noToken, 5],
     ['never possible', problem(503, { detail: 'Could not fetch the keys.' }), 'Could not fetch the keys (', 5],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Client, LockFilter } from '../../src/client/client.ts';
-import { listOnPaths, lookupIn } from '../../src/client/lookup.ts';
+import type { Client } from '../../src/client/client.ts';
+import { type LockFilter, listOnPaths, lookupIn } from '../../src/client/lists.ts';
 import { knownLock } from '../locks/samples.ts';
 import { runs } from '../support/runs.ts';
 import { game, lockPath } from './test-client.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
-import { json, page, problem, raw } from '../support/other-servers/responses.ts';
-import { clientOf, errorOf, game } from './test-client.ts';
+import { json, nothing, page, problem, raw } from '../support/other-servers/responses.ts';
+import { clientOf, errorOf, game, unmarked } from './test-client.ts';
 
 type Client = Awaited<ReturnType<typeof clientOf>>['client'];
 
@@ -35,12 +35,12 @@ test.each([{ serial: true }, 'serial', [{ name: 'serial' }], null])(
 );
 
 test.each<[string, Answer]>([
-  ['does not know the route', problem(404, { detail: 'There is nothing at "/v1/workspaces/game/pools/unity-pro".' })],
-  ['allows no GET there', problem(405, { detail: 'GET is not allowed.' })],
+  ['does not know the route', json(404, { error: 'no such route' })],
+  ['allows no GET there', nothing(405)],
   ['implements nothing there', json(501, {})],
   ['answers 404 like a gateway', page(404)],
 ])('a service that %s has no pools', async (_, answer) => {
-  const { client } = await clientOf(answer);
+  const { client } = await clientOf(answer, unmarked);
   expect(await poolOf(client)).toMatchObject({ kind: 'unsupported' });
 });
 

@@ -42,7 +42,7 @@ describe('a retry', () => {
     const { client } = await clientOf(inTurn(problem(503, { detail: 'Busy.', request_id: 'req_1' }), fine));
     await client.ask();
     const reason = 'Busy (GET /v1/workspaces: 503 Service Unavailable, request id req_1).';
-    expect(client.retries).toEqual([{ delayMs: 375, kind: 'failed', reason }]);
+    expect(client.retries).toEqual([{ delayMs: 375, reason }]);
   });
 
   test('happens up to the given number of times, and the error counts the attempts', async () => {

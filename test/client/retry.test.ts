@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classifyResponse, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
-import { backoff } from '../../src/client/retry.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
+import { backoff } from '../../src/client/time.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
 const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
@@ -45,12 +45,9 @@ describe('a 409 for a request that is still running', () => {
   const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
   const soon = { 'retry-after': '1' };
 
-  const ours = { type: `${problemTypePrefix}request-in-progress` };
-
   test.each([
-    ['by the problem type of this service', ours, {}, false],
+    ['by the problem type of this service', { type: `${problemTypePrefix}request-in-progress` }, {}, false],
     ['by the words of another service', words, {}, false],
-    ['by an error object', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
     ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
   ])('is recognized %s', (_, body, headers, sent) => {
     expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });

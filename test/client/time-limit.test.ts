@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type StartTimer, sleep, startTimeLimit } from '../../src/client/time-limit.ts';
+import { type StartTimer, sleep, startTimeLimit } from '../../src/client/time.ts';
 
 /** A limit with two outer signals, and a timer that the test fires. */
 function limited() {

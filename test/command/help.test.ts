@@ -84,6 +84,11 @@ test.each([
   expect(stderr).toContain(hint);
 });
 
+test('the help keeps the indentation of a list, also where it wraps', async () => {
+  const { stdout } = await runMain(['token', 'create', '--help']);
+  expect(stdout).toMatch(/\nScopes:\n(?: {2}[a-z]+.*\n)+\nArguments:\n/);
+});
+
 test('the installed command matches the tested one, and prints its version and its revision', async () => {
   const args = ['token', 'create', '--nonsense'];
   expect(await runCommand(args)).toEqual(await runMain(args));

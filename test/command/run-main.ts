@@ -14,12 +14,11 @@ export const commandEnvironment = (folder: string): NodeJS.ProcessEnv => ({
   WORKSPACE_SERVICE_DATA: folder,
 });
 
-/** Runs in this process, in a pipe or on a terminal with this number of columns. */
-function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
+/** Runs in this process. */
+function startHere(run: (io: ProcessIo) => Promise<number>) {
   const written = { stdout: '', stderr: '' };
   let onSignal: (signal: StopSignal) => void = () => undefined;
   const outputTo = (name: keyof typeof written) => ({
-    columns,
     write(text: string) {
       written[name] += text;
     },
@@ -63,11 +62,8 @@ export const startMain = (args: readonly string[], environment: NodeJS.ProcessEn
   startHere((io) => main(args, environment, io));
 
 /** Runs a command that needs no process of its own. */
-export const runMain = (
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv = {},
-  columns?: number,
-): Promise<CommandResult> => startHere((io) => main(args, environment, io), columns).result();
+export const runMain = (args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+  startHere((io) => main(args, environment, io)).result();
 
 /** The commands, which do nothing once their arguments are read. */
 const idleCommands = (await allCommands()).map((command) => ({ ...command, run: () => Promise.resolve(undefined) }));

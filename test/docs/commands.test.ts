@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { welcome } from '../../src/service/cli/dev.ts';
+import { welcome } from '../../src/service/cli/run-service.ts';
 import { freePort } from '../support/listen.ts';
 import { ask } from '../support/running-service.ts';
 import { startServiceProcess } from '../support/service-process.ts';

@@ -270,7 +270,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
     return run('Refuse a pull request that touches locked files', { event, run: { apiUrl } });
   }
   const changing = (filename: string): GitHubApiOptions => ({
-    pulls: { 7: { files: [{ filename, status: 'modified' }] } },
+    pulls: { 7: [{ filename, status: 'modified' }] },
   });
 
   test('fails for a locked file, but not for locks of the author or on unchanged files', async () => {

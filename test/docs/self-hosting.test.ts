@@ -50,7 +50,9 @@ test('commands run as the user of the service, with its settings', async () => {
   const command = join(folder, 'command');
   await writeFile(settings, 'WORKSPACE_SERVICE_SCOPES="sync,locks:write"\n');
   await writeFile(command, `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`, { mode: 0o755 });
-  const script = `${snippetWith(selfHosting, 'workspace-service() {')}workspace-service token create --name 'two words' --json`;
+  const script = `${snippetWith(selfHosting, 'workspace-service() {')}
+workspace-service workspace add game --no-check --remote https://git.example.com/game.git >/dev/null
+workspace-service token create --name 'two words' --json`;
   const home = join(folder, 'home');
   await mkdir(home);
   const replaced = { '/etc/workspace-service/environment': settings, '/usr/local/bin/workspace-service': command };

@@ -34,11 +34,6 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     }
     for (const [text, name] of content.matchAll(/\bsteps\.\w+\.outputs\.(\w+)/g)) expect(outputs, text).toContain(name);
   });
-
-  test('declares permissions, and passes values to scripts only through their environment', () => {
-    expect(parseWorkflow(content).permissions).toBeDefined();
-    for (const { run = '' } of stepsOf(content)) expect(run).not.toContain('${{');
-  });
 });
 
 describe('the reusable workflows', () => {

@@ -118,9 +118,9 @@ test('hundreds of paths produce a short log, a table and a file of locks', async
   expect(locking.conclusion).toBe('success');
   expect(locking.outputs).toMatchObject({ status: 'acquired', count: String(many), locks: '' });
   expect(stable(collapseGroups(locking.log)).split('\n')).toEqual([
+    '##[warning]The output `locks` is too large for a step and was left empty. Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.',
     `##[group]Locked ${inText} paths in <workspace> until <clock> (<distance>). It took <duration>.`,
     'The locks outlive this job: `auto-release` is false. Release them with `unlock` and the file in the output `locks_file`.',
-    '##[warning]The output `locks` is too large for a step and was left empty. Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.',
   ]);
   expect(locking.log.split('\n').length).toBeLessThan(120);
   expect(locking.summary).toMatch(summaryShape);

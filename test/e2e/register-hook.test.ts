@@ -61,8 +61,5 @@ test('inputs take precedence over the options, and all other options are passed 
   expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
   expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url });
   expect(stable(result.summary)).toContain('<td>a</td>');
-  expect(result.annotations).toMatchObject([
-    { level: 'warning', message: 'Not used from `hook-options`: `url` (`hook-url` is used instead).' },
-  ]);
   expect(await everythingLeft(job, result)).not.toContain('geheim');
 });

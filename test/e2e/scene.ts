@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Lock } from '../../src/interface/resources.ts';
 import type { Scope } from '../../src/service/contract/scopes.ts';
 import type { Job, JobOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import type { RunningServiceOptions } from '../support/running-service.ts';
+import type { RunningService, RunningServiceOptions } from '../support/running-service.ts';
 import { everyForm } from '../support/runs.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { stable } from './stable.ts';
@@ -55,21 +56,11 @@ export function openScene(options: RunningServiceOptions = {}) {
         origin = 'https://github.com/octo-games/dragon/actions/runs/7',
       }: { readonly name?: string; readonly ttl?: string; readonly origin?: string } = {},
     ): Promise<void> {
-      const { secret } = await service.token({ name });
-      const reply = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
-        token: secret,
-        headers: origin === '' ? {} : { referer: origin },
-        json: { path, type: 'exclusive', ttl },
-      });
-      if (reply.status !== 201) throw new Error(reply.text);
+      const { secret: token } = await service.token({ name });
+      await takeLock(service, workspace, path, { token, ttl, origin });
     },
     /** Releases the lock on the path, regardless of its holder. */
-    async release(workspace: string, path: string): Promise<void> {
-      const { secret } = await service.token();
-      const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`;
-      const reply = await service.ask('DELETE', address, { token: secret });
-      if (reply.status !== 204) throw new Error(reply.text);
-    },
+    release: (workspace: string, path: string) => forceRelease(service, workspace, path),
     /** Paths of all locks, sorted. */
     async locked(workspace: string): Promise<readonly string[]> {
       const { secret } = await service.token();
@@ -77,6 +68,37 @@ export function openScene(options: RunningServiceOptions = {}) {
       return body.locks.map(({ path }: { readonly path: string }) => path);
     },
   };
+}
+
+interface Taking {
+  readonly token: string;
+  readonly ttl: string;
+  /** The URL of the run, if not empty. */
+  readonly origin: string;
+}
+
+/** Takes a lock that must be free, as another job, a person or a script does. */
+export async function takeLock(
+  service: RunningService,
+  workspace: string,
+  path: string,
+  { token, ttl, origin }: Taking,
+): Promise<Lock> {
+  const { status, body, text } = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+    token,
+    headers: origin === '' ? {} : { referer: origin },
+    json: { path, type: 'exclusive', ttl },
+  });
+  if (status !== 201) throw new Error(`The lock on ${path} could not be taken: ${text}`);
+  return body;
+}
+
+/** Releases the lock of any holder. */
+export async function forceRelease(service: RunningService, workspace: string, path: string): Promise<void> {
+  const { secret: token } = await service.token();
+  const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`;
+  const { status, text } = await service.ask('DELETE', address, { token });
+  if (status !== 204) throw new Error(`The lock on ${path} could not be released: ${text}`);
 }
 
 /** A job that uses a simulated server. */

@@ -36,7 +36,7 @@ const paths = 100;
 /** The maximum share of lost responses: these requests were done, but never answered. */
 const lostShare = 0.1;
 const durationMs = runs(8_000, 60_000);
-/** Work that a killed instance left unfinished waits until the lease of that instance expires: 30 s. */
+/** Work that a killed instance left unfinished waits until the claim of that instance expires: 30 s. */
 const timeoutMs = 240_000;
 
 /** The clients race in each workspace, and the first workspace is synced as well. */

@@ -199,19 +199,6 @@ describe('a wait', () => {
     expect(sleeps).toEqual([30 * second, 20 * second]);
   });
 
-  test.each<[string, RequestFailure]>([
-    ['an attempt that timed out', { kind: 'timeout', limitMs: 30 * second }],
-    [
-      'a lost connection',
-      { kind: 'connection', code: 'ECONNRESET', message: 'it was reset', mayHaveArrived: false, untrusted: false },
-    ],
-  ])('continues after %s', async (_, failure) => {
-    const { result } = await waiting({
-      response: (path, number) => [held(path), failed(failure)][number] ?? taken(path),
-    });
-    expect(result.round.kind).toBe('acquired');
-  });
-
   test('logs with each poll who holds the path, from which run, since when and until when', async () => {
     const { lines, sleeps } = await waiting({ response: (path) => held(path), waitSeconds: 60 });
     expect(sleeps.length).toBeGreaterThan(5);
@@ -324,11 +311,6 @@ describe('a wait in line', () => {
     );
   });
 
-  test('does not start if the service does not confirm that it waits', async () => {
-    const { events } = await waiting({ response: (path, number) => (number < 2 ? held(path) : taken(path)) });
-    expect(events).toEqual(['ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
-  });
-
   test('polls a service that confirms only a wait of 0 s', async () => {
     const { events } = await waiting({
       response: blockedAtFirst(9),
@@ -378,15 +360,6 @@ describe('a wait in line', () => {
     });
     expect(events.filter((event) => event === 'wait a 30')).toHaveLength(3);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
-  });
-
-  test('falls back to polling if a service never responds to requests that wait', async () => {
-    const { events } = await waiting({
-      response: blockedAtFirst(6),
-      settle: (path) => held(path),
-      waitInLine: (request) => cut((request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
-    });
-    expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(3);
   });
 
   test('does not trust a service without places that keeps responding at once', async () => {

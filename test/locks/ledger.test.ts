@@ -139,11 +139,6 @@ describe('readEntry', () => {
     expect(read({ ...entry, [name]: [7] })).toBeUndefined();
   });
 
-  test('accepts a plan with the name of its step', () => {
-    expect(read({ ...plan, stepName: 'lock-hero' })).toEqual({ ...plan, stepName: 'lock-hero' });
-    expect(read({ ...plan, stepName: 7 })).toBeUndefined();
-  });
-
   test.each<[string, object]>([
     ['a list of excepted paths that is not an array', { ...renewals[0], except: 'a' }],
     ['an excepted path that is not a string', { ...renewals[0], except: [7] }],
@@ -214,18 +209,6 @@ describe('the history of a step', () => {
     expect(releaseStarted(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
     expect(releaseStarted(one, two, releasing('b'))).toEqual([false, false]);
     expect(releaseStarted(releasing('a'), one, two)).toEqual([false, false]);
-  });
-
-  test('names the other workspaces where the job relies on locks', () => {
-    const othersOf = (...entries: readonly Entry[]): readonly string[] => {
-      const ledger = freshLedger();
-      ledger.append(...entries);
-      return readJobLocks(ledger, place.service, place.workspace).otherWorkspaces;
-    };
-    const film = { ...grant('b', '3'), workspace: workspaceId('film') };
-    expect(othersOf(one)).toEqual([]);
-    expect(othersOf(one, film, { ...two, service: 'https://other.example/v1' })).toEqual(['film', place.workspace]);
-    expect(othersOf(film, { kind: 'releasing', ...addressOf('b'), workspace: workspaceId('film'), at })).toEqual([]);
   });
 
   test('never counts a lock as both held and unanswered, and has only recorded entries', () => {

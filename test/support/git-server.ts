@@ -21,15 +21,17 @@ interface PushResult {
 export interface GitServerOptions {
   /** The variables of the hook. */
   readonly environment: NodeJS.ProcessEnv;
-  readonly flags?: readonly string[];
 }
 
 /** The hook of the documents, with the command of this checkout. */
-export const hookScript = (flags: readonly string[], entry = command): string =>
-  `#!/bin/sh\nset -a\n. "$(dirname "$0")/../hook.env"\nexec '${process.execPath}' '${entry}' lock check --receive ${flags.join(' ')}\n`;
+export const hookScript = `#!/bin/sh
+set -a
+. "$(dirname "$0")/../hook.env"
+exec '${process.execPath}' '${command}' lock check --receive
+`;
 
 /** A bare repository on a git server with a `pre-receive` hook, and a clone of it in which people work. */
-export async function createGitServer({ environment, flags = [] }: GitServerOptions) {
+export async function createGitServer({ environment }: GitServerOptions) {
   const folder = temporaryFolder();
   const repository = createRepository(folder, 'game.git');
   mkdirSync(join(repository.path, 'hooks'));
@@ -111,7 +113,7 @@ export async function createGitServer({ environment, flags = [] }: GitServerOpti
     start(files: Readonly<Record<string, string>>): void {
       change(files);
       git('push', '--quiet', repository.path, 'main');
-      setHook(hookScript(flags));
+      setHook(hookScript);
     },
   };
 }

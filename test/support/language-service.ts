@@ -13,14 +13,8 @@ const { validate } = await import('@actions/languageservice');
 
 let checked = 0;
 
-/** A finding of GitHub's language service about a file, with the text that it points to. */
-interface Finding {
-  readonly message: string;
-  readonly at: string;
-}
-
 /**
- * Checks a workflow, or an action if the name of the file is `action.yml`.
+ * The findings of GitHub's language service about a workflow, or an action if the name of the file is `action.yml`.
  *
  * @param actions The content of the `action.yml` of each action that a workflow uses, by its name such as
  *   `actions/checkout`. The steps of other actions are not checked.
@@ -29,7 +23,7 @@ export async function findingsIn(
   fileName: string,
   content: string,
   actions: Readonly<Record<string, string>> = {},
-): Promise<readonly Finding[]> {
+): Promise<readonly string[]> {
   // The service caches files by their URL, and would not check another text with the same one.
   checked += 1;
   const document = TextDocument.create(`file:///${checked}/${fileName}`, 'yaml', 1, content);
@@ -41,8 +35,5 @@ export async function findingsIn(
       },
     },
   });
-  return diagnostics.map(({ message, range }) => ({
-    message: typeof message === 'string' ? message : message.value,
-    at: document.getText(range),
-  }));
+  return diagnostics.map(({ message, range }) => `${JSON.stringify(message)} at: ${document.getText(range)}`);
 }

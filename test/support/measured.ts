@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import fc from 'fast-check';
 import { expect } from 'vitest';
 
 export type Limit = { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number };
@@ -29,12 +28,4 @@ export function measured(name: string, value: number, limit: Limit, because: str
 export function keeps(value: number, limit: Limit): boolean {
   if ('atMost' in limit) return value <= limit.atMost;
   return 'atLeast' in limit ? value >= limit.atLeast : value === limit.exactly;
-}
-
-/** A counterexample of a property with the reason; empty if the property held. */
-export async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
-  if (!outcome.failed) return [];
-  const { errorInstance } = outcome;
-  const reason = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
-  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', reason ?? ''];
 }

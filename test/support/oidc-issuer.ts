@@ -19,7 +19,7 @@ export interface Header {
   readonly [name: string]: unknown;
 }
 
-/** The claims of a GitHub job: https://docs.github.com/en/actions/reference/security/oidc */
+/** Claims of a GitHub job, as far as rules use them: https://docs.github.com/en/actions/reference/security/oidc */
 export const githubClaims: Claims = {
   sub: 'repo:octo/game:ref:refs/heads/main',
   ref: 'refs/heads/main',
@@ -30,21 +30,13 @@ export const githubClaims: Claims = {
   repository_id: '123',
   repository_owner: 'octo',
   repository_owner_id: '45',
-  repository_visibility: 'private',
   actor: 'ada',
-  actor_id: '7',
   workflow: 'Release',
   workflow_ref: 'octo/game/.github/workflows/release.yml@refs/heads/main',
-  workflow_sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
   job_workflow_ref: 'octo/game/.github/workflows/release.yml@refs/heads/main',
-  job_workflow_sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
   run_id: '4711',
-  run_number: '12',
   run_attempt: '1',
   event_name: 'push',
-  head_ref: '',
-  base_ref: '',
-  runner_environment: 'github-hosted',
 };
 
 interface KeyPair {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { startProcess } from './started-process.ts';
 const shipped = fileURLToPath(new URL('../../deploy/', import.meta.url));
 
 /** The place of a proxy: everything that its configuration may refer to. */
-export interface Place {
+interface Place {
   readonly folder: string;
   readonly certificate: string;
   readonly key: string;
@@ -129,11 +129,7 @@ export const caddy: Product = {
   }),
   files: (configuration) => ({ Caddyfile: configuration }),
   args: ({ folder }) => ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')],
-  environment: ({ folder }) => ({
-    HOME: folder,
-    XDG_CONFIG_HOME: folder,
-    XDG_DATA_HOME: folder,
-  }),
+  environment: ({ folder }) => ({ HOME: folder }),
 };
 
 const compose = parse(readFileSync(new URL('../../deploy/compose.yaml', import.meta.url), 'utf8'), { merge: true });
@@ -153,16 +149,7 @@ export const products: readonly Product[] = [nginx, apache, caddy];
 /** The program of a product, if installed: servers are often outside of a user's PATH. */
 export function programOf({ programs }: Product): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return folders
-    .flatMap((folder) => programs.map((program) => join(folder, program)))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+  return folders.flatMap((folder) => programs.map((program) => join(folder, program))).find((file) => existsSync(file));
 }
 
 const accepts = (port: number): Promise<boolean> =>

@@ -1,21 +1,15 @@
-/** Numbers from 0 to below 1, always the same for the same seeds. */
+/** Numbers from 0 to below 1, always the same for the same seed. */
 export type Random = () => number;
 
-/** The generator "sfc32" of PractRand, which passes its tests and is fast. */
-export function randomOf(...seeds: readonly number[]): Random {
-  let [a = 0, b = 0, c = 0] = seeds.map((seed) => seed | 0);
-  let counter = 1;
-  const next = (): number => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum;
-    return (sum >>> 0) / 2 ** 32;
+/** The generator "Mulberry32". */
+export function randomOf(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    const once = Math.imul(state ^ (state >>> 15), state | 1);
+    const twice = once ^ (once + Math.imul(once ^ (once >>> 7), once | 61));
+    return ((twice ^ (twice >>> 14)) >>> 0) / 2 ** 32;
   };
-  // Similar seeds result in similar numbers in the first rounds.
-  for (let round = 0; round < 15; round += 1) next();
-  return next;
 }
 
 /** The seed of a varying test, from the environment or random. It is printed, so that a run can be repeated. */

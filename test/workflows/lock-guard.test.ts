@@ -23,7 +23,7 @@ interface Guarded {
 async function guard({ locked, ignoreOwner, event = pullRequest }: Guarded) {
   const workspace = await scene.service.workspace();
   for (const path of locked) await scene.lock(workspace, path);
-  const api = await startGitHubApi({ pulls: { 7: { files } } });
+  const api = await startGitHubApi({ pulls: { 7: files } });
   const { secret: token } = await scene.service.token({ scopes: ['locks:read'] });
   const called = calledWorkflow();
   const result = await runWorkflowJob({

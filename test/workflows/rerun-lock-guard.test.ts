@@ -2,7 +2,8 @@ import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recipes, section, workflow } from '../docs/pages.ts';
-import { type GitHubApi, notFound, type PullRequest, startGitHubApi } from '../support/other-servers/github-api.ts';
+import { type GitHubApi, notFound, startGitHubApi } from '../support/other-servers/github-api.ts';
+import type { GitHubFile } from '../support/other-servers/github-history.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
 import type { JobEvent } from '../support/runner/github-context.ts';
@@ -36,9 +37,8 @@ const headOf = (pull: number): string => String(pull).padStart(40, '0');
 const branchOf = (pull: number): string => `topic/${pull}`;
 const fork = { full_name: 'ada/dragon' };
 
-const changing = (...names: readonly string[]): PullRequest => ({
-  files: names.map((filename) => ({ filename, status: 'modified' })),
-});
+const changing = (...names: readonly string[]): readonly GitHubFile[] =>
+  names.map((filename) => ({ filename, status: 'modified' }));
 
 /** The part of GitHub that the recipe uses, with pages like those of GitHub. */
 async function startGitHub({
@@ -46,7 +46,7 @@ async function startGitHub({
   runs,
   ...options
 }: {
-  readonly open: Readonly<Record<number, PullRequest>>;
+  readonly open: Readonly<Record<number, readonly GitHubFile[]>>;
   readonly runs: readonly Run[];
   /** Runs that are too old to be rerun. */
   readonly refused?: readonly number[];
@@ -119,7 +119,7 @@ const released: JobEvent = {
 
 test('reruns the failed guards of open pull requests that change the path, and no others', async () => {
   const many = Array.from({ length: 150 }, (_, index) => `Content/${index}.uasset`);
-  const renamed: PullRequest = { files: [{ filename: 'new', status: 'renamed', previous_filename: hero }] };
+  const renamed: readonly GitHubFile[] = [{ filename: 'new', status: 'renamed', previous_filename: hero }];
   const github = await startGitHub({
     open: {
       ...Object.fromEntries(many.map((name, index) => [1_000 + index, changing(name)])),

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const guarded = async (): Promise<Partial<WorkflowJobOptions>> => {
   const { apiUrl } = await startGitHubApi({
-    pulls: { 7: { files: [{ filename: 'Content/Hero.uasset', status: 'modified' }] } },
+    pulls: { 7: [{ filename: 'Content/Hero.uasset', status: 'modified' }] },
   });
   return { event: pullRequestEvent({ number: 7, head: 'topic' }), run: { apiUrl } };
 };

@@ -2,7 +2,6 @@ import { type CallLimits, ServiceError, withRequest } from '../../client/client.
 import { errorMessage } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
-import type { Context } from '../step/context.ts';
 import type { GitHubContext } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 import { type GitHub, openGitHub } from './github.ts';
@@ -12,21 +11,16 @@ import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './l
  * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
  * include both names of a renamed file, and exclude names that cannot be locked.
  */
-export async function lookUpChangedFiles(
-  source: ChangeSource,
-  context: GitHubContext & Pick<Context, 'signal'>,
-  within: CallLimits,
-) {
+export async function lookUpChangedFiles(source: ChangeSource, context: GitHubContext, within: CallLimits) {
   const { change, repository } = source;
-  const { log, sleep, signal } = context;
   const github = openGitHub(source, context, within);
   try {
-    const files = await filesOf(change, github, (ms) => sleep(ms, signal));
+    const files = await filesOf(change, github);
     const paths = new Set<LockPath>();
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
       const path = parseHeldPath(name);
       if (path.ok) paths.add(path.value);
-      else log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
+      else context.log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
     }
     return { files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
@@ -39,14 +33,10 @@ export async function lookUpChangedFiles(
   }
 }
 
-async function filesOf(
-  change: Change,
-  github: GitHub,
-  pause: (ms: number) => Promise<void>,
-): Promise<readonly ListedFile[]> {
+async function filesOf(change: Change, github: GitHub): Promise<readonly ListedFile[]> {
   switch (change.kind) {
     case 'pull-request':
-      return pullRequestFiles(github, change.number, pause);
+      return pullRequestFiles(github, change.number);
     case 'push':
     case 'merge-group':
       return filesBetween(github, change.base, change.head);

@@ -14,49 +14,23 @@ export interface ListedFile {
 /** The maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
 const maxPullRequestFiles = 3_000;
 
-/** The attempts to read a list that changes meanwhile, or has fewer files than the count. */
-const maxAttempts = 3;
-const pauseMs = 1_000;
-
-/**
- * The current files of a pull request. The list is compared with GitHub's count, and read again if someone has pushed
- * meanwhile: its pages would be inconsistent.
- */
-export async function pullRequestFiles(
-  github: GitHub,
-  number: number,
-  pause: (ms: number) => Promise<void>,
-): Promise<readonly ListedFile[]> {
-  let reason = 'It changed while its files were listed.';
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    if (attempt > 1) await pause(pauseMs);
-    const before = await readState(github, number);
-    if (before.changedFiles > maxPullRequestFiles) {
-      throw new Error(
-        `It changes ${pluralize(before.changedFiles, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
-      );
-    }
-    const files = new Map<string, ListedFile>();
-    for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
-      for (const file of readFiles(page)) files.set(file.name, file);
-    }
-    const after = await readState(github, number);
-    if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) continue;
-    if (files.size >= after.changedFiles) return [...files.values()];
-    reason = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}, but lists ${formatNumber(files.size)}.`;
+/** The files of a pull request. GitHub's count shows whether it has listed all of them. */
+export async function pullRequestFiles(github: GitHub, number: number): Promise<readonly ListedFile[]> {
+  const { changed_files: count } = asObject(await github.read('pulls/{number}', { number }));
+  if (typeof count !== 'number') throw missing('the number of changed files of the pull request');
+  if (count > maxPullRequestFiles) {
+    throw new Error(
+      `It changes ${pluralize(count, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
+    );
   }
-  throw new Error(`${reason} ${retryAdvice}`);
-}
-
-async function readState(github: GitHub, number: number) {
-  const pull = asObject(await github.read('pulls/{number}', { number }));
-  const head = nameIn(asObject(pull['head'])['sha']);
-  const base = nameIn(asObject(pull['base'])['sha']);
-  const changedFiles = pull['changed_files'];
-  if (head === undefined || base === undefined || typeof changedFiles !== 'number') {
-    throw missing('the commits and the number of changed files of the pull request');
+  const files = new Map<string, ListedFile>();
+  for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
+    for (const file of readFiles(page)) files.set(file.name, file);
   }
-  return { commits: `${base}...${head}`, changedFiles };
+  if (files.size >= count) return [...files.values()];
+  throw new Error(
+    `GitHub reports ${pluralize(count, 'changed file')}, but lists ${formatNumber(files.size)}. ${retryAdvice}`,
+  );
 }
 
 /** All files that differ between two commits, even after a force push. */

@@ -12,7 +12,8 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
   // Unreadable locks are reported for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const service = parseBaseUrl(raw['base-url'], true, '');
-  const refs = readLockWorkspaces(ledger, handoff.ok ? handoff.value : []).filter(
+  const named = handoff.ok ? handoff.value.map(({ path, lock }) => ({ path, ...lock })) : [];
+  const refs = readLockWorkspaces(ledger, named).filter(
     (ref) =>
       (!service.ok || ref.service === service.value) && (raw.workspace === '' || ref.workspace === raw.workspace),
   );
@@ -30,7 +31,7 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
     };
   }
   const reason =
-    handoff.ok && handoff.value.length > 0
+    named.length > 0
       ? 'This job did not take all locks that the step names'
       : 'No step of this job has locked anything that this one could mean';
   return { values, missing: `${reason}, so name the service, such as ${example}, and the workspace of the locks.` };

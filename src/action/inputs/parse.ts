@@ -5,7 +5,7 @@ import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { OwnLock } from '../../locks/ownership.ts';
+import type { OurLock } from '../../locks/ownership.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -87,13 +87,8 @@ export function receiverOf(hookUrl: string): { readonly origin: string; readonly
   return { origin, isOriginOnly: href === `${origin}/` };
 }
 
-/** A lock from the output `locks` of another step or job. */
-export interface HandoffLock extends OwnLock {
-  readonly path: LockPath;
-}
-
 /** Parses the file in the output `locks_file` of a lock step. */
-export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
+export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
   try {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -105,7 +100,7 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
 /**
  * Parses the `locks` output of a lock step. One invalid entry makes it all invalid: skipping one would leave its lock.
  */
-export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
+export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const entries = parseJson(json);
   if (!entries.ok) return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
   if (!isArray(entries.value)) {
@@ -117,12 +112,11 @@ export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
     : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: it has no valid path.`);
 }
 
-function readHandoffLock(entry: Json): HandoffLock | undefined {
+function readHandoffLock(entry: Json): OurLock | undefined {
   const fields = asObject(entry);
   const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;
-  return {
-    path: path.value,
+  const lock = {
     type: textOf(fields['type']),
     id: textOf(fields['id']),
     etag: textOf(fields['etag']),
@@ -132,6 +126,7 @@ function readHandoffLock(entry: Json): HandoffLock | undefined {
     expires_at: textOf(fields['expires_at']),
     lease: textOf(fields['lease']),
   };
+  return { path: path.value, lock, mayBeReleased: false };
 }
 
 const textOf = (value: Json | undefined): string | undefined =>

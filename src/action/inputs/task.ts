@@ -1,15 +1,8 @@
 import { type Parsed, refused } from '../../interface/parsed.ts';
+import type { OurLock } from '../../locks/ownership.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
 import { readConnection } from './connection.ts';
-import {
-  type HandoffLock,
-  type OnLost,
-  type PathLine,
-  parsePathLine,
-  parseText,
-  splitLines,
-  splitList,
-} from './parse.ts';
+import { type OnLost, type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
 import {
   complete,
   createReader,
@@ -161,7 +154,7 @@ const readUnlock = (reader: Reader) =>
     force: reader.read('force'),
   });
 
-function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
+function readUnlockSelection(reader: Reader): Read<LockSelection | PathSelection> {
   const paths = readPaths(reader);
   if (reader.raw.path === '') return readLockSelection(reader);
   for (const name of handoffInputs) if (reader.raw[name] !== '') reader.addConflict('path', name);
@@ -173,7 +166,7 @@ const readCheck = (reader: Reader) =>
 
 const handoffInputs = ['locks', 'locks-file'] as const;
 
-function readLockSelection({ read, raw, addConflict }: Reader): Read<JobSelection | HandoffSelection> {
+function readLockSelection({ read, raw, addConflict }: Reader): Read<LockSelection> {
   const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
   if (name === undefined) return { kind: 'job' };
   if (another !== undefined) addConflict(name, another);
@@ -181,16 +174,11 @@ function readLockSelection({ read, raw, addConflict }: Reader): Read<JobSelectio
   return locks && { kind: 'locks', locks };
 }
 
-/** All locks that the job holds in the workspace. */
-interface JobSelection {
-  readonly kind: 'job';
-}
-
-/** Exactly the locks in the output of a lock step, of this or another job. */
-interface HandoffSelection {
-  readonly kind: 'locks';
-  readonly locks: readonly HandoffLock[];
-}
+type LockSelection =
+  /** All locks that the job holds in the workspace. */
+  | { readonly kind: 'job' }
+  /** Exactly the locks in the output of a lock step, of this or another job. */
+  | { readonly kind: 'locks'; readonly locks: readonly OurLock[] };
 
 const readListLocks = (reader: Reader) =>
   complete({
@@ -202,7 +190,9 @@ const readListLocks = (reader: Reader) =>
   });
 
 /** No paths mean the complete workspace. */
-function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
+function readLockScope(
+  reader: Reader,
+): Read<PathSelection | { readonly kind: 'changed-files'; readonly githubToken: string }> {
   const { read, raw, addConflict } = reader;
   const paths = readPaths(reader);
   const changedFiles = read('changed-files');
@@ -211,11 +201,6 @@ function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
   if (raw.path !== '') addConflict('path', 'changed-files');
   const githubToken = read('github-token');
   return githubToken === undefined ? undefined : { kind: 'changed-files', githubToken };
-}
-
-interface ChangedFiles {
-  readonly kind: 'changed-files';
-  readonly githubToken: string;
 }
 
 interface PathSelection {

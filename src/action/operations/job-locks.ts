@@ -1,9 +1,15 @@
-import { listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
-import { joinFirst } from '../../interface/format.ts';
+import {
+  type CallLimits,
+  inParallel,
+  type KnownLock,
+  listOnPaths,
+  lookupIn,
+  type WorkspaceId,
+} from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import { type JobLock, type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
-import { type AlreadyHeld, ownLockOf, ownLockState } from '../../locks/ownership.ts';
+import { type OurLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
@@ -13,52 +19,85 @@ export const jobLocksIn = (
   workspace: WorkspaceId,
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
+export const ourLock = ({ grant, releaseStarted, loss }: JobLock, isLedgerDamaged = false): OurLock => ({
+  path: grant.path,
+  lock: ownLockOf(grant),
+  mayBeReleased: releaseStarted || isLedgerDamaged,
+  loss,
+});
+
+/** What the service says about one of our locks. */
+export interface LookedUp {
+  readonly ours: OurLock;
+  readonly state: ReturnType<typeof ownLockState>;
+  /** The current lock on the path. */
+  readonly listed: KnownLock | undefined;
+  /** Why the service did not say. */
+  readonly reason: string | undefined;
+}
+
+/** Looks our locks up, with one request for each lease, and with lists for the others. */
+export async function lookUpOurs(
+  { client }: Pick<Context, 'client'>,
+  workspace: WorkspaceId,
+  all: readonly OurLock[],
+  within: CallLimits,
+): Promise<readonly LookedUp[]> {
+  const results: LookedUp[] = [];
+  await inParallel([...Map.groupBy(all, ({ lock }) => lock.lease)], async ([lease, group]) => {
+    const paths = group.map(({ path }) => path);
+    const onPaths = () => listOnPaths(client, workspace, paths, within);
+    // The service forgets a lease some days after its end.
+    const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
+    const find = await lookupIn(list);
+    const serverNow = client.serverNow();
+    for (const ours of group) {
+      const found = find(ours.path);
+      results.push({
+        ours,
+        state: ownLockState(ours.lock, found, {
+          serverNow,
+          mayBeReleased: ours.mayBeReleased || ours.loss !== undefined,
+        }),
+        listed: found.kind === 'locked' ? found.lock : undefined,
+        reason: found.kind === 'failed' ? found.error.message : found.kind === 'unknown' ? found.reason : undefined,
+      });
+    }
+  });
+  return results;
+}
+
 export const maxLookupMs = 10_000;
 
 /**
- * The locks that other steps of this job hold on the paths. The ledger lists them, and the service confirms that they
- * still exist: a lock that expired or was released by force does not stop the step from locking the path.
+ * The locks that other steps of this job hold on the paths: only the job can release them, so waiting for them is in
+ * vain. The ledger lists them, and the service confirms that they still exist: a lock that expired or was released by
+ * force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection'>,
-  { held, stepNames }: JobLocks,
+  { held }: JobLocks,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
   step: string,
-): Promise<readonly AlreadyHeld[]> {
-  const { client, clock } = context;
-  const candidates = paths.flatMap((path) => held.get(path) ?? []).filter(({ grant }) => grant.step !== step);
-  if (candidates.length === 0) return [];
+): Promise<readonly LookedUp[]> {
+  const ofOthers = paths.flatMap((path) => held.get(path) ?? []).filter(({ grant }) => grant.step !== step);
+  if (ofOthers.length === 0) return [];
   // The step can do without the answer.
-  const within = { ...defaultLimits(context), deadline: clock() + maxLookupMs };
-  const heldPaths = candidates.map(({ grant }) => grant.path);
-  const find = await lookupIn(listOnPaths(client, workspace, heldPaths, within));
-  return candidates.flatMap(({ grant, releaseStarted }) => {
-    const { path } = grant;
-    const found = find(path);
-    const now = { serverNow: client.serverNow(), mayBeReleased: releaseStarted };
-    const state = ownLockState(ownLockOf(grant), found, now);
-    if (state !== 'ours' && state !== 'assumed') return [];
-    const listed = found.kind === 'locked' ? found.lock : undefined;
-    return {
-      path,
-      owner: listed?.owner ?? grant.lock.owner,
-      expiresAt: Date.parse(listed?.expires_at ?? grant.lock.expires_at),
-      stepName: stepNames.get(grant.step),
-    };
-  });
+  const within = { ...defaultLimits(context), deadline: context.clock() + maxLookupMs };
+  const found = await lookUpOurs(
+    context,
+    workspace,
+    ofOthers.map((each) => ourLock(each)),
+    within,
+  );
+  return found.filter(({ state }) => state === 'ours' || state === 'assumed');
 }
 
 /** Warns about each lock of the job that could not be renewed, and about a run that this did not cancel. */
 export function warnOfLostLocks({ client, log }: Context, { lost, cancellations }: JobLocks): void {
   for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
   for (const cancelled of cancellations) log.warn(cancelledText(cancelled));
-}
-
-/** Says that a step for all locks of the job leaves those in other workspaces alone. */
-export function logOtherWorkspaces(log: Context['log'], workspaces: readonly string[], state: string): void {
-  if (workspaces.length === 0) return;
-  log.line(`The locks of this job in ${joinFirst(workspaces)} are ${state}: each workspace needs its own step.`);
 }
 
 /** The reason why the job may have more locks, if its ledger is damaged. */

@@ -6,9 +6,10 @@ import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
+import { locksOutput } from '../report/locks-output.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { holderTable, locksOutput, locksPage } from '../report/results.ts';
+import { holderTable, locksPage } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
 
@@ -21,24 +22,19 @@ interface Found {
 
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
-  const { client, connection, log, redact } = context;
+  const { client, connection, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
   const { paths, among, within } = await pathsToList(task, context);
   const { items, incomplete } =
     paths === undefined
       ? await client.listLocks({ workspace }, within)
       : await listOnPaths(client, workspace, paths, within);
-  if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
   const sentence = sentenceOf(found, `${workspace}${among}`);
-  log.group(
-    sentence,
-    locks.map((lock) => heldText(lock.path, lock, now)),
-  );
   const rest = locksPage(connection.baseUrl, workspace);
   const failures = failIfLocked ? failuresOf(found) : [];
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
@@ -49,6 +45,8 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${rerunAdvice(locks)}` : sentence,
+    lines: locks.map((lock) => heldText(lock.path, lock, now)),
+    warnings: incomplete === undefined ? [] : [incomplete],
     table: { ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest },
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],

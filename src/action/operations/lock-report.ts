@@ -6,12 +6,13 @@ import type { Outdated } from '../../interface/resources.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
-import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { RollbackResult } from '../../locks/rollback.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
+import type { LookedUp } from './job-locks.ts';
+import { LedgerFailure } from './step-recorder.ts';
 
 export interface LockStep {
   readonly context: Context;
@@ -24,32 +25,25 @@ export interface LockStep {
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
-export function alreadyHeldOutcome({ context, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
-  const text = (now?: number): string => alreadyHeldText(own, paths.length - wanted, now);
-  const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
-  return { ...failed(outputs, text(context.client.serverNow())), sentence: text() };
+/** Some paths are locked by earlier steps of this job. */
+export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
+  const locks = own.map(({ ours, listed }) => ({
+    owner: listed?.owner ?? ours.lock.owner,
+    expires_at: listed?.expires_at ?? ours.lock.expires_at,
+  }));
+  const names = joinFirst(
+    own.map(({ ours }) => ours.path),
+    maxNamed,
+  );
+  const soonest = soonestExpiry(locks);
+  const outputs: Outputs = { ...noLocks, status: 'held', holder: locks[0]?.owner ?? '', waited_seconds: '0' };
+  return failed(outputs, (now) => {
+    const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, now)}`;
+    return `This job already holds ${names}${until}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`;
+  });
 }
 
 const maxNamed = 3;
-
-/** The steps that hold the locks, until when, and what to do. `spare` is the number of paths that `any` leaves over. */
-function alreadyHeldText(own: readonly AlreadyHeld[], spare: number, now?: number): string {
-  const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
-  const soonest = own.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Number.POSITIVE_INFINITY);
-  const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
-  const names = joinFirst(
-    own.map(({ path }) => path),
-    maxNamed,
-  );
-  const what = spare > 0 ? 'Name more paths for `any`' : 'Leave them out of this step';
-  return `This job already holds ${names}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}. ${what}, or release locks that are no longer needed with \`operation: unlock\` before it.`;
-}
-
-/** The runner generates a name for a step without an id. Such names start with two underscores. */
-function stepText(name: string | undefined): string {
-  if (name === undefined) return 'an earlier step';
-  return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
-}
 
 function adviceText({ conflicts }: Blocked, waited: Duration): string {
   const object = conflicts.length === 1 ? 'it' : 'one of them';
@@ -64,33 +58,32 @@ export function acquiredOutcome(
   { waitedMs, unanswered }: AcquireAllResult,
   outputs: Outputs,
 ): Outcome {
-  const { client, log, clock, compared, connection } = context;
-  const now = client.serverNow();
+  const { clock, compared, connection } = context;
   const locks = grants.map(({ lock }) => lock);
   const soonest = soonestExpiry(locks);
-  const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
+  const took = formatElapsed(waitedMs > 0 ? waitedMs : clock() - startedAt);
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
-  const sentence = (read?: number): string => {
-    const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, read)}`;
-    return `Locked ${what} in ${task.workspace}${until}${waited}.`;
-  };
-  log.group(
-    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - startedAt)}.`,
-    locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
-  );
-  for (const intent of unanswered) log.line(unansweredText(intent));
-  if (!task.autoRelease) {
-    const named = fitsVariable(outputs.locks ?? '') ? 'output `locks`' : 'file in the output `locks_file`';
-    log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
-  }
-  const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
-  const rest = locksPage(connection.baseUrl, task.workspace);
-  const old = compared.find(({ as_of }) => as_of !== undefined);
-  if (old?.as_of !== undefined) log.warn(mirrorAgeText(old.as_of));
+  const named = fitsVariable(outputs.locks ?? '') ? 'output `locks`' : 'file in the output `locks_file`';
+  const outlivesText = `The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`;
+  const ages = compared.map(({ as_of }) => as_of).filter((asOf) => asOf !== undefined);
   const outdated = compared.flatMap((comparison) => comparison.outdated ?? []);
   const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
   return {
-    ...succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest }),
+    outputs,
+    sentence(now) {
+      const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, now)}`;
+      const locked = `Locked ${what} in ${task.workspace}${until}`;
+      return waitedMs > 0 ? `${locked} after waiting for ${took}.` : `${locked}. It took ${took}.`;
+    },
+    lines: locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
+    notes: [...unanswered.map(unansweredText), ...(task.autoRelease ? [] : [outlivesText])],
+    warnings: ages.slice(0, 1).map(mirrorAgeText),
+    table: {
+      head: ['Path', 'Until'],
+      rows: locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]),
+      rest: locksPage(connection.baseUrl, task.workspace),
+    },
+    failures: [],
     annotations: outdatedAnnotations(context, ofGrants, true),
   };
 }
@@ -99,46 +92,33 @@ export function notAcquiredOutcome(
   { context, task, paths, wanted }: LockStep,
   round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
   { waitedMs, unanswered }: AcquireAllResult,
-  /** Why the ledger could not be written, which ended the step. */
-  ledgerFailure?: string,
 ): Outcome {
-  const { client, log } = context;
-  const now = client.serverNow();
-  const text = rollBackText(round.rollback, paths.length);
-  if (text !== undefined) log.line(text);
-  for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
+  const notes = [...rollBackText(round.rollback, paths.length), ...unanswered.map(unansweredText)];
   switch (round.kind) {
     case 'held': {
       const { blocked } = round;
       const advice = adviceText(blocked, task.wait);
       const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
-      const reason = `${blockedText(blocked, now)}. ${advice}`;
-      return {
-        ...failed(known, reason, holderTable(blocked.conflicts)),
-        sentence: `${blockedText(blocked)}. ${advice}`,
-      };
+      const reason = (now?: number) => `${blockedText(blocked, now)}. ${advice}`;
+      return { ...failed(known, reason, holderTable(blocked.conflicts)), notes };
     }
     case 'cancelled': {
-      const all = remainingIn(round.rollback.releases) + unanswered.length === 0;
-      if (ledgerFailure !== undefined) return failed(outputs, ledgerText(ledgerFailure, all));
-      return failed(
-        outputs,
-        all
-          ? 'The step was cancelled. It released all locks that it had acquired.'
-          : 'The step was cancelled. Some of its locks could not be released in time: the post-step tries again.',
-      );
+      const isAll = remainingIn(round.rollback.releases) + unanswered.length === 0;
+      const { reason } = context.signal;
+      const text = reason instanceof LedgerFailure ? ledgerText(reason.message, isAll) : cancelText(isAll);
+      return { ...failed(outputs, text), notes };
     }
     case 'too-short': {
       const { path, expires_at } = round.expired;
-      const reason = (read?: number): string =>
-        `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
-      return { ...failed(outputs, reason(now)), sentence: reason() };
+      const reason = (now?: number): string =>
+        `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), now)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
+      return { ...failed(outputs, reason), notes };
     }
     case 'failed': {
       const { failure, message } = round.error;
       const outdated = failure.kind === 'refused' ? (failure.outdated ?? []) : [];
-      return { ...failed(outputs, message), annotations: outdatedAnnotations(context, outdated, false) };
+      return { ...failed(outputs, message), notes, annotations: outdatedAnnotations(context, outdated, false) };
     }
   }
 }
@@ -156,19 +136,24 @@ const outdatedAnnotations = (
     isWarning,
   }));
 
-const ledgerText = (reason: string, all: boolean): string =>
-  `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${all ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
+const cancelText = (isAll: boolean): string =>
+  isAll
+    ? 'The step was cancelled. It released all locks that it had acquired.'
+    : 'The step was cancelled. Some of its locks could not be released in time: the post-step tries again.';
+
+const ledgerText = (reason: string, isAll: boolean): string =>
+  `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${isAll ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
 
 /** Counts the locks that were acquired before one could not be. */
-export function rollBackText({ releases }: RollbackResult, pathCount: number): string | undefined {
-  if (releases.length === 0) return undefined;
+export function rollBackText({ releases }: RollbackResult, pathCount: number): readonly string[] {
+  if (releases.length === 0) return [];
   const released = releases.filter(({ result }) => result.kind === 'released' || result.kind === 'absent').length;
   const locked = `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked`;
   const lost = releases.filter(({ result }) => result.kind === 'other').map(({ grant }) => grant.path);
   const gone = lost.length === 0 ? '' : `; lost before they could be released: ${joinFirst(lost)}`;
   const rest = remainingIn(releases) === 0 ? '' : '; the post-step tries to release the others';
-  return `${locked}; ${pluralize(released, 'was', 'were')} released again${gone}${rest}.`;
+  return [`${locked}; ${pluralize(released, 'was', 'were')} released again${gone}${rest}.`];
 }
 
 const remainingIn = (releases: RollbackResult['releases']): number =>
-  releases.filter(({ result }) => ['ambiguous', 'unanswered', 'failed'].includes(result.kind)).length;
+  releases.filter(({ result }) => ['ambiguous', 'failed'].includes(result.kind)).length;

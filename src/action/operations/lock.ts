@@ -7,35 +7,25 @@ import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
-import type { AlreadyHeld } from '../../locks/ownership.ts';
 import { fetchPool, type Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { type EndOfStep, watchEndOfStep } from '../renewal/end-of-step.ts';
 import { identifyProcess } from '../renewal/processes.ts';
+import { locksOutput } from '../report/locks-output.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { randomUuid } from '../step/uuid.ts';
-import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from './job-locks.ts';
+import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
+import { createStepRecorder } from './step-recorder.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const step = randomUuid();
-  const end = watchEndOfStep(given, step, task.onLost.kind);
-  try {
-    return await lockUntil({ ...given, signal: end.signal, record: end.record }, task, step, end);
-  } finally {
-    end.stop();
-  }
-}
-
-async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, end: EndOfStep): Promise<Outcome> {
-  const { client, clock, connection, runner, record, redact } = context;
+  const context = { ...given, record: createStepRecorder(given, step, task.onLost.kind) };
+  const { client, clock, signal, connection, runner, record, redact } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = jobLocksIn(context, workspace);
@@ -44,25 +34,17 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
   const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
   renewal?.prepare();
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
+  const now = (): string => new Date(client.serverNow()).toISOString();
   try {
-    record({
-      kind: 'plan',
-      service,
-      workspace,
-      step,
-      stepName: runner.stepName,
-      main: identifyProcess(process.pid),
-      paths,
-      at: new Date(client.serverNow()).toISOString(),
-    });
+    const main = identifyProcess(process.pid);
+    record({ kind: 'plan', service, workspace, step, main, paths, at: now() });
     warnOfLostLocks(context, jobLocks);
-    const own = await findAlreadyHeld(context, jobLocks, workspace, paths, step);
-    const others = withoutOwn(paths, own);
-    if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
+    let alreadyHeld = await findAlreadyHeld(context, jobLocks, workspace, paths, step);
+    const others = withoutOwn(paths, alreadyHeld);
+    if (others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
 
     const session = createLockSession({ ...context, origin: runner.origin });
     const terms = { service, workspace, step, type, ttl };
-    let alreadyHeld: readonly AlreadyHeld[] = [];
     /** A parallel step may have locked a path meanwhile. */
     const isInVain = async (): Promise<boolean> => {
       alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths, step);
@@ -73,16 +55,14 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const lease = { from, knowsOnlyInterface: () => jobLocksIn(context, workspace).knowsOnlyInterface };
     const result = await acquireLocks(acquire, { paths: others, count: wanted, lease }, task);
     const { round } = result;
-    if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
-      return alreadyHeldOutcome(lockStep, alreadyHeld);
-    if (round.kind !== 'acquired') {
-      return notAcquiredOutcome(lockStep, round, result, end.failure());
+    if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted) {
+      return alreadyHeldOutcome(alreadyHeld);
     }
-    record({ kind: 'acquired', service, workspace, step, at: new Date(client.serverNow()).toISOString() });
-    end.look();
-    if (context.signal.aborted) {
+    if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);
+    record({ kind: 'acquired', service, workspace, step, at: now() });
+    if (signal.aborted) {
       const rollback = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
-      return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result, end.failure());
+      return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result);
     }
     const read = pool && (await readProperties(pool, round.grants, acquire));
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
@@ -100,13 +80,16 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
       ...writeLocksFile(lockStep, lockJson(locks, redact)),
       ...(read !== undefined && { properties: JSON.stringify(read.properties) }),
     };
-    const outcome = acquiredOutcome(lockStep, grants, result, outputs);
     saveLocks(lockStep, grants, outputs);
-    return outcome;
+    return acquiredOutcome(lockStep, grants, result, outputs);
   } finally {
     renewal?.end();
   }
 }
+
+/** A random UUID (RFC 9562). It is no secret, and Node's own takes a seventh as long as starting Node: it loads crypto. */
+const randomUuid = (): string =>
+  'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
 
 interface Goal {
   /** From the input, or of the items of a pool. */
@@ -161,8 +144,8 @@ async function readProperties(
   }
 }
 
-const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
-  paths.filter((path) => !own.some((held) => held.path === path));
+const withoutOwn = (paths: readonly LockPath[], own: readonly LookedUp[]): readonly LockPath[] =>
+  paths.filter((path) => !own.some(({ ours }) => ours.path === path));
 
 const maxNamed = 5;
 

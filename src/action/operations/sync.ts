@@ -13,7 +13,7 @@ import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
 import { byteSize } from '../../interface/transfer.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outcome> {
@@ -26,10 +26,11 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   const { estimated_objects: estimated } = started;
   const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
+  if (wait.seconds === 0 && started.state !== 'failed') {
+    return { outputs: outputsOf(task, started), sentence, table: table(task, started), failures: [] };
+  }
   log.line(sentence);
-  return wait.seconds > 0 || started.state === 'failed'
-    ? waitForEnd(context, task, started, elapsedMs)
-    : succeeded(outputsOf(task, started), sentence, table(task, started));
+  return waitForEnd(context, task, started, elapsedMs);
 }
 
 async function waitForEnd(
@@ -56,7 +57,7 @@ async function waitForEnd(
     estimated_objects: started.estimated_objects ?? shown.estimated_objects,
     clone_url: started.clone_url ?? shown.clone_url,
   };
-  if (last.state === 'succeeded') return syncedOutcome(context, task, last, clock() - startedAt);
+  if (last.state === 'succeeded') return syncedOutcome(task, last, clock() - startedAt);
   if (last.state === 'failed') {
     return failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
   }
@@ -72,16 +73,20 @@ async function waitForEnd(
   return failedOutcome(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
 }
 
-function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
+function syncedOutcome(task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
   const { workspace, branch } = task;
   const { received_objects, missing_objects: missing = 0 } = sync;
   const received =
     received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received${bytesText(sync)}`;
   const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(elapsedMs)}${received}.`;
-  log.line(sentence);
-  if (missing > 0) log.warn(missingText(branch, missing));
-  const summary = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
-  return succeeded(outputsOf(task, sync), summary, table(task, sync));
+  const outcome = { outputs: outputsOf(task, sync), table: table(task, sync), failures: [] };
+  if (missing === 0) return { ...outcome, sentence };
+  const warning = missingText(branch, missing);
+  return {
+    ...outcome,
+    sentence: (now) => (now === undefined ? `${sentence} ${warning}` : sentence),
+    warnings: [warning],
+  };
 }
 
 const failedOutcome = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): Outcome =>

@@ -9,52 +9,36 @@ import {
   type WorkspaceId,
   withRequest,
 } from '../../client/client.ts';
-import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
+import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
-import { ownLockOf } from '../../locks/ownership.ts';
 import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
-import { type Outcome, ofKind } from '../report/outcome.ts';
-import { heldBy, locksPage, type PathResult, reportResults } from '../report/results.ts';
+import type { Outcome } from '../report/outcome.ts';
+import { heldBy, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, logOtherWorkspaces, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
-
-/** What an unlock did to one path. */
-interface UnlockResult extends PathResult {
-  /** Why the step fails. */
-  readonly failure?: string;
-  /** Says that the named path is locked, but not by this job. */
-  readonly caution?: string;
-  /** Says that nothing identifies the lock: `force` would not help. */
-  readonly doubt?: string;
-}
+import { gapText, jobLocksIn, maxLookupMs, ourLock, warnOfLostLocks } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, log, connection } = context;
+  const { client, connection } = context;
   const { workspace, selection } = task;
   const jobLocks = jobLocksIn(context, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
   warnOfLostLocks(context, jobLocks);
   const results = await releaseTargets(context, task, targets);
-  const caution = cautionText(results);
-  if (caution !== undefined) log.warn(caution);
-  for (const { doubt } of results) if (doubt !== undefined) log.warn(doubt);
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
-  const about = { main: 'released', begin, rest: locksPage(connection.baseUrl, workspace) } as const;
-  const { lines, ...report } = reportResults(results, about, client.serverNow());
-  const sentence = results.length === 0 ? `${begin}: ${nothingTexts[selection.kind]}.` : report.sentence;
-  log.group(sentence, lines);
+  const rest = locksPage(connection.baseUrl, workspace);
+  const outcome = resultsOutcome(results, { main: 'released', begin, rest, now: client.serverNow() });
   return {
-    ...report,
-    sentence,
+    ...outcome,
+    ...(results.length === 0 && { sentence: `${begin}: ${nothingTexts[selection.kind]}.` }),
     outputs: { status: statusOf(results), released: JSON.stringify(released) },
-    failures: [...results.flatMap(({ failure }) => failure ?? []), ...(gap === undefined ? [] : [gap])],
+    failures: [...outcome.failures, ...(gap === undefined ? [] : [gap])],
   };
 }
 
@@ -75,76 +59,60 @@ export function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 
   return results.every(({ result }) => result === 'not locked') ? 'absent' : 'held';
 }
 
-/** One warning about all named paths that someone else holds. */
-function cautionText(results: readonly UnlockResult[]): string | undefined {
-  const named = results.filter(({ caution }) => caution !== undefined);
-  const [them, text] =
-    named.length > 1
-      ? [
-          'them',
-          `This job has no lock on ${formatNumber(named.length)} of the paths, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`,
-        ]
-      : ['it', named[0]?.caution];
-  return (
-    text &&
-    `${text} To release ${them} anyway, pass the output \`locks\` of the step that locked ${them}, or set \`force: true\`.`
-  );
-}
-
 async function releaseTargets(
   context: Context,
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
-): Promise<readonly UnlockResult[]> {
+): Promise<readonly PathResult[]> {
   const { client, clock, connection, runner } = context;
   const within = defaultLimits(context);
-  const results: UnlockResult[] = [];
-  const [own, found, foreign] = [ofKind(targets, 'own'), ofKind(targets, 'found'), ofKind(targets, 'foreign')];
+  const lookUp = (paths: readonly LockPath[], limits: CallLimits) =>
+    lookupIn(listOnPaths(client, workspace, paths, limits));
 
-  async function release(path: LockPath, target: ReleaseTarget, isNamed: boolean): Promise<void> {
+  async function release(path: LockPath, target: ReleaseTarget, isNamed: boolean): Promise<PathResult> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
     const result = await releaseTarget(context, request, within);
-    results.push(unlockResult(result, path, target, { force, isNamed, now: client.serverNow() }));
+    return unlockResult(result, path, target, { force, isNamed, now: client.serverNow() });
   }
 
-  const lookUp = (some: readonly UnlockTarget[], limits: CallLimits) =>
-    lookupIn(
-      listOnPaths(
-        client,
-        workspace,
-        some.map(({ path }) => path),
-        limits,
-      ),
-    );
-
-  async function releaseFound(target: UnlockTarget, together: LookupResult): Promise<void> {
-    const { path, isNamed } = target;
+  async function releaseFound({ path, isNamed }: UnlockTarget, together: LookupResult): Promise<PathResult> {
     // The list of many paths may be incomplete. The lock may then be of another run.
-    const isLeftOut = together.kind === 'unknown' && found.length > 1;
-    const one = isLeftOut ? (await lookUp([target], within))(path) : together;
+    const isLeftOut = together.kind === 'unknown' && others.length > 1;
+    const one = isLeftOut ? (await lookUp([path], within))(path) : together;
     const now = client.serverNow();
     if (one.kind === 'locked' && !force && isOfAnotherRun(one.lock, runner.origin)) {
-      results.push(heldResult(path, one.lock, isNamed, now));
-    } else if (one.kind === 'failed') results.push(failedResult(path, one.error, { force, now }));
-    else await release(path, { kind: 'found', found: one }, isNamed);
+      return heldResult(path, one.lock, isNamed, now);
+    }
+    if (one.kind === 'failed') return failedResult(path, one.error, { force, now });
+    return release(path, { kind: 'found', found: one }, isNamed);
   }
 
-  /** For a pattern, paths without a known holder are left out. */
-  function reportForeign({ path, isNamed }: UnlockTarget, one: LookupResult): void {
-    if (one.kind === 'locked') results.push(heldResult(path, one.lock, isNamed, client.serverNow()));
-    else if (isNamed) results.push(one.kind === 'absent' ? { path, result: 'not locked' } : notOurs(path));
-  }
-
+  const results: PathResult[] = [];
+  const own = targets.filter((target) => target.kind === 'own');
+  const others = targets.filter((target) => target.kind !== 'own');
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(own, ({ path, isNamed, ...target }) => release(path, target, isNamed));
-  await Promise.all([
-    lookUp(found, within).then((lookup) => inParallel(found, (target) => releaseFound(target, lookup(target.path)))),
-    // Only information: a slow list must not delay the step for long.
-    lookUp(foreign, { ...within, deadline: clock() + maxLookupMs }).then((lookup) => {
-      for (const target of foreign) reportForeign(target, lookup(target.path));
-    }),
-  ]);
+  await inParallel(own, async ({ path, isNamed, ...ours }) => void results.push(await release(path, ours, isNamed)));
+  // Without a lock to release, the list is only information: a slow one must not delay the step for long.
+  const isForInformation = others.every(({ kind }) => kind === 'foreign');
+  const lookup = await lookUp(
+    others.map(({ path }) => path),
+    isForInformation ? { ...within, deadline: clock() + maxLookupMs } : within,
+  );
+  await inParallel(others, async (target) => {
+    const found = lookup(target.path);
+    if (target.kind === 'found') results.push(await releaseFound(target, found));
+    else results.push(...foreignResult(target, found, client.serverNow()));
+  });
   return results.sort(byPath);
+}
+
+/** For a pattern, paths without a known holder are left out. */
+function foreignResult({ path, isNamed }: UnlockTarget, found: LookupResult, now: number): readonly PathResult[] {
+  if (found.kind === 'locked') return [heldResult(path, found.lock, isNamed, now)];
+  if (!isNamed) return [];
+  if (found.kind === 'absent') return [{ path, result: 'not locked' }];
+  const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
+  return [{ path, result: 'left alone', ...notOurs(text) }];
 }
 
 /** Another attempt of the same run is not another run. */
@@ -173,11 +141,7 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
   const { runner, log } = context;
   const { selection, workspace, force } = task;
   if (selection.kind === 'locks') {
-    return {
-      targets: selection.locks.map(({ path, ...lock }) => {
-        return { kind: 'own', path, lock, mayBeReleased: false, isNamed: true };
-      }),
-    };
+    return { targets: selection.locks.map((ours) => ({ kind: 'own', ...ours, isNamed: true })) };
   }
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
   const { held } = jobLocks;
@@ -195,13 +159,12 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
 
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
 function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
-  const { held, planned, otherWorkspaces, damaged } = jobLocks;
+  const { held, planned, damaged } = jobLocks;
   const gap = damaged ? gapText(ledger, 'released', '`path`, `locks` or `locks-file`') : undefined;
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  logOtherWorkspaces(log, otherWorkspaces, 'kept');
   log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
   return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
 }
@@ -210,10 +173,7 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
   const isNamed = kind === 'named';
   const lock = held.get(path);
-  if (lock !== undefined) {
-    const { grant, releaseStarted } = lock;
-    return { kind: 'own', path, isNamed, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged };
-  }
+  if (lock !== undefined) return { kind: 'own', ...ourLock(lock, damaged), isNamed };
   if (!isNamed || planned.has(path)) return { kind: 'foreign', path, isNamed };
   // The missing part of the ledger may be about this path.
   return damaged ? { kind: 'own', path, isNamed, lock: {}, mayBeReleased: true } : { kind: 'found', path, isNamed };
@@ -224,14 +184,16 @@ export function unlockResult(
   path: LockPath,
   target: ReleaseTarget,
   { force, isNamed, now }: { readonly force: boolean; readonly isNamed: boolean; readonly now: number },
-): UnlockResult {
+): PathResult {
   switch (result.kind) {
     case 'released':
       return { path, result: 'released' };
     case 'absent':
       return { path, result: 'not locked' };
-    case 'ambiguous':
-      return { path, result: 'left alone', doubt: ambiguousText(path) };
+    case 'ambiguous': {
+      const text = `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`;
+      return { path, result: 'left alone', warning: { text } };
+    }
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
@@ -239,41 +201,36 @@ export function unlockResult(
       const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
       return { path, result: 'lost', ...heldBy(holder), failure };
     }
-    case 'unanswered': {
-      const failure = `The lock on ${path} may not have been released: the request was sent only once, because the service gave no id or ETag to identify it. ${result.error.message}`;
-      return { path, result: 'may still be locked', failure };
-    }
     case 'failed': {
       const holder = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
-      return failedResult(path, result.error, { force, now }, holder);
+      return failedResult(path, result.error, { force, now, mayBeDone: result.mayBeDone }, holder);
     }
   }
 }
 
-const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): UnlockResult => {
-  const caution = `${heldText(path, holder, now)}, and not by this job: it was left alone.`;
-  return { path, result: 'left alone', ...heldBy(holder), ...(isNamed && { caution }) };
-};
-
-const ambiguousText = (path: LockPath): string =>
-  `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`;
-
-const notOurs = (path: LockPath): UnlockResult => ({
-  ...{ path, result: 'left alone' },
-  caution: `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`,
+const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
+  ...{ path, result: 'left alone', ...heldBy(holder) },
+  ...(isNamed && notOurs(`${heldText(path, holder, now)}, and not by this job: it was left alone.`)),
 });
+
+const notOurs = (text: string): Pick<PathResult, 'warning'> => {
+  const advice = 'To release a lock anyway, pass the output `locks` of the step that locked it, or set `force: true`.';
+  return { warning: { text, advice } };
+};
 
 function failedResult(
   path: LockPath,
   { reason, advice, request, failure }: ServiceError,
-  { force, now }: { readonly force: boolean; readonly now: number },
+  { force, now, mayBeDone = false }: { readonly force: boolean; readonly now: number; readonly mayBeDone?: boolean },
   holder?: KnownLock,
-): UnlockResult {
+): PathResult {
   // A 403 without a missing scope is about the lock: someone else holds it.
   if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
     return { path, result: 'not released', ...heldBy(holder), failure: withRequest(refusal, request) };
   }
-  const text = `The lock on ${path} was not released. ${withRequest(reason + advice, request)}`;
-  return { path, result: 'not released', failure: text };
+  const [result, what] = mayBeDone
+    ? (['may still be locked', 'may not have been'] as const)
+    : (['not released', 'was not'] as const);
+  return { path, result, failure: `The lock on ${path} ${what} released. ${withRequest(reason + advice, request)}` };
 }

@@ -1,31 +1,6 @@
-import type { KnownLock } from '../../client/client.ts';
-import type { Entry, Grant, Intent, LeaseIntent, Loss } from '../../locks/ledger/entry.ts';
+import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
-
-export type CandidateResult =
-  | { readonly kind: 'released'; readonly grant: Grant }
-  | { readonly kind: 'already-ended'; readonly grant: Grant }
-  /** The lock ended although the job had not released it. */
-  | {
-      readonly kind: 'lost';
-      readonly grant: Grant;
-      /** The current holder; `nobody` only if the lock could not be renewed. */
-      readonly holder: KnownLock | 'nobody' | undefined;
-      readonly loss?: Loss | undefined;
-      readonly renewalError?: string | undefined;
-      readonly grantedAgain?: boolean | undefined;
-    }
-  /** The current lock may be another job's: nothing identifies ours, or this job may have released it before. */
-  | {
-      readonly kind: 'left-alone';
-      readonly grant: Grant;
-      readonly holder?: KnownLock | undefined;
-      readonly why: 'no-proof' | 'ledger-damaged';
-    }
-  | { readonly kind: 'failed'; readonly grant: Grant; readonly reason: string }
-  /** The request may have been granted. */
-  | { readonly kind: 'unanswered'; readonly intent: Intent | LeaseIntent; readonly reason: string };
 
 export interface ReleaseCandidate extends Omit<JobLock, 'releaseStarted'> {
   /** This job may already have released the lock: the release was started, or its record may be gone. */
@@ -68,11 +43,7 @@ export function readCandidates({ ledger, step, saved }: Records): ReleaseCandida
   if (error === undefined) {
     return { held, unanswered, lease, ledgerError: undefined, renewalError: history.renewalError.get(step) };
   }
-  const rest =
-    held.length + unanswered.length > 0 || lease !== undefined
-      ? 'The known locks are released if they can be verified to belong to this step.'
-      : 'The locks of this step are unknown. They stay until their ttl expires.';
-  return { held, unanswered, lease, ledgerError: `${error} ${rest}` };
+  return { held, unanswered, lease, ledgerError: `${error} Locks that it does not list stay until their ttl expires.` };
 }
 
 /** The lease of a lock, whose own line is missing. */

@@ -3,12 +3,11 @@ import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
-import { ofKind } from '../report/outcome.ts';
-import type { CandidateResult } from './candidates.ts';
+import type { PathResult } from '../report/results.ts';
 
 interface ChartOptions {
   readonly step: string;
-  readonly results: readonly CandidateResult[];
+  readonly results: readonly PathResult[];
   readonly now: number;
   readonly redact: Redact;
 }
@@ -26,7 +25,7 @@ export interface Bar {
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
-  const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
+  const lost = new Set(results.filter(({ result }) => result === 'lost').map(({ path }) => path));
   const { grants, endings, losses } = historyOf(entries);
   const bars = grants
     .filter((grant) => grant.step === step)
@@ -39,7 +38,7 @@ export function chartOf(entries: readonly Entry[], { step, results, now, redact 
         requested: granted - grant.waitedMs,
         granted,
         ended: lastEntry === undefined ? now : Date.parse(lastEntry.at),
-        end: lost.has(grant.key) ? 'lost' : ending === undefined ? 'not released' : 'released',
+        end: lost.has(grant.path) ? 'lost' : ending === undefined ? 'not released' : 'released',
       };
     });
   return gantt(bars);

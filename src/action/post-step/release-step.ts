@@ -1,7 +1,9 @@
 import { sleep, steadyClock } from '../../client/client.ts';
+import { pluralize } from '../../interface/format.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
+import { cancelledText } from '../../locks/messages.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
@@ -9,13 +11,13 @@ import { type OnLost, parseBoolean } from '../inputs/parse.ts';
 import { createReader, inputTable, type RawInputs } from '../inputs/table.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
+import { joinSome, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
-import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
+import { type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
 import { releaseAll, unreleased } from './release.ts';
-import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
 const timeLimitMs = 45_000;
@@ -38,11 +40,11 @@ interface StepToRelease {
  */
 export async function releaseStep({ step, state, raw, reporter }: StepToRelease): Promise<void> {
   const { log, redact } = reporter;
-  const cancelled = cancellation();
+  const cancelled = cancellation().signal;
   const { temporaryFolder, origin } = readRunner(process.env);
   const ledger = openLedger(ledgerFile(temporaryFolder), redact);
   const ending = { ledger, clock: steadyClock, sleep };
-  await endMain(ending, step, state('main'));
+  await endMain(ending, state('main'));
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal(ending, step, state('renewer'), cancelled);
   const saved = parseLines(state('locks'));
@@ -72,15 +74,42 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     ? { results: [], now: Date.now() }
     : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
-  const onLost = onLostOf(state('on-lost'), raw['on-lost']);
+  const { held, lease, unanswered } = candidates;
+  // All locks of a step are in the same workspace.
+  const about = lease ?? held[0]?.grant ?? unanswered[0];
+  const released = results.filter(({ result }) => result === 'released').length;
+  const outcome = resultsOutcome(results, {
+    main: 'released',
+    begin: `Released ${pluralize(released, 'lock')} at the end of the job`,
+    rest: about && locksPage(about.service, about.workspace),
+    now,
+  });
+  // Saved with the id of the step.
+  const onLost = inputTable['on-lost'].parse(state('on-lost'));
   const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
   const runCancelled = cancellations.find((entry) => entry.step === step);
-  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost, runCancelled });
-  log.group(outcome.sentence, lines);
-  for (const text of warnings) log.warn(text);
   // The step itself has rejected an invalid `summary`. Here it means the default.
   const summary = parseBoolean(raw.summary);
-  await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
+  await reporter.finish(
+    'Workspace: locks at the end of the job',
+    {
+      ...outcome,
+      ...lossesOf(outcome, onLost.ok ? onLost.value : 'fail', cancelledText(runCancelled)),
+      ...(results.length === 0 && { sentence: nothingLeft }),
+      chart,
+    },
+    !summary.ok || summary.value,
+    now,
+  );
+}
+
+const nothingLeft = 'Nothing was left to release at the end of the job.';
+
+/** Lost locks fail the job, or are one warning. */
+function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onLost: OnLost, cancelled: string) {
+  if (failures.length === 0) return {};
+  if (onLost === 'warn') return { failures: [], warnings: [joinSome(failures), ...warnings] };
+  return onLost === 'cancel' ? { failures: [...failures, cancelled] } : {};
 }
 
 interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
@@ -94,7 +123,7 @@ interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
 async function releaseOnService(
   candidates: ReleaseCandidates,
   { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
-): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
+): Promise<{ readonly results: readonly PathResult[]; readonly now: number }> {
   const reader = createReader(raw);
   const connection = readConnection(reader, process.env);
   if (connection === undefined) return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
@@ -102,23 +131,9 @@ async function releaseOnService(
   const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
   const limits = { retries: Number.POSITIVE_INFINITY, requestTimeout: { seconds } };
   const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
-  const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
-  try {
-    const time = { clock: steadyClock, sleep, random: Math.random };
-    const session = createLockSession({ ...time, client, record, origin });
-    const last = { ...within, isLastChance: true };
-    const context = { ...time, client, record, session, service: baseUrl, within: last, candidates };
-    return { results: await releaseAll(context), now: client.serverNow() };
-  } finally {
-    client.dispose();
-  }
-}
-
-/**
- * The value that the step used, or else the current input, or else the safe choice. The step has rejected an invalid
- * one.
- */
-function onLostOf(saved: string, input: string): OnLost {
-  const [first] = [saved, input].map(inputTable['on-lost'].parse).filter((parsed) => parsed.ok);
-  return first?.value ?? 'fail';
+  const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
+  const time = { clock: steadyClock, sleep, random: Math.random };
+  const session = createLockSession({ ...time, client, record, origin });
+  const context = { ...time, client, record, session, service: baseUrl, within, candidates };
+  return { results: await releaseAll(context), now: client.serverNow() };
 }

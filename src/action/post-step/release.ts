@@ -5,8 +5,17 @@ import { mayHaveExpired } from '../../locks/ownership.ts';
 import { endLease } from '../../locks/rollback.ts';
 import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
+import type { PathResult } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
-import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
+import type { ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
+import {
+  goneResult,
+  notReleasedResult,
+  releasedResult,
+  replacedResult,
+  unansweredResult,
+  unidentifiedResult,
+} from './results.ts';
 
 export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'record'> {
   readonly client: Client;
@@ -27,11 +36,11 @@ interface Unsettled {
  * Releases what is provably ours. Paths do not wait for each other. An unanswered request waits for the release of the
  * same path, or it would only find our own lock.
  */
-export async function releaseAll(context: ReleaseContext): Promise<readonly CandidateResult[]> {
+export async function releaseAll(context: ReleaseContext): Promise<readonly PathResult[]> {
   const byPath = Map.groupBy(unsettledIn(context.candidates), ({ about }) => about.path);
   const results = await Promise.all(
     Array.from(byPath.values(), async (onPath) => {
-      const settled: CandidateResult[] = [];
+      const settled: PathResult[] = [];
       for (const one of onPath) settled.push(...(await settle(context, one)));
       return settled;
     }),
@@ -40,8 +49,8 @@ export async function releaseAll(context: ReleaseContext): Promise<readonly Cand
 }
 
 /** The results without a connection to the service. */
-export const unreleased = (candidates: ReleaseCandidates, reason: string): readonly CandidateResult[] =>
-  unsettledIn(candidates).flatMap((one) => failed(one, reason));
+export const unreleased = (candidates: ReleaseCandidates, reason: string): readonly PathResult[] =>
+  unsettledIn(candidates).flatMap((one) => unsettled(one, reason, candidates, Date.now()));
 
 /** The locks of a lease are released with it. */
 function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly Unsettled[] {
@@ -54,108 +63,109 @@ function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly U
   ];
 }
 
-async function settle(context: ReleaseContext, one: Unsettled): Promise<readonly CandidateResult[]> {
+async function settle(context: ReleaseContext, one: Unsettled): Promise<readonly PathResult[]> {
+  const { service, client, candidates } = context;
   const { about, held } = one;
-  if (about.service !== context.service) {
-    const now = `\`base-url\` (or WORKSPACE_BASE_URL) now points to ${context.service}`;
-    return failed(one, `It is on ${about.service}, and ${now}.`);
+  const fail = (reason: string) => unsettled(one, reason, candidates, client.serverNow());
+  if (about.service !== service) {
+    return fail(`It is on ${about.service}, and \`base-url\` (or WORKSPACE_BASE_URL) now points to ${service}.`);
   }
   try {
-    if (about.kind === 'lease') return await releaseLease(context, about, held);
     if (about.kind === 'intent') return await releaseIntent(context, about);
-    return await Promise.all(held.map((candidate) => releaseLock(context, candidate)));
+    if (about.kind === 'granted') return await Promise.all(held.map((candidate) => releaseLock(context, candidate)));
+    const end = await endLeaseInTime(context, about, held.length > 0);
+    return end.kind === 'ended' ? leaseResults(context, about, held, end) : fail(end.error.message);
   } catch (error) {
     // A bug that affects one lock must not prevent the release of the others.
-    return failed(one, errorText(error));
+    return fail(errorText(error));
   }
 }
 
 /** A lock that is already known to be lost needs no further request. For a lease, the first of its paths stands for all. */
-function failed({ about, held }: Unsettled, reason: string): readonly CandidateResult[] {
-  if (held.length === 0 && about.kind !== 'granted') return [{ kind: 'unanswered', intent: about, reason }];
-  return held.map((candidate) =>
-    candidate.loss === undefined
-      ? { kind: 'failed', grant: candidate.grant, reason }
-      : { ...candidate, kind: 'lost', holder: undefined },
-  );
+function unsettled(
+  { about, held }: Unsettled,
+  reason: string,
+  records: ReleaseCandidates,
+  now: number,
+): readonly PathResult[] {
+  if (held.length === 0 && about.kind !== 'granted') return [unansweredResult(about, reason)];
+  return held.map((candidate) => unreleasedResult(candidate, reason, records, now));
 }
 
-async function releaseLock(
-  { session, client, within, candidates }: ReleaseContext,
+const unreleasedResult = (
   candidate: ReleaseCandidate,
-): Promise<CandidateResult> {
-  const { grant, loss, grantedAgain = false, mayBeReleased } = candidate;
+  reason: string,
+  records: ReleaseCandidates,
+  now: number,
+): PathResult =>
+  candidate.loss === undefined
+    ? notReleasedResult(candidate.grant, reason, now)
+    : replacedResult(candidate, undefined, records, now);
+
+async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate): Promise<PathResult> {
+  const { session, client, within, candidates } = context;
+  const { grant, grantedAgain = false, mayBeReleased } = candidate;
   const released = await session.release(grant, within, { mayBeReleased: mayBeReleased || grantedAgain });
+  const now = client.serverNow();
   switch (released.kind) {
     case 'released':
-      return { kind: 'released', grant };
-    case 'absent': {
-      const isLost = loss !== undefined || isUnrenewed(grant, candidates, client.serverNow());
-      return isLost ? lostResult(candidate, 'nobody', candidates) : { kind: 'already-ended', grant };
-    }
+      return releasedResult(grant);
+    case 'absent':
+      return goneOrLost(candidate, candidates, now);
     case 'other': {
       const { holder, mayBeDone = false } = released;
-      return lostResult({ ...candidate, mayBeReleased: mayBeReleased || mayBeDone }, holder, candidates);
+      return replacedResult({ ...candidate, mayBeReleased: mayBeReleased || mayBeDone }, holder, candidates, now);
     }
     case 'ambiguous':
-      if (grantedAgain) return lostResult(candidate, undefined, candidates);
-      return { kind: 'left-alone', grant, why: 'no-proof' };
-    case 'unanswered':
+      return grantedAgain ? replacedResult(candidate, undefined, candidates, now) : unidentifiedResult(grant, now);
     case 'failed':
-      if (loss !== undefined) return { ...candidate, kind: 'lost', holder: undefined };
-      return { kind: 'failed', grant, reason: released.error.message };
+      return unreleasedResult(candidate, released.error.message, candidates, now);
   }
 }
 
+/**
+ * A lock that was to be renewed until the end of the job cannot have expired normally: it was lost, even if the path is
+ * free now.
+ */
+function goneOrLost(candidate: ReleaseCandidate, records: ReleaseCandidates, now: number): PathResult {
+  const { grant, loss } = candidate;
+  const isUnrenewed = records.renewalError !== undefined && mayHaveExpired(grant.lock, now);
+  return loss !== undefined || isUnrenewed ? replacedResult(candidate, 'nobody', records, now) : goneResult(grant, now);
+}
+
 /** Repeats the request of an intent until it is answered, and then releases its lock. */
-async function releaseIntent(context: ReleaseContext, intent: Intent): Promise<readonly CandidateResult[]> {
+async function releaseIntent(context: ReleaseContext, intent: Intent): Promise<readonly PathResult[]> {
   const acquired = await context.session.acquire(intent, context.within);
   if (acquired.kind === 'held') return [];
-  if (acquired.kind !== 'acquired') return [{ kind: 'unanswered', intent, reason: acquired.error.message }];
+  if (acquired.kind !== 'acquired') return [unansweredResult(intent, acquired.error.message)];
   const { grant } = acquired;
   // With a damaged ledger, the service may replay a response about a lock that was released long ago.
   const mayBeReleased = context.candidates.ledgerError !== undefined;
   const result = await releaseLock(context, { grant, mayBeReleased });
   // The job never learned of this lock, so nothing relied on it.
-  return [result.kind === 'lost' ? { kind: 'already-ended', grant } : result];
+  return [result.result === 'lost' ? goneResult(grant, context.client.serverNow()) : result];
 }
 
 const firstPauseMs = 500;
 const maxPauseMs = 8_000;
 
 /** Ends the lease with one request, also if the response that would have granted it was lost. */
-async function releaseLease(
-  context: ReleaseContext,
-  lease: LeaseIntent,
-  held: readonly ReleaseCandidate[],
-): Promise<readonly CandidateResult[]> {
-  const { client, clock, sleep, within, candidates } = context;
+async function endLeaseInTime(context: ReleaseContext, lease: LeaseIntent, isHeld: boolean) {
+  const { client, clock, sleep, within } = context;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     const end = await endLease(context, lease, within);
-    if (end.kind === 'ended') {
-      const released = new Set<string>(end.released);
-      const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
-      const known = new Set(held.map(({ grant }) => grant.path));
-      // The response that granted them was lost, or the ledger is. Only in the latter case, the job relied on them.
-      const reliedOn = candidates.ledgerError === undefined ? [] : lost.values().map(({ path }) => path);
-      const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
-      return [...held, ...others.map((path) => unknownCandidate(lease, path))].map((one) =>
-        released.has(one.grant.path)
-          ? { kind: 'released', grant: one.grant }
-          : endedResult(one, lost.get(one.grant.path), candidates, client.serverNow()),
-      );
-    }
     // Only the list shows whether a gateway answered for a service with leases.
-    const isUnsupported = end.kind === 'unsupported';
-    if (isUnsupported && held.length === 0 && (await isUnknownIn(client, lease, within))) return [];
+    if (end.kind === 'unsupported' && !isHeld && (await isUnknownIn(client, lease, within))) {
+      return { kind: 'ended', released: [], lost: [] } as const;
+    }
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (!isUnsupported || isOver) return failed({ about: lease, held }, end.error.message);
+    if (end.kind !== 'unsupported' || isOver) return end;
     await sleep(pauseMs, within.signal);
   }
 }
 
 async function isUnknownIn(
-  client: ReleaseContext['client'],
+  client: Client,
   { workspace, path, lease }: LeaseIntent,
   within: CallLimits,
 ): Promise<boolean> {
@@ -163,39 +173,27 @@ async function isUnknownIn(
   return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
 }
 
-/** The service decides what happened to a lock that its lease no longer had, whatever the ledger has. */
-function endedResult(
-  candidate: ReleaseCandidate,
-  lost: LostLock | undefined,
-  records: ReleaseCandidates,
-  now: number,
-): CandidateResult {
-  const { grant, loss } = candidate;
-  const mayBeReleased = candidate.mayBeReleased && lost?.reason === 'released';
-  if (lost?.holder !== undefined) return lostResult({ ...candidate, mayBeReleased }, lost.holder, records);
-  const isLost = loss !== undefined || (lost !== undefined && !mayBeReleased && isUnrenewed(grant, records, now));
-  return isLost
-    ? lostResult({ ...candidate, mayBeReleased: false }, 'nobody', records)
-    : { kind: 'already-ended', grant };
-}
-
-/**
- * A lock that was to be renewed until the end of the job cannot have expired normally: it was lost, even if the path is
- * free now.
- */
-const isUnrenewed = ({ lock }: Grant, { renewalError }: ReleaseCandidates, now: number): boolean =>
-  renewalError !== undefined && mayHaveExpired(lock, now);
-
-/** The lock is lost, unless this job may have released it. */
-function lostResult(
-  { grant, mayBeReleased, loss, grantedAgain }: ReleaseCandidate,
-  holder: Extract<CandidateResult, { kind: 'lost' }>['holder'],
-  { ledgerError, renewalError }: ReleaseCandidates,
-): CandidateResult {
-  // A lock whose renewal was refused was lost before anyone could have released it.
-  if (loss !== undefined || !mayBeReleased) return { kind: 'lost', grant, holder, loss, renewalError, grantedAgain };
-  if (ledgerError === undefined || holder === 'nobody') return { kind: 'already-ended', grant };
-  return { kind: 'left-alone', grant, holder, why: 'ledger-damaged' };
+/** The service decides what happened to the locks of the lease, whatever the ledger has. */
+function leaseResults(
+  { client, candidates }: ReleaseContext,
+  lease: LeaseIntent,
+  held: readonly ReleaseCandidate[],
+  end: { readonly released: readonly LockPath[]; readonly lost: readonly LostLock[] },
+): readonly PathResult[] {
+  const now = client.serverNow();
+  const released = new Set<string>(end.released);
+  const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
+  const known = new Set(held.map(({ grant }) => grant.path));
+  // The response that granted them was lost, or the ledger is. Only in the latter case, the job relied on them.
+  const reliedOn = candidates.ledgerError === undefined ? [] : lost.values().map(({ path }) => path);
+  const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
+  return [...held, ...others.map((path) => unknownCandidate(lease, path))].map((one) => {
+    if (released.has(one.grant.path)) return releasedResult(one.grant);
+    const { reason, holder } = lost.get(one.grant.path) ?? {};
+    const candidate = { ...one, mayBeReleased: one.mayBeReleased && reason === 'released' };
+    if (holder !== undefined) return replacedResult(candidate, holder, candidates, now);
+    return goneOrLost(candidate, candidates, now);
+  });
 }
 
 const unknownCandidate = (

@@ -14,23 +14,22 @@ const maxWaitMs = 5_000;
 const maxKillMs = 1_000;
 const pollMs = 10;
 
-type EndContext = Pick<Context, 'clock' | 'sleep'> & { readonly ledger: Ledger };
+type EndContext = Pick<Context, 'clock' | 'sleep'>;
 
 /**
  * Ends the step itself if it is still running, as in a container whose runner signals only its own client. Waits for its
  * end, so that it acquires nothing after its locks are released.
  */
-export async function endMain(context: EndContext, step: string, saved: string): Promise<void> {
+export async function endMain(context: EndContext, saved: string): Promise<void> {
   const main = savedProcess(saved);
   if (main === undefined || isGone(main)) return;
-  tryTo(() => context.ledger.append({ kind: 'step-ended', step, at: new Date().toISOString() }));
   signalKnown(main, 'SIGTERM');
   await waitOrKill(context, main, neverAborted);
 }
 
 /** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
 export async function stopRenewal(
-  context: EndContext,
+  context: EndContext & { readonly ledger: Ledger },
   step: string,
   saved: string,
   signal: AbortSignal,

@@ -4,13 +4,11 @@ import { dirname, join } from 'node:path';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import { type Grant, type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { lostRenewalText } from '../../locks/messages.ts';
+import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
+import { marksIn } from '../../locks/ledger/marks.ts';
 import { hasIdentity } from '../../locks/release.ts';
-import { lossOf } from '../../locks/renewal/renew-locks.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
-import { randomUuid } from '../step/uuid.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
 import { environmentOfRenewal, identifyProcess, proxiesIn } from './processes.ts';
 
@@ -22,7 +20,7 @@ const maxResponseMs = 2_000;
  * service to respond. Throws an InputError if a lost lock is to cancel the run, and the run is unknown.
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>) {
-  const { client, clock, connection, log, record, runner, saveState } = context;
+  const { client, clock, connection, log, runner, saveState } = context;
   const { onLost } = task;
   const cancels =
     onLost.kind === 'cancel'
@@ -71,29 +69,17 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
       startOnce();
-      const { renewed, loss, refusal } = await renewFirst(context, task, grants);
+      const { renewed, refusal, failure } = await renewFirst(context, task, grants);
       const end = formatTime(soonestExpiry(renewed.map(({ lock }) => lock)), client.serverNow());
       const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
       if (refusal !== undefined) {
         log.warn(`This service cannot renew locks. ${refusal} ${until}`);
         return renewed;
       }
-      if (loss !== undefined) {
-        record(loss);
-        log.warn(lostRenewalText(loss, undefined, client.serverNow()));
-      }
-      const hasLost = loss !== undefined;
-      const isRenewing = !hasLost || grants.length > 1;
-      if (!isRenewing && cancels === undefined) return renewed;
-      const failure = await handOver({ step, grants: renewed, hasLost, ageMs: ageMs + clock() - startedAt });
-      if (failure === undefined && isRenewing) log.line('The locks are renewed until the job ends: `renew` is true.');
-      if (failure === undefined) return renewed;
-      if (isRenewing) log.warn(`Could not start the process that renews the locks (${failure}). ${until}`);
-      if (hasLost && cancels !== undefined) {
-        log.warn(
-          `The run was not cancelled, although \`on-lost\` is \`cancel\`: its process did not start (${failure}).`,
-        );
-      }
+      const problem = await handOver({ step, grants: renewed, ageMs: ageMs + clock() - startedAt });
+      if (problem !== undefined) log.warn(`Could not start the process that renews the locks (${problem}). ${until}`);
+      else if (failure === undefined) log.line('The locks are renewed until the job ends: `renew` is true.');
+      else log.warn(`The first renewal of the locks failed, and is tried again until they expire: ${failure}`);
       return renewed;
     },
     /** Stops the prepared process if it was not needed. */
@@ -109,26 +95,26 @@ const maxFirstRenewalMs = 10_000;
 interface FirstRenewal {
   /** All grants, the first with its new expiry. */
   readonly renewed: readonly Grant[];
-  /** The first lock is already lost. */
-  readonly loss?: Loss;
   /** Why the service cannot renew locks. */
   readonly refusal?: string;
+  /** Why it is still unknown whether it can. */
+  readonly failure?: string;
 }
 
 /**
- * Renews one lock, which shows whether the service supports renewal while the step can still warn about it. A service
- * with leases does.
+ * Renews one lock, which shows whether the service supports renewal while the step can still warn about it. Ours does.
  */
 async function renewFirst(
-  { client, clock, signal, record }: Context,
+  { client, clock, connection, ledger, signal, record }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   grants: readonly Grant[],
 ): Promise<FirstRenewal> {
   const [first, ...others] = grants;
-  if (first === undefined || first.lock.lease !== undefined) return { renewed: grants };
+  const isOurs = marksIn(ledger, record, connection.baseUrl).read();
+  if (first === undefined || isOurs) return { renewed: grants };
   const { path, lock } = first;
   if (!hasIdentity(lock)) return { renewed: grants, refusal: 'Its locks have neither ids nor ETags.' };
-  const request = { workspace, path, type: lock.type, ttl, idempotencyKey: randomUuid(), proof: lock };
+  const request = { workspace, path, type: lock.type, ttl, idempotencyKey: `${first.key}/renewal`, proof: lock };
   const renewal = await client.renewLock(request, { deadline: clock() + maxFirstRenewalMs, signal });
   switch (renewal.kind) {
     case 'renewed':
@@ -140,14 +126,13 @@ async function renewFirst(
       return renewal.kind === 'renewed' ? { renewed } : { renewed, refusal: 'It grants another lock instead.' };
     }
     case 'lost':
-      // A service that answers 412 to a lost lock supports renewal.
-      if (renewal.error.status !== 412) return { renewed: grants, refusal: renewal.error.message };
-      return { renewed: grants, loss: lossOf(first, renewal.holder, client.serverNow()) };
+      // A service that answers 412 to a lost lock supports renewal. The process records the loss.
+      if (renewal.error.status === 412) return { renewed: grants };
+      return { renewed: grants, refusal: renewal.error.message };
     case 'refused':
       return { renewed: grants, refusal: renewal.error.message };
     case 'failed':
-      // That does not show whether the service supports renewal.
-      return { renewed: grants };
+      return { renewed: grants, failure: renewal.error.message };
   }
 }
 
@@ -191,8 +176,6 @@ interface StepToRenew {
   readonly step: string;
   /** The ledger may be gone while the locks are still held. */
   readonly grants: readonly Grant[];
-  /** Whether the first renewal has lost one of them. */
-  readonly hasLost: boolean;
   /** Time since the locks were granted. */
   readonly ageMs: number;
 }

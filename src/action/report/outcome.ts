@@ -1,15 +1,25 @@
 /** The outcome of an operation, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
-  /** The result in one sentence, for the summary. Its times are absolute, because a summary is read for months. */
-  readonly sentence: string;
+  /** The result in one sentence, for the log and the summary. The log leaves it out if it is a failure. */
+  readonly sentence: Text;
+  /** Details that unfold below the sentence in the log. */
+  readonly lines?: readonly string[];
+  /** More lines of the log. */
+  readonly notes?: readonly string[];
+  readonly warnings?: readonly string[];
   readonly table?: Table | undefined;
   /** Markdown below the table. */
   readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
-  readonly failures: readonly string[];
+  readonly failures: readonly Text[];
   readonly annotations?: readonly FileAnnotation[];
 }
+
+/** A text with times: relative to `now` in the log, and absolute in a summary, which is read for months. */
+export type Text = string | ((now?: number) => string);
+
+export const textAt = (text: Text, now?: number): string => (typeof text === 'string' ? text : text(now));
 
 /** A text, or a run URL, which is shown as a link with a name. */
 export type Cell = string | { readonly run: string };
@@ -62,22 +72,9 @@ export interface FileAnnotation {
   readonly isWarning?: boolean;
 }
 
-export const succeeded = (outputs: Outputs, sentence: string, table?: Table): Outcome => ({
-  outputs,
-  sentence,
-  table,
-  failures: [],
-});
-
-export const failed = (outputs: Outputs, reason: string, table?: Table): Outcome => ({
+export const failed = (outputs: Outputs, reason: Text, table?: Table): Outcome => ({
   outputs,
   sentence: reason,
   table,
   failures: [reason],
 });
-
-export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
-  results: readonly Result[],
-  kind: Kind,
-): readonly Extract<Result, { readonly kind: Kind }>[] =>
-  results.filter((result): result is Extract<Result, { readonly kind: Kind }> => result.kind === kind);

@@ -10,6 +10,7 @@ import {
   type Outputs,
   outputNames,
   type Table,
+  textAt,
 } from './outcome.ts';
 import { createSecretRedactor } from './redact.ts';
 
@@ -120,7 +121,7 @@ export function createReporter(secrets: readonly string[]) {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
-      await core.summary.addRaw(summaryHtml(title, sentence, table, redact) + chart).write();
+      await core.summary.addRaw(summaryHtml(title, textAt(sentence), table, redact) + chart).write();
     } catch (error) {
       warn(`Could not write the job summary: ${errorMessage(error)}`);
     }
@@ -138,12 +139,16 @@ export function createReporter(secrets: readonly string[]) {
     setOutputs,
     /** Fails the step before it has done anything. */
     failEarly: (problems: readonly string[]): void => annotateFailures(problems, []),
-    async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
-      const { outputs, failures, annotations = [] } = outcome;
+    /** Reports the end of the step. `now` is the time by the clock of the service, if that is known. */
+    async finish(title: string, outcome: Outcome, withSummary: boolean, now?: number): Promise<void> {
+      const { outputs, sentence, lines = [], notes = [], warnings: texts = [], failures, annotations = [] } = outcome;
+      if (!failures.includes(sentence)) group(textAt(sentence, now), lines);
+      for (const note of notes) log.line(note);
+      for (const text of texts) warn(text);
       setOutputs(outputs);
       if (withSummary) await summarize(title, outcome);
       annotateFailures(
-        failures,
+        failures.map((text) => textAt(text, now)),
         annotations.filter(({ isWarning }) => isWarning || failures.length > 0),
       );
     },

@@ -1,6 +1,6 @@
 import type { KnownLock } from '../../client/client.ts';
-import { formatNumber, formatTime, timeCell } from '../../interface/format.ts';
-import { fitsVariable, type Table } from './outcome.ts';
+import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import type { Table } from './outcome.ts';
 
 /** What a step found or did, most important first. */
 const order = [
@@ -23,19 +23,35 @@ export interface PathResult {
   readonly holder?: { readonly owner?: string | undefined } | 'nobody' | undefined;
   /** When the current lock expires. */
   readonly until?: string | undefined;
+  /** Why the step fails. */
+  readonly failure?: string | undefined;
+  readonly warning?: Warning | undefined;
 }
 
-/** The sentence, the table and the log of a step with a result for each path. `begin` counts the results `main`. */
-export function reportResults(
-  results: readonly PathResult[],
-  { main, begin, rest }: { readonly main: PathResult['result']; readonly begin: string; readonly rest: Table['rest'] },
-  now: number,
-) {
+/** Warnings that share their reason and advice are one. */
+interface Warning {
+  readonly reason?: string;
+  readonly text: string;
+  readonly advice?: string;
+}
+
+interface ResultsReport {
+  /** The result that `begin` counts. */
+  readonly main: PathResult['result'];
+  readonly begin: string;
+  readonly rest: Table['rest'];
+  /** The current time by the clock of the service. */
+  readonly now: number;
+}
+
+/** The outcome of a step with a result for each path, but for its outputs. */
+export function resultsOutcome(results: readonly PathResult[], { main, begin, rest, now }: ResultsReport) {
   const sorted = results.toSorted(
     (one, other) => order.indexOf(one.result) - order.indexOf(other.result) || (one.path < other.path ? -1 : 1),
   );
   const counts = [...Map.groupBy(sorted, ({ result }) => result)].filter(([result]) => result !== main);
   return {
+    outputs: {},
     sentence: `${begin}${counts.map(([result, { length }]) => `, ${formatNumber(length)} ${result}`).join('')}.`,
     table: {
       head: ['Path', 'Result', 'Held by', 'Until'],
@@ -48,7 +64,27 @@ export function reportResults(
       const held = holder === undefined ? '' : `, held by ${holderName(holder)}`;
       return `${path}: ${result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
     }),
+    failures: sorted.flatMap(({ failure }) => failure ?? []),
+    warnings: joinWarnings(sorted.flatMap(({ warning }) => warning ?? [])),
   };
+}
+
+function joinWarnings(warnings: readonly Warning[]): readonly string[] {
+  const groups = Map.groupBy(warnings, ({ reason = '', advice = '' }) => `${reason} ${advice}`);
+  return [...groups.values()].map((some) => {
+    const [{ reason, advice } = { reason: undefined, advice: undefined }] = some;
+    const text = joinSome(some.map((each) => each.text));
+    return [reason, text, advice].filter((part) => part !== undefined).join(' ');
+  });
+}
+
+/** A warning is an annotation of the run: it has a few sentences, and refers to the log for the others. */
+const maxSentences = 5;
+
+export function joinSome(sentences: readonly string[]): string {
+  const more = sentences.length - maxSentences;
+  const rest = more > 0 ? ` And ${pluralize(more, 'more', 'more')}: see the log of the step.` : '';
+  return sentences.slice(0, maxSentences).join(' ') + rest;
 }
 
 const holderName = (holder: PathResult['holder']): string =>
@@ -81,29 +117,3 @@ export const locksPage = (service: string, workspace: string): NonNullable<Table
   text: `all locks of ${workspace}`,
   url: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
 });
-
-interface ListedLock {
-  readonly path: string;
-  readonly id?: string | undefined;
-  readonly etag?: string | undefined;
-}
-
-/**
- * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
- * short form is too long as well.
- */
-export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
-  const complete = asJson(locks);
-  if (fitsVariable(complete)) return complete;
-  const short = locks.map(shortForm).filter((lock) => lock !== undefined);
-  return short.length === locks.length ? asJson(short) : complete;
-}
-
-/**
- * The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends the quoted id.
- * Lists have ids, but rarely ETags.
- */
-function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
-  if (id === undefined && etag === undefined) return undefined;
-  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
-}

@@ -19,6 +19,7 @@ export function createContext(
   saveState: (name: StateName, value: string) => void,
 ) {
   const runner = readRunner(process.env);
+  const cancelled = cancellation(runner.worker);
   const compared: LockComparison[] = [];
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
   const record = createRecorder(ledger, log);
@@ -46,7 +47,9 @@ export function createContext(
     saveState,
     redact,
     mask,
-    signal: cancellation(runner.worker),
+    signal: cancelled.signal,
+    /** Ends the step like a cancellation by the runner. */
+    cancel: (reason: Error): void => cancelled.abort(reason),
     clock: steadyClock,
     sleep,
     random: Math.random,

@@ -1,7 +1,7 @@
 import { createCall } from '../../client/call.ts';
-import { createServerClock, dateOf } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
 import type { RawResponse } from '../../client/response.ts';
+import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -101,12 +101,7 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
 export function toRateLimited(received: RawResponse): RawResponse {
   const wait = retryAfterSeconds(received);
   if (wait === undefined) return received;
-  return {
-    ...received,
-    status: 429,
-    sentStatus: received.status,
-    headers: { ...received.headers, 'retry-after': wait },
-  };
+  return { ...received, status: 429, headers: { ...received.headers, 'retry-after': wait } };
 }
 
 /** The wait if GitHub does not send one. */

@@ -1,5 +1,4 @@
-import { createTokenSource, type ExchangeContext } from '../../client/exchange.ts';
-import { openIssuer } from '../../client/identity-token.ts';
+import { createTokenSource, type ExchangeContext, openIssuer } from '../../client/exchange.ts';
 import type { TokenSource } from '../../client/request.ts';
 import type { JobIdentity } from '../inputs/connection.ts';
 import type { Reporter } from '../report/reporter.ts';

@@ -9,8 +9,6 @@ export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   /** The run URL with the attempt, sent with every request; undefined outside a workflow. */
   origin: originOf(environment),
   branch: runBranch(environment),
-  /** The id of the step in the workflow, or the name that the runner generated; undefined outside a workflow. */
-  stepName: environment['GITHUB_ACTION'] || undefined,
   /** The process that runs the steps of the job. When it dies, its children get another parent. */
   worker: process.ppid,
   /** The event that started the run; empty if the runner does not set it. */
@@ -38,7 +36,7 @@ const pollMs = 250;
  * The runner sends SIGINT when a job is cancelled, and SIGTERM if that was not enough. A step whose worker is gone gets
  * no signal, and nothing would release what it acquires.
  */
-export function cancellation(worker?: number): AbortSignal {
+export function cancellation(worker?: number): AbortController {
   const cancelled = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
   if (worker !== undefined) {
@@ -46,7 +44,7 @@ export function cancellation(worker?: number): AbortSignal {
       if (isWorkerGone(worker)) cancelled.abort();
     }, pollMs).unref();
   }
-  return cancelled.signal;
+  return cancelled;
 }
 
 /** On Windows, an orphan keeps the id of its parent. An invisible parent, as in a container, has the id 0. */

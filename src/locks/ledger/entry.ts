@@ -102,10 +102,9 @@ const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {
   /**
-   * Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow, and
-   * `main` the process that sends the requests.
+   * Paths that a step is about to request. It may stop before the last one. `main` is the process that sends the requests.
    */
-  plan: { ...ofStep, stepName: isOptional(isString), main: isOptional(isRecordedProcess), paths: isStringList },
+  plan: { ...ofStep, main: isOptional(isRecordedProcess), paths: isStringList },
   /**
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
    * response: the time is then that of this machine.

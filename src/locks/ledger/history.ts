@@ -1,10 +1,13 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, Plan, RecordedProcess } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
-export type WorkspaceRef = Pick<Plan, 'service' | 'workspace'>;
+export interface WorkspaceRef {
+  readonly service: string;
+  readonly workspace: string;
+}
 
 /** A lock from the output of another step. */
 type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
@@ -44,22 +47,18 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, stepNames, acquiring, knowsOnlyInterface } = historyOf(entries);
+  const { held: all, acquiring, knowsOnlyInterface } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
-  const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
   return {
     held: byPath,
-    /** Other workspaces, including those of other services, in which the job holds locks. */
-    otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],
     lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     /** Attempts of the job's steps to cancel the run. */
     cancellations: entries.filter((entry) => entry.kind === 'run-cancelled'),
-    stepNames,
     knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,
@@ -87,8 +86,6 @@ export interface JobLock {
 interface RecordedLock {
   readonly grant: Grant;
   expiresAt: string;
-  /** The number of the step's renewals that its expiry includes, or that left it out; infinite if it has no more. */
-  renewals: number;
   releaseStarted: boolean;
   loss: Loss | undefined;
 }
@@ -96,18 +93,15 @@ interface RecordedLock {
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
-  /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
-  const held = new Map<string, Map<string, RecordedLock>>();
+  /** By idempotency key: a repeated request with the same key is about the same lock. */
+  const held = new Map<string, RecordedLock>();
   const grants = new Map<string, Grant>();
   /** The key of the last grant of each path. */
   const lastKeys = new Map<string, string>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
-  /** The number of renewals of a step, and the expiry after the last one, by step id. */
-  const renewals = new Map<string, { readonly count: number; readonly expiresAt: string }>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
-  const stepNames = new Map<string, string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
@@ -117,52 +111,25 @@ export function openHistory() {
   const marked = new Set<string>();
   const withoutLeases = new Set<string>();
 
-  function locksAt(location: Location): Map<string, RecordedLock> {
-    const key = locationKey(location);
-    const locks = held.get(key) ?? new Map<string, RecordedLock>();
-    held.set(key, locks);
-    return locks;
-  }
-
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
-    const locks = [...locksAt(entry).values()];
-    if (entry.key !== undefined) return locks.filter(({ grant }) => grant.key === entry.key);
+    if (entry.key !== undefined) return [held.get(entry.key)].filter((lock) => lock !== undefined);
+    const location = locationKey(entry);
+    const last = held.get(lastKeys.get(location) ?? '');
+    if (last !== undefined && isSameLock(entry, last.grant.lock)) return [last];
+    const locks = [...held.values()].filter(({ grant }) => locationKey(grant) === location);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
 
-  /** A renewal of a step is not written to each of its locks: that would be locks times renewals. */
-  function expiryOf({ grant, expiresAt, renewals: included }: RecordedLock): string {
-    const last = renewals.get(grant.step);
-    return last !== undefined && included < last.count ? last.expiresAt : expiresAt;
-  }
-
-  const renewalsOf = (step: string): number => renewals.get(step)?.count ?? 0;
-
-  /** The next renewals of the step do not change the expiry of the lock. */
-  function keepExpiry(lock: RecordedLock, skipped = Number.POSITIVE_INFINITY): void {
-    lock.expiresAt = expiryOf(lock);
-    lock.renewals = Math.max(lock.renewals, skipped);
-  }
-
-  function jobLockOf(lock: RecordedLock): JobLock {
-    const { grant, releaseStarted, loss } = lock;
-    return { grant: { ...grant, lock: { ...grant.lock, expires_at: expiryOf(lock) } }, releaseStarted, loss };
-  }
-
-  function* allLocks(): Generator<JobLock> {
-    for (const [path, locks] of held) {
-      for (const lock of locks.values()) {
-        yield { ...jobLockOf(lock), grantedAgain: lock.grant.key !== lastKeys.get(path) };
-      }
-    }
-  }
+  const jobLockOf = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
+    ...{ grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } }, releaseStarted, loss },
+    grantedAgain: grant.key !== lastKeys.get(locationKey(grant)),
+  });
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
       case 'plan':
-        if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'marks':
@@ -179,13 +146,7 @@ export function openHistory() {
         break;
       case 'lease-ended':
         leases.delete(entry.lease);
-        for (const locks of held.values()) {
-          for (const [key, { grant }] of locks) {
-            if (grant.lock.lease !== entry.lease) continue;
-            locks.delete(key);
-            endings.set(key, entry);
-          }
-        }
+        for (const [key, { grant }] of held) if (grant.lock.lease === entry.lease) end(key, entry);
         break;
       case 'acquired':
         acquiring.delete(entry.step);
@@ -196,64 +157,52 @@ export function openHistory() {
         break;
       case 'granted': {
         unanswered.delete(entry.key);
-        const locks = locksAt(entry);
         // A second grant is the same lock, with a new ETag after a renewal.
-        const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
+        const grant = { ...entry, at: held.get(entry.key)?.grant.at ?? entry.at };
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
-        locks.delete(entry.key);
-        locks.set(entry.key, {
-          ...{ grant, expiresAt: grant.lock.expires_at, renewals: renewalsOf(entry.step) },
-          ...{ releaseStarted: false, loss: undefined },
-        });
+        held.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
         lastKeys.set(locationKey(entry), entry.key);
         grants.set(`${entry.step} ${locationKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
       }
       case 'renewed': {
-        const { service, workspace, step, except = [] } = entry;
-        const count = renewalsOf(step) + 1;
-        for (const path of except) {
-          for (const lock of held.get(locationKey({ service, workspace, path }))?.values() ?? []) {
-            if (lock.grant.step === step) keepExpiry(lock, count);
-          }
+        const except = new Set(entry.except);
+        for (const lock of held.values()) {
+          const { grant, releaseStarted, loss } = lock;
+          const isRenewed = grant.step === entry.step && !releaseStarted && loss === undefined;
+          if (isRenewed && !except.has(grant.path)) lock.expiresAt = entry.expires_at;
         }
-        renewals.set(step, { count, expiresAt: entry.expires_at });
-        renewalError.delete(step);
+        renewalError.delete(entry.step);
         break;
       }
       case 'unrenewed':
         renewalError.set(entry.step, entry.reason);
         break;
       case 'lost': {
-        const lock = locksAt(entry).get(entry.key);
+        const lock = held.get(entry.key);
         losses.set(entry.key, entry);
-        if (lock === undefined) break;
-        keepExpiry(lock);
-        lock.loss = entry;
+        if (lock !== undefined) lock.loss = entry;
         break;
       }
       case 'releasing':
-        for (const lock of locksOf(entry)) {
-          keepExpiry(lock);
-          lock.releaseStarted = true;
-        }
+        for (const lock of locksOf(entry)) lock.releaseStarted = true;
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);
-        for (const { grant } of locksOf(entry)) {
-          locksAt(entry).delete(grant.key);
-          endings.set(grant.key, entry);
-        }
+        for (const { grant } of locksOf(entry)) end(grant.key, entry);
     }
+  }
+
+  function end(key: string, entry: Entry): void {
+    held.delete(key);
+    endings.set(key, entry);
   }
 
   const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
 
   function openLeases(): readonly LeaseIntent[] {
-    const holding = new Set(
-      [...held.values()].flatMap((locks) => [...locks.values()].map(({ grant }) => grant.lock.lease)),
-    );
+    const holding = new Set(held.values().map(({ grant }) => grant.lock.lease));
     return [...leases.values()].filter(
       ({ lease, service }) => !knowsOnlyInterface(service) && (!grantedLeases.has(lease) || holding.has(lease)),
     );
@@ -264,17 +213,17 @@ export function openHistory() {
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
-    locks: allLocks,
+    locks: () => held.values().map(jobLockOf),
     /** The lock of this grant, unless it has ended. */
     find(grant: Grant): JobLock | undefined {
-      const lock = held.get(locationKey(grant))?.get(grant.key);
+      const lock = held.get(grant.key);
       return lock && jobLockOf(lock);
     },
     /** Whether the post-step of the step has begun. */
     hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...allLocks()],
+      held: [...held.values().map(jobLockOf)],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */
@@ -284,8 +233,6 @@ export function openHistory() {
       losses,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
-      /** Names of the steps in the workflow, by their ids in the ledger. */
-      stepNames,
       acquiring,
       /** Leases that are not known to have ended. */
       leases: openLeases(),

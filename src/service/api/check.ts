@@ -17,16 +17,6 @@ const requestSchema = z
     branch: branchField
       .optional()
       .openapi({ description: 'The branch of the caller: a checkout, or a pushed branch.' }),
-    versions: z
-      .array(
-        z
-          .string()
-          .regex(/^[0-9a-f]{40,64}$/, 'It must be the id of a git blob.')
-          .nullable(),
-      )
-      .max(maxPaths, `A request names at most ${maxPaths} versions.`)
-      .default([])
-      .openapi({ description: 'The git blobs of the files in a clone, in the order of the paths; null for none.' }),
   })
   .openapi('CheckRequest');
 
@@ -54,12 +44,12 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
     access: 'locks:read',
     body: requestSchema,
     responses: { 200: jsonResponse('The locks on the paths, and newer versions of their files.', checkedSchema) },
-    async handle({ c, workspace, body: { paths, branch, versions } }) {
+    async handle({ c, workspace, body: { paths, branch } }) {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, { gap: _, ...comparison }] = await Promise.all([
         locks.findAll(workspace.id, paths),
-        compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
+        compare({ workspace, branch, syncsBranch, paths }),
       ]);
       const checked: Resource<typeof checkedSchema> = {
         locks: held.map((row) => ({ ...toLock(row), branch: row.branch })),
@@ -70,6 +60,3 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
     },
   });
 }
-
-const byPath = (paths: readonly string[], versions: readonly (string | null)[]): ReadonlyMap<string, string> =>
-  new Map(versions.flatMap((version, index) => (version === null ? [] : [[paths[index] ?? '', version] as const])));

@@ -1,17 +1,19 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
-import type { LeaseRequest } from '../locks/lease-store.ts';
-import type { HeldLease, LeaseDecision, WaitingLease } from '../locks/leases.ts';
+import { type RecordedLock, toLock } from '../locks/find.ts';
+import type { LostLock } from '../locks/lease-store.ts';
+import type { HeldLease, LeaseDecision, LeaseRequest, WaitingLease } from '../locks/leases.ts';
 import { findPools } from '../pools/pools.ts';
+import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { endSchema, Lease, waitingLeaseSchema } from './lease-schemas.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
 import { keptText, notTaken, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
-  { id, branch, count = 0 }: LeaseRequest,
+  { id, branch, count }: LeaseRequest,
   decision: LeaseDecision,
   seconds: number | undefined,
 ): Promise<ApiResponse> {
@@ -19,13 +21,10 @@ export async function putLeaseResponse(
     case 'held': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
-      // Between the work on thousands of locks, other requests are served.
-      await yieldToEventLoop();
-      const lease = { ...(await heldLease(storage, decision)), ...compared };
-      await yieldToEventLoop();
-      if (!decision.isNew) return jsonApiResponse(200, lease);
+      const lease = await heldLease(storage, decision, { ...compared });
+      if (!decision.isNew) return lease;
       const applied = seconds !== undefined && { 'preference-applied': `wait=${seconds}` };
-      return jsonApiResponse(201, lease, { ...applied });
+      return { ...lease, status: 201, headers: { ...applied } };
     }
     case 'waiting': {
       const applied = decision.waited && { 'preference-applied': `wait=${seconds}` };
@@ -44,13 +43,12 @@ export async function putLeaseResponse(
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
     case 'too-few-paths': {
-      const { paths } = decision;
+      const { paths, repeated } = decision;
+      if (repeated !== undefined && count === undefined) {
+        throw invalid({ pointer: '#/paths', detail: `On Windows, ${repeated} is the same file as another of them.` });
+      }
       const detail = `It is ${count}, and there ${paths === 1 ? 'is 1 path' : `are ${paths} paths`}.`;
       throw invalid({ pointer: '#/count', detail });
-    }
-    case 'same-file': {
-      const detail = `On Windows, it is the same file as ${decision.path}, which the request already names.`;
-      throw invalid({ pointer: `#/paths/${decision.index}`, detail });
     }
     case 'another-request':
       throw new Refusal(
@@ -60,8 +58,7 @@ export async function putLeaseResponse(
     case 'another-owner':
       throw anotherOwner(id);
     case 'ended':
-    case 'absent':
-      throw leaseEnded(id, decision.kind === 'ended' ? decision.end : null);
+      throw leaseEnded(id, decision.lost);
     default:
       throw notTaken(decision, `the lease ${id}`);
   }
@@ -82,35 +79,35 @@ export const noSuchLease = (id: string): Refusal =>
 export const anotherOwner = (id: string): Refusal =>
   new Refusal('lease-of-another-owner', `The lease ${id} belongs to another owner.`);
 
-export const leaseEnded = (id: string, end: { readonly lost: Resource<typeof endSchema>['lost'] } | null): Refusal =>
-  new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...(end?.lost ?? [])] });
+export const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
+  new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
 
 /** Only its owner gets it: it has the secret properties of a pool. */
-export async function heldLease(storage: Storage, { row, locks, lost }: HeldLease): Promise<Lease> {
+export async function heldLease(
+  storage: Storage,
+  { row, locks, lost }: HeldLease,
+  compared: Pick<Lease, 'outdated' | 'as_of'> = {},
+): Promise<ApiResponse> {
   const [pool] =
     row.pool === null ? [] : await findPools(storage.read, { workspace: row.workspace_id, name: row.pool });
   const properties = new Map(pool?.items.map((item) => [item.path, item.properties]));
-  return {
-    id: row.id,
-    state: 'held',
-    locks: [
-      ...locks.map((lock) => {
-        const ofItem = row.pool === null ? undefined : (properties.get(lock.path) ?? {});
-        return { ...lock, state: 'held' as const, ...(ofItem && { properties: ofItem }) };
-      }),
-      ...lostOf(lost),
-    ],
-    acquired_at: locks[0]?.acquired_at ?? null,
-    expires_at: locks.reduce<string | null>(
-      (first, { expires_at }) => (first !== null && first < expires_at ? first : expires_at),
-      null,
-    ),
+  const held = (lock: RecordedLock): Lease['locks'][number] => {
+    const ofItem = row.pool === null ? undefined : (properties.get(lock.path) ?? {});
+    return { ...toLock(lock), state: 'held', ...(ofItem && { properties: ofItem }) };
   };
+  const firstEnd = locks.reduce((first, { expires_at }) => Math.min(first, expires_at), Number.MAX_SAFE_INTEGER);
+  const lease: Omit<Lease, 'locks'> = {
+    ...{ id: row.id, state: 'held', expires_at: asTimestamp(firstEnd), ...compared },
+    acquired_at: locks[0] === undefined ? null : asTimestamp(locks[0].acquired_at),
+  };
+  const texts = await mapInSlices(locks, (lock) => JSON.stringify(held(lock)));
+  const all = [...texts, ...lostOf(lost).map((lock) => JSON.stringify(lock))];
+  return { status: 200, headers: {}, body: `${JSON.stringify(lease).slice(0, -1)},"locks":[${all.join()}]}` };
 }
 
-export const endedLease = (id: string, lost: HeldLease['lost']): Lease => ({
+export const endedLease = (id: string, lost: readonly LostLock[]): Lease => ({
   ...{ id, state: 'ended', locks: lostOf(lost) },
   ...{ acquired_at: null, expires_at: null },
 });
 
-const lostOf = (lost: HeldLease['lost']) => lost.map((lock) => ({ ...lock, state: 'lost' as const }));
+const lostOf = (lost: readonly LostLock[]) => lost.map((lock) => ({ ...lock, state: 'lost' as const }));

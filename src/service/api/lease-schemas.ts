@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { maxNoteLength } from '../../interface/lock-note.ts';
 import { maxLeasePaths } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
+import { describedNewPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
   closedUntilField,
@@ -18,7 +18,7 @@ import { parsePoolName, workspaceIdPattern } from '../workspaces/workspace-id.ts
 /** Room for the longest list of paths of usual length. */
 export const maxBodyBytes = 8 * 1024 * 1024;
 
-const { path: pathField, type: typeField, ttl: ttlField, note: noteField } = lockRequestSchema.shape;
+const { type: typeField, ttl: ttlField, note: noteField } = lockRequestSchema.shape;
 
 const countText = `It must be a whole number from 1 to ${maxLeasePaths}.`;
 
@@ -39,8 +39,9 @@ function parseWhere(where: Where): Parsed<Where> {
 
 export const leaseRequestSchema = z
   .object({
+    // Parsed later, in slices.
     paths: z
-      .array(pathField)
+      .array(z.string().openapi(describedNewPath))
       .min(1, 'It must name a path.')
       .max(maxLeasePaths, `A lease has at most ${maxLeasePaths} paths.`)
       .optional(),

@@ -2,17 +2,18 @@ import { hash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { milliseconds } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { admitToken, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
-import { invalid } from '../contract/problem.ts';
+import { invalid, maxErrors } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
-import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
-import type { LeaseRequest } from '../locks/lease-store.ts';
+import type { LeaseRequest } from '../locks/leases.ts';
 import { poolWithName } from '../pools/pools.ts';
+import { mapInSlices } from '../runtime/map-in-slices.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import {
   anotherOwner,
@@ -83,8 +84,9 @@ function addPutRoute(api: Api, parts: ApiParts): void {
       const branch = lockBranchOf(c);
       const request: LeaseRequest = {
         ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), branch, pool, count, type, note },
-        ...{ ttlMs: milliseconds(body.ttl), fingerprint: fingerprintOf(body) },
-        readPaths: readPathsOf(workspace.id, body),
+        ttlMs: milliseconds(body.ttl),
+        fingerprint: hash('sha256', c.get('bodyText')),
+        readPaths: await readPathsOf(workspace.id, body),
         compare: (paths) => parts.compare({ workspace, branch, syncsBranch: true, paths }),
       };
       return waitWith(c, storage, async (options) =>
@@ -114,11 +116,11 @@ function addGetRoute(api: Api, parts: ApiParts): void {
         case 'another-owner':
           throw anotherOwner(id);
         case 'ended':
-          return jsonApiResponse(200, endedLease(id, found.end?.lost ?? []));
+          return jsonApiResponse(200, endedLease(id, found.lost));
         case 'waiting':
           return jsonApiResponse(200, waitingLease(id, found));
         case 'held':
-          return jsonApiResponse(200, await heldLease(storage, found));
+          return heldLease(storage, found);
       }
     },
   });
@@ -145,10 +147,10 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
         case 'another-owner':
           throw anotherOwner(id);
         case 'ended':
-          throw leaseEnded(id, renewal.end);
+          throw leaseEnded(id, renewal.lost);
         case 'renewed': {
           const { expiresAt, lost } = renewal;
-          const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost };
+          const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost: [...lost] };
           return jsonApiResponse(200, renewed);
         }
       }
@@ -187,11 +189,14 @@ function addEndRoute(api: Api, parts: ApiParts): void {
         case 'released':
         case 'released-before':
         case 'left':
-          return jsonApiResponse(200, ending.end satisfies Resource<typeof endSchema>);
+          return endResponse(ending);
       }
     },
   });
 }
+
+const endResponse = ({ released, lost }: Resource<typeof endSchema>): ApiResponse =>
+  jsonApiResponse(200, { released, lost });
 
 function leaseIdOf(c: Context<Environment>): string {
   const id = c.req.param('lease') ?? '';
@@ -201,16 +206,13 @@ function leaseIdOf(c: Context<Environment>): string {
 
 type LeaseBody = z.infer<typeof leaseRequestSchema>;
 
-/** A hash of the content that a repeated request must have, too. */
-const fingerprintOf = ({ paths, pool, where = {}, count, type, ttl, note }: LeaseBody): string => {
-  const content = [paths?.toSorted(), pool, Object.entries(where).toSorted(), count, type, milliseconds(ttl), note];
-  return hash('sha256', JSON.stringify(content));
-};
-
-function readPathsOf(workspace: string, { paths, pool, where = {} }: LeaseBody): LeaseRequest['readPaths'] {
+async function readPathsOf(
+  workspace: string,
+  { paths, pool, where = {} }: LeaseBody,
+): Promise<LeaseRequest['readPaths']> {
   if (pool === undefined) {
-    const distinct = [...new Set(paths)];
-    return async () => distinct;
+    const parsed = await parsedPaths(paths ?? []);
+    return async () => parsed;
   }
   const wanted = Object.entries(where);
   return async (db) => {
@@ -225,4 +227,18 @@ function readPathsOf(workspace: string, { paths, pool, where = {} }: LeaseBody):
     // The paths of items were parsed before they were stored.
     return matching.map(({ path }) => path as LockPath);
   };
+}
+
+/** Each path once, and sorted: then each page of the tables and their indexes is changed once. */
+async function parsedPaths(texts: readonly string[]): Promise<readonly LockPath[]> {
+  const parsed = await mapInSlices(texts, parseLockPath);
+  const paths = new Set<LockPath>();
+  const errors = parsed.flatMap((path, index) => {
+    if (!path.ok) return { pointer: `#/paths/${index}`, detail: path.reason };
+    paths.add(path.value);
+    return [];
+  });
+  const [first, ...more] = errors;
+  if (first !== undefined) throw invalid(first, ...more.slice(0, maxErrors - 1));
+  return [...paths].sort();
 }

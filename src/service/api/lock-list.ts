@@ -117,11 +117,11 @@ async function listWhenFree(
   const wait = { workspace, path, ms: seconds * 1_000, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
-  const { kind } = await waiting;
+  const outcome = await waiting;
   c.set('waitedMs', performance.now() - startedAt);
-  if (kind === 'gone') return clientIsGone;
+  if (outcome === 'gone') return clientIsGone;
   await authenticateRequest(c, parts);
-  const found = kind === 'turn' ? undefined : await parts.locks.find({ workspace, path });
+  const found = outcome === 'turn' ? undefined : await parts.locks.find({ workspace, path });
   const locks = found?.isActive ? [toLock(found)] : [];
   return jsonApiResponse(
     200,

@@ -4,7 +4,7 @@ import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import type { Once } from '../idempotency/idempotency.ts';
-import type { Obstacle } from '../locks/find.ts';
+import { type Obstacle, toLock } from '../locks/find.ts';
 import type { Next } from '../locks/line.ts';
 import type { LockQuotas } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
@@ -21,8 +21,11 @@ export function acquiredLock(
 ): { readonly lock: Lock; readonly comparison?: Compared | undefined } {
   const headers = appliedWait(waitedSeconds);
   switch (decision.kind) {
-    case 'acquired':
-      return decision;
+    case 'granted': {
+      const [lock] = decision.locks.map(toLock);
+      if (lock === undefined) throw new Error('The request was granted no lock.');
+      return { lock, comparison: decision.comparison };
+    }
     case 'blocked': {
       const obstacle = decision.paths[0]?.obstacle;
       if (obstacle !== undefined) throw locked(path, obstacle, { queue, headers });

@@ -70,8 +70,6 @@ export async function recordAudit(db: Database, now: Now, { actor, action, detai
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Selects older entries: the `next` of the previous page. */
-  readonly before?: number | undefined;
   readonly action?: string | undefined;
   /** Name of the actor, or id of its token. */
   readonly actor?: string | undefined;
@@ -82,11 +80,10 @@ export interface AuditQuery {
 
 /** For the command, which waits for no one else: filters read the entries one by one. Newest first. */
 export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery) {
-  const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, workspace } = query;
+  const { limit, action, actor, since, workspace } = query;
   let found = read
     .selectFrom('audit')
     .select(['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'])
-    .where('sequence', '<', before)
     .orderBy('sequence', 'desc')
     .limit(limit + 1);
   if (action !== undefined) found = found.where('action', '=', action);
@@ -97,7 +94,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   const entries = rows
     .slice(0, limit)
     .map((row): RecordedEntry => ({ ...row, at: asTimestamp(row.at), detail: parseDetail(row.detail) }));
-  return { entries, next: rows.length > limit ? entries.at(-1)?.sequence : undefined };
+  return { entries, isComplete: rows.length <= limit };
 }
 
 /** JSON.stringify() writes the detail, so the member always has the same spelling. */

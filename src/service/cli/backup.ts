@@ -1,21 +1,23 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
-import { CommandError, defineCommand } from '../../command/command.ts';
-import { deliberateToggle, parseFileOrPipe, required } from '../../command/flags.ts';
-import { awaitStop, exitCodeOf, type ProcessIo } from '../../command/io.ts';
+import { defineCommand } from '../../command/command.ts';
+import { deliberateToggle, required, textOf } from '../../command/flags.ts';
+import type { ProcessIo } from '../../command/io.ts';
 import { type CommandOutput, printOutput, quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { BackupError, type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
+import { type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
 import { type RowCounts, writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseUrl, printMigration, withDatabase, withOwnFolder } from './open-storage.ts';
 import { commonFlags, defineStorageCommand, operatorActor, storageVariables } from './storage-command.ts';
+
+const parseFile = textOf('the path of a file, or -');
 
 const backup = defineStorageCommand({
   name: 'backup',
@@ -25,13 +27,11 @@ const backup = defineStorageCommand({
     'The file contains the secrets of webhooks and pools, and the passwords of remotes. Only this user can read it. Keep it safe.',
     '"workspace-service restore" can restore it into SQLite or PostgreSQL, whichever it comes from.',
   ],
-  arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFileOrPipe) },
+  arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFile) },
   example: 'workspaces.backup',
   async run({ arguments: { file }, io }, storage) {
     const isPiped = file === '-';
-    if (isPiped && io.stdout.columns !== undefined)
-      throw new CommandError('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
-    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file, io);
+    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file);
     const { header, rows } = await withFileErrors(file, writing);
     const taken_at = asTimestamp(header.taken_at);
     const where = isPiped ? 'stdout' : quoted(file);
@@ -52,27 +52,17 @@ const totalOf = (rows: RowCounts): string =>
   );
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
-async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
-  const interruption = new AbortController();
-  const stop = awaitStop(io);
-  void stop.received.then((signal) =>
-    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
-  );
+async function writeToFile(storage: Storage, file: string) {
   const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
     EEXIST: 'it already exists. Choose another name, or remove it',
     ENOENT: 'its folder does not exist',
   });
   try {
-    const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
-    // An interruption before the first write: writeBackup() rejects.
-    output.on('error', () => undefined);
-    return await writeBackup(storage, packageVersion, output);
+    return await writeBackup(storage, packageVersion, handle.createWriteStream({ flush: true }));
   } catch (error) {
     await rm(file);
-    interruption.signal.throwIfAborted();
     throw error;
   } finally {
-    stop.forget();
     flushFolder(dirname(file));
   }
 }
@@ -90,7 +80,7 @@ const restore = defineCommand({
     replace: deliberateToggle('first remove all data, including the audit log; without it, the database must be empty'),
     ...commonFlags,
   },
-  arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFileOrPipe) },
+  arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFile) },
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
@@ -99,20 +89,15 @@ const restore = defineCommand({
       withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));
     const isInFolder = databaseUrl(environment) === null;
     const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
-    const restored = await withFileErrors(
-      file,
-      restoring.finally(() => input.destroy()),
-    ).catch((error: unknown) => {
-      throw error instanceof BackupError ? new CommandError(error.message) : error;
-    });
-    printOutput(io.stdout, json, outputOf(restored));
+    const closed = restoring.finally(() => input.destroy());
+    printOutput(io.stdout, json, outputOf(await withFileErrors(file, closed)));
   },
 });
 
 const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
   file === '-' ? io.input() : (await withFileErrors(file, open(file))).createReadStream();
 
-function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
+function outputOf({ header, rows, fencesRaisedBy, endedSessions, endedLinks, activeLocks }: Restored): CommandOutput {
   const taken_at = asTimestamp(header.taken_at);
   return {
     document: {
@@ -120,15 +105,12 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       service_version: header.service,
       schema_version: header.schema,
       rows,
-      fences_raised_by: restored.fencesRaisedBy,
-      sessions_ended: restored.endedSessions,
-      sign_in_links_ended: restored.endedLinks,
-      live_locks: restored.activeLocks,
+      active_locks: activeLocks,
     },
     lines: [
       `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
-      `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
-      `Locks restored until they expire: ${restored.activeLocks}. List them with "lock list" when the service has started.`,
+      `Fences raised by ${fencesRaisedBy}. Ended dashboard sessions: ${endedSessions}, sign-in links: ${endedLinks}.`,
+      `Locks restored until they expire: ${activeLocks}. List them with "lock list" when the service has started.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
     ],
   };

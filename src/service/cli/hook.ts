@@ -3,8 +3,8 @@ import { required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { redactedUrl } from '../webhooks/deliver.ts';
 import { listHooks, removeHook } from '../webhooks/hooks.ts';
-import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { idOf, workspaceArgument } from './values.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { idOf } from './token.ts';
 
 const hookList = defineStorageCommand({
   name: 'hook list',
@@ -17,17 +17,8 @@ const hookList = defineStorageCommand({
     return {
       document: { hooks },
       lines: textTable(
-        hooks,
-        {
-          ID: ({ id }) => id,
-          URL: ({ url }) => url,
-          EVENTS: ({ events }) => events.join(','),
-          BRANCHES: ({ branches }) => branches?.join(',') ?? 'all',
-          FORMAT: ({ format }) => format,
-          ACTIVE: ({ active }) => (active ? 'yes' : 'no'),
-          PENDING: ({ pending_deliveries }) => String(pending_deliveries),
-          'LAST ERROR': ({ last_error }) => last_error,
-        },
+        hooks.map((hook) => ({ ...hook, branches: hook.branches ?? 'all' })),
+        ['id', 'url', 'events', 'branches', 'format', 'active', 'pending_deliveries', 'last_error'],
         `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
       ),
     };

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CommandError } from '../../command/command.ts';
@@ -8,7 +8,7 @@ import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
 import { isBusy, sqliteErrorText } from '../platform/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
-import { openSqlite } from '../storage/sqlite.ts';
+import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 
 interface StorageEvents {
@@ -29,6 +29,9 @@ export async function openStorage(data: string, environment: NodeJS.ProcessEnv, 
     throw new CommandError(`The database in DATABASE_URL cannot be used: ${databaseFailure(error)}.`);
   }
 }
+
+export const databaseExists = (data: string, environment: NodeJS.ProcessEnv): boolean =>
+  databaseUrl(environment) !== null || existsSync(databaseFile(data));
 
 /** Creates the folder if it is missing, accessible to the current user only. */
 export function prepareDataFolder(folder: string): void {
@@ -77,12 +80,8 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
 const databaseErrors: Readonly<Record<string, string>> = {
   ERR_INVALID_URL: `DATABASE_URL is not a valid URL. ${urlForm} Percent-encode special characters in it`,
   ENOENT: 'a file or socket in the URL does not exist',
-  '28000': 'it denies access to this user',
   '28P01': 'it rejects the user or the password',
   '3D000': 'the database does not exist',
-  '42501': 'this user may not create or change tables',
-  '53300': 'it has too many connections',
-  '57014': 'it canceled a statement',
   '57P03': 'it is starting or stopping',
 };
 

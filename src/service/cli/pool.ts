@@ -1,20 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { type CommandContext, CommandError } from '../../command/command.ts';
-import { type Flag, type FlagValues, optional, parseFileOrPipe, repeated, required } from '../../command/flags.ts';
-import type { ProcessIo } from '../../command/io.ts';
+import { type Flag, type FlagValues, optional, repeated, required, textOf } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { refused } from '../../interface/parsed.ts';
-import { type PoolItem, withoutSecrets } from '../../interface/resources.ts';
+import { withoutSecrets } from '../../interface/resources.ts';
 import { type NewPoolItem, parsePoolItems, parsePoolItemWords } from '../pools/pool-item.ts';
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { workspaceArgument } from './values.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
   placeholder: 'ITEM',
@@ -31,8 +28,8 @@ const itemFlags = {
   item: itemFlag,
   itemsFile: optional(
     'FILE',
-    'items as JSON, [{"path": …, "properties": {…}, "secret": [names]}], or - for stdin',
-    parseFileOrPipe,
+    'items as JSON: [{"path": …, "properties": {…}, "secret": [names]}]',
+    textOf('the path of a file'),
   ),
 };
 
@@ -88,13 +85,13 @@ const poolList = defineStorageCommand({
     return {
       document: { pools },
       lines: textTable(
-        pools.flatMap((pool) => pool.items.map((item) => ({ pool, item }))),
-        {
-          WORKSPACE: ({ pool }) => pool.workspace,
-          POOL: ({ pool }) => pool.name,
-          PATH: ({ item }) => item.path,
-          PROPERTIES: ({ item }) => formatProperties(item),
-        },
+        pools.flatMap(({ workspace, name: pool, items }) =>
+          items.map(({ path, properties, secret }) => {
+            const hidden = Object.fromEntries(secret.map((name) => [name, '***']));
+            return { workspace, pool, path, properties: { ...properties, ...hidden } };
+          }),
+        ),
+        ['workspace', 'pool', 'path', 'properties'],
         'There are no pools yet. Add one with: workspace-service pool add WORKSPACE NAME --item PATH',
       ),
     };
@@ -122,12 +119,12 @@ const hasItems = ({ item, itemsFile }: FlagValues<typeof itemFlags>): boolean =>
   item.length > 0 || itemsFile !== undefined;
 
 async function changePool(
-  { arguments: { workspace, name }, flags, io }: CommandContext<ChangeFlags, typeof poolArguments>,
+  { arguments: { workspace, name }, flags }: CommandContext<ChangeFlags, typeof poolArguments>,
   storage: Storage,
   store: StorePool,
   done: string,
 ) {
-  const change = { workspace, name, items: await itemsOf(flags, io), removed: flags.removeItem };
+  const change = { workspace, name, items: await itemsOf(flags), removed: flags.removeItem };
   const stored = await storage.commit({ workspace }, (db) => store(db, storage.now, operatorActor(), change));
   if (!stored.ok) throw new CommandError(stored.reason);
   const items = stored.value;
@@ -137,19 +134,11 @@ async function changePool(
   };
 }
 
-async function itemsOf({ item, itemsFile }: FlagValues<typeof itemFlags>, io: ProcessIo) {
-  if (itemsFile === undefined) return item;
-  const json = itemsFile === '-' ? text(io.input()) : withFileErrors(itemsFile, readFile(itemsFile, 'utf8'));
-  const read = parsePoolItems(await json);
-  const source = itemsFile === '-' ? 'on stdin' : `in ${quoted(itemsFile)}`;
-  if (!read.ok) throw new CommandError(`The items ${source} cannot be used. ${read.reason}`);
+async function itemsOf({ item, itemsFile: file }: FlagValues<typeof itemFlags>) {
+  if (file === undefined) return item;
+  const read = parsePoolItems(await withFileErrors(file, readFile(file, 'utf8')));
+  if (!read.ok) throw new CommandError(`The items in ${quoted(file)} cannot be used. ${read.reason}`);
   return [...item, ...read.value];
 }
-
-const formatProperties = ({ properties, secret }: PoolItem): string =>
-  [
-    ...Object.entries(properties).map(([name, value]) => `${name}=${value}`),
-    ...secret.map((name) => `${name}=***`),
-  ].join(' ');
 
 export const poolCommands = [poolAdd, poolUpdate, poolList, poolRemove];

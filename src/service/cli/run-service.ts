@@ -1,14 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Logger, pino } from 'pino';
 import { packageVersion, revision, versionText } from '../../built/version.ts';
 import { CommandError } from '../../command/command.ts';
 import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
 import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
 import { isLoopback } from '../../interface/loopback.ts';
-import { safeText } from '../../interface/safe-text.ts';
 import { shellWord } from '../../interface/shell-word.ts';
 import { errorCode } from '../../interface/system-errors.ts';
+import { scopes } from '../contract/scopes.ts';
 import { createGit, type Git } from '../git/git.ts';
 import { createTargetCheck } from '../outbound/target.ts';
 import { watchFreeDisk } from '../runtime/free-disk.ts';
@@ -17,11 +18,12 @@ import { type Service, startService } from '../service.ts';
 import { offerSignInLink } from '../sessions/sessions.ts';
 import { cleanUpAtStart } from '../startup-cleanup.ts';
 import { databaseKey } from '../storage/database-key.ts';
-import type { Migration } from '../storage/migrate.ts';
-import { schemaVersion } from '../storage/migrate.ts';
+import { type Migration, schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
+import { workflowStep } from '../tokens/first-steps.ts';
+import { createTokenAudited } from '../tokens/tokens.ts';
 import { listTrustRules } from '../trust/rules.ts';
-import { type DevSetup, setUpDev, welcome } from './dev.ts';
+import { addWorkspaceAudited } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
 import {
   fixedSettings,
@@ -33,6 +35,7 @@ import {
   signInLines,
   signInUrl,
 } from './settings.ts';
+import { operatorActor } from './storage-command.ts';
 
 export async function runService(
   settings: ServeSettings,
@@ -200,32 +203,56 @@ async function requireFolderOfDatabase(storage: Storage, folder: string): Promis
   }
 }
 
-/** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
-export function createLog({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger {
-  const format = output.columns === undefined ? safeJson : logText;
-  return pino(
+const sampleWorkspace = 'sample';
+const devTokenLifetime = { seconds: 7 * 86_400 };
+
+/** Creates sample data: a workspace with a small repository as its remote, and a token with all scopes. */
+async function setUpDev({ commit, now }: Storage, git: Git) {
+  // A URL, because the address of a remote must not contain spaces.
+  const remote = pathToFileURL(await git.sampleRepository()).href;
+  const operator = operatorActor();
+  const { secret } = await commit('global', async (db) => {
+    await addWorkspaceAudited(db, now, operator, { id: sampleWorkspace, remote });
+    return createTokenAudited(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
+  });
+  return { token: secret, workspace: sampleWorkspace };
+}
+
+type DevSetup = Awaited<ReturnType<typeof setUpDev>>;
+
+/** Startup message of development mode. Nothing else shows the token. */
+export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
+  return [
+    '',
+    'This is a service for experiments, not for production: it mirrors repositories on this machine, delivers webhooks',
+    'to it, and shows a token with all scopes that is valid for 7 days. Each start creates another one.',
+    '',
+    'Lock a file, in another terminal:',
+    '',
+    `  export WORKSPACE_BASE_URL=${baseUrl}`,
+    `  export WORKSPACE_TOKEN=${token}`,
+    `  export WORKSPACE_ID=${workspace}`,
+    '  curl -H "Authorization: Bearer $WORKSPACE_TOKEN" -H "Content-Type: application/json" \\',
+    `    -d '{"path":"Content/Maps/Arena.umap","type":"exclusive","ttl":"10m"}' \\`,
+    '    "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"',
+    '',
+    'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
+    '',
+    ...workflowStep({ baseUrl, workspace, scopes }).map((line) => `  ${line}`),
+  ];
+}
+
+/** One JSON object a line. Callers must not log secrets. */
+export const createLog = ({ logLevel: level }: Pick<ServeSettings, 'logLevel'>, output: Output): Logger =>
+  pino(
     {
       level,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (name) => ({ level: name }) },
       serializers: { err: errorFields },
     },
-    { write: (line: string) => output.write(format(line)) },
+    { write: (line: string) => output.write(safeJson(line)) },
   );
-}
-
-/** Formats a line of pino for people: time, level, message, further fields, then the stack of an error. */
-function logText(json: string): string {
-  // pino writes one object per line and adds these fields.
-  const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
-  const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
-  // Created by errorFields().
-  const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
-  const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
-  const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
-  const stackLines = stack === undefined ? [] : stack.split('\n').slice(1);
-  return `${[first, ...stackLines].map(safeText).join('\n')}\n`;
-}
 
 /** The parts of an error that contain no secrets: drivers attach more, such as column values. */
 function errorFields(error: unknown): unknown {
@@ -233,5 +260,3 @@ function errorFields(error: unknown): unknown {
   const { name, message, stack } = error;
   return { type: name, message, stack, ...('code' in error && { code: error.code }) };
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import {
   type Command,
@@ -9,17 +8,18 @@ import {
   jsonFlag,
   type None,
 } from '../../command/command.ts';
-import { type Flags, type FlagValues, withDefault } from '../../command/flags.ts';
+import { type Flags, type FlagValues, required, textOf, withDefault } from '../../command/flags.ts';
 import { type CommandOutput, printLines, printOutput, quoted } from '../../command/print.ts';
 import { didYouMean } from '../../interface/one-of.ts';
 import type { Actor } from '../audit/audit.ts';
-import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
-import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
-import { parseFolder } from './values.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { databaseExists, openStorage, printMigration } from './open-storage.ts';
 
 export const dataFolder = './workspace-data';
+
+export const parseFolder = textOf('the path of a folder');
 
 /** Flags of every command that reads the stored data. */
 export const commonFlags = {
@@ -35,17 +35,14 @@ type StorageOutput = CommandOutput & { readonly isPiped?: boolean };
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
-  /**
-   * Whether the database may be new, in an existing folder or in one that the command creates. By default, a mistyped
-   * folder is reported and not used as an empty service.
-   */
-  readonly mayBeNew?: 'in-folder' | 'with-folder';
+  /** It creates a missing database. The others report a mistyped folder, and do not use it as an empty service. */
+  readonly createsDatabase?: true;
   run(context: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput | undefined>;
 }
 
 /** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
 export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
-  mayBeNew,
+  createsDatabase,
   flags,
   ...definition
 }: StorageDefinition<F, A>): Command {
@@ -58,12 +55,11 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       const { io, environment } = context;
       // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = context.flags as FlagValues<typeof commonFlags>;
-      const exists =
-        databaseUrl(environment) !== null || existsSync(mayBeNew === undefined ? databaseFile(data) : data);
-      if (!exists && mayBeNew !== 'with-folder') throw noDataIn(data);
+      const exists = databaseExists(data, environment);
+      if (!exists && !createsDatabase) throw noDataIn(data);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
-        if (!exists) printLines(io.stderr, [`Created the data folder ${quoted(data)}.`]);
+        if (!exists) printLines(io.stderr, [`Created a database in the folder ${quoted(data)}.`]);
         const workspace: unknown = Reflect.get(context.arguments, 'workspace');
         if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);
         const output = await definition.run(context, storage);
@@ -74,6 +70,8 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
     },
   });
 }
+
+export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 
 export async function requireWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
   const { unknown, known } = await unknownWorkspaces(read, ids);

@@ -1,14 +1,15 @@
 import { CommandError } from '../../command/command.ts';
-import { list, required } from '../../command/flags.ts';
+import { list, optional, required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Field } from '../contract/field.ts';
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
-import { idOf, optionalField } from './values.ts';
 
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
@@ -18,6 +19,17 @@ export const permissionFlags = {
   scopes: { ...list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'), alias: 'scope' },
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
+
+const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>) =>
+  optional(placeholder, hint, parse, otherwise);
+
+/** Users confuse the secret of a token with its id, so the error does not quote the value. */
+export const idOf =
+  (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
+  (text: string): Parsed<string> =>
+    new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
+      ? accepted(text)
+      : refused(`It must be an id such as ${kind}_0b7c…, as listed by "${listedBy}".`);
 
 const tokenCreate = defineStorageCommand({
   name: 'token create',
@@ -35,7 +47,6 @@ const tokenCreate = defineStorageCommand({
     ...permissionFlags,
   },
   example: 'ci --scopes sync,locks:write --expires 90d',
-  mayBeNew: 'in-folder',
   check({ name, scopes, workspaces }, { named }) {
     if (name === undefined && named === undefined) return [`NAME is missing: ${tokenFields.name.hint}.`];
     if (name !== undefined && named !== undefined) return ['The name is given twice: leave --name out.'];
@@ -74,18 +85,8 @@ const tokenList = defineStorageCommand({
     return {
       document: { tokens },
       lines: textTable(
-        tokens,
-        {
-          ID: ({ id }) => id,
-          NAME: ({ name }) => name,
-          OWNER: ({ owner }) => owner,
-          STATE: ({ state }) => state,
-          SCOPES: ({ scopes }) => scopes.join(','),
-          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
-          CREATED: ({ created_at }) => timeCell(created_at),
-          EXPIRES: ({ expires_at }) => timeCell(expires_at) || 'never',
-          'LAST USED': ({ last_used_at }) => timeCell(last_used_at),
-        },
+        tokens.map((token) => ({ ...shown(token), expires_at: token.expires_at ?? 'never' })),
+        ['id', 'name', 'owner', 'state', 'scopes', 'workspaces', 'created_at', 'expires_at', 'last_used_at'],
         'There are no tokens yet. Create one with: workspace-service token create NAME --scopes LIST',
       ),
     };
@@ -112,6 +113,9 @@ const tokenRevoke = defineStorageCommand({
     };
   },
 });
+
+/** For a table. */
+export const shown = <T extends Pick<Token, 'workspaces'>>(row: T) => ({ ...row, workspaces: row.workspaces ?? 'all' });
 
 export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
   `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;

@@ -1,13 +1,11 @@
 import { CommandError } from '../../command/command.ts';
 import { repeated, required, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { timeCell } from '../../interface/format.ts';
 import { scopes } from '../contract/scopes.ts';
 import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
-import { addTrustRule, listTrustRules, type NewTrustRule, removeTrustRule } from '../trust/rules.ts';
+import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
 import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { permissionFlags, permissionsText, scopeLine } from './token.ts';
-import { idOf } from './values.ts';
+import { idOf, permissionFlags, permissionsText, scopeLine, shown } from './token.ts';
 
 const ruleFlags = {
   owner: required('OWNER', 'the owner of the locks of these jobs; case-sensitive', parseRuleOwner),
@@ -15,9 +13,6 @@ const ruleFlags = {
   issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
   ...permissionFlags,
 };
-
-const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
-  Object.entries(claims).map(([name, value]) => `${name}=${value}`);
 
 const trustAdd = defineStorageCommand({
   name: 'trust add',
@@ -33,18 +28,18 @@ const trustAdd = defineStorageCommand({
   flags: ruleFlags,
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
-  mayBeNew: 'in-folder',
   check: ruleProblems,
   async run({ flags: given }, storage) {
     const added = await storage.commit('global', (db) =>
       addTrustRule(db, storage.now, operatorActor(), newRule(given)),
     );
     const { rule } = added;
+    const claims = Object.entries(rule.claims).map(([name, value]) => `${name}=${value}`);
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     return {
       document: { rule },
       lines: [
-        `Added ${rule.id}. It trusts jobs of ${rule.issuer} with ${claimsOf(rule).join(', ')}.`,
+        `Added ${rule.id}. It trusts jobs of ${rule.issuer} with ${claims.join(', ')}.`,
         `${permissionsText(rule)} Their locks belong to "${rule.owner}".`,
       ],
     };
@@ -60,16 +55,8 @@ const trustList = defineStorageCommand({
     return {
       document: { rules },
       lines: textTable(
-        rules,
-        {
-          ID: ({ id }) => id,
-          OWNER: ({ owner }) => owner,
-          ISSUER: ({ issuer }) => issuer,
-          CLAIMS: (rule) => claimsOf(rule).join(' '),
-          SCOPES: ({ scopes }) => scopes.join(','),
-          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
-          CREATED: ({ created_at }) => timeCell(created_at),
-        },
+        rules.map(shown),
+        ['id', 'owner', 'issuer', 'claims', 'scopes', 'workspaces', 'created_at'],
         'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --claim NAME=VALUE --scopes LIST',
       ),
     };

@@ -5,8 +5,7 @@ import { type Forge, forges } from '../syncs/push-event.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
 import { findWorkspace, pushSecretAudited } from '../workspaces/workspaces.ts';
 import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
-import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { workspaceArgument } from './values.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
@@ -84,7 +83,6 @@ const signIn = defineStorageCommand({
   summary: 'print a one-time link that signs you in to the dashboard as an administrator',
   flags: { publicUrl },
   example: '--public-url https://assets.example.com',
-  mayBeNew: 'in-folder',
   async run({ flags }, storage) {
     const link = signInUrl(flags.publicUrl ?? defaultOrigin, await makeSignInLink(storage));
     const unknown = `This link assumes that the service runs at ${defaultOrigin}. Set --public-url if it has another URL.`;

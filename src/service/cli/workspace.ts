@@ -1,27 +1,89 @@
 import { CommandError } from '../../command/command.ts';
-import { deliberateToggle, type Flags, type FlagValues, toggle } from '../../command/flags.ts';
-import { type OutputBlock, textTable } from '../../command/print.ts';
+import { deliberateToggle, type FlagValues, optional, required, toggle } from '../../command/flags.ts';
+import { textTable } from '../../command/print.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
-import { pluralize, timeCell } from '../../interface/format.ts';
-import { byteSize } from '../../interface/transfer.ts';
+import { pluralize } from '../../interface/format.ts';
+import { accepted, type Parsed } from '../../interface/parsed.ts';
+import { parseTtl } from '../../interface/ttl.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { Remote } from '../git/remote.ts';
-import type { RemoteBranches } from '../git/remote-branches.ts';
+import { parseRemote, type Remote } from '../git/remote.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
-import { latestMode, lfsEndpoint, lfsLockTtl, lfsMode, patternsOf, pushLockMode } from '../workspaces/settings.ts';
+import {
+  defaultLatestMode,
+  defaultLfsLockTtl,
+  defaultLfsMode,
+  defaultPushLockMode,
+  parseBranchPatterns,
+  parseLatestMode,
+  parseLfsMode,
+  parseLfsUrl,
+  parseLockDelay,
+  parsePushLockMode,
+} from '../workspaces/settings.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   addWorkspaceAudited,
-  type FoundWorkspace,
   findWorkspace,
   listWorkspaces,
   updateWorkspaceAudited,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
-import { defineStorageCommand, operatorActor } from './storage-command.ts';
-import { workspaceArgument } from './values.ts';
-import { idArgument, optionalRemoteFlag, remoteFlag, settingFlags } from './workspace-flags.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+
+const remoteHint = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
+
+/** Accepts repositories on the disk: whether they are allowed is a separate setting. `text` includes the credentials. */
+function parseAnyRemote(text: string): Parsed<{ readonly text: string; readonly remote: Remote }> {
+  const remote = parseRemote(text, { allowFile: true });
+  return remote.ok ? accepted({ text, remote: remote.value }) : remote;
+}
+
+const settingFlags = {
+  deskTtl: optional(
+    'DURATION',
+    'how long a lock lasts that a person takes on the dashboard or with Git LFS; at most 30d',
+    parseTtl,
+    `default ${defaultLfsLockTtl}`,
+  ),
+  lfsUrl: optional(
+    'URL',
+    'the LFS endpoint that has the objects of the workspace, without user name and password; none for that of the remote',
+    (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
+    'default that of the remote',
+  ),
+  lfs: optional(
+    'WHICH',
+    "which LFS objects a sync fetches: those of the branch's head, or none",
+    parseLfsMode,
+    `default ${defaultLfsMode}`,
+  ),
+  lockDelay: optional(
+    'DURATION',
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    parseLockDelay,
+    'default that of the service',
+  ),
+  latest: optional(
+    'WHAT',
+    'if another branch has a newer version of the file: refuse the lock, warn, or off',
+    parseLatestMode,
+    `default ${defaultLatestMode}`,
+  ),
+  latestBranches: optional(
+    'NAMES',
+    'the branches that locks are compared with, separated by commas; * stands for any characters except /',
+    parseBranchPatterns,
+    "default the remote's default branch",
+  ),
+  pushLocks: optional(
+    'WHICH',
+    'which locks of others block a push: all, or (branch) those taken for that branch or for none',
+    parsePushLockMode,
+    `default ${defaultPushLockMode}`,
+  ),
+};
 
 const noCheck = toggle('store the remote without contacting it');
 
@@ -29,50 +91,35 @@ const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
-  arguments: { id: idArgument },
-  flags: {
-    remote: remoteFlag,
-    noCheck,
-    ...settingFlags,
-  },
+  arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
+  flags: { remote: required('URL', remoteHint, parseAnyRemote, { secret: true }), noCheck, ...settingFlags },
   example: 'game --remote https://git.example.com/studio/game.git',
-  mayBeNew: 'with-folder',
+  createsDatabase: true,
   async run({ flags, arguments: { id }, environment }, storage) {
-    const { text, remote } = flags.remote;
     const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
-    const remoteBranches = await contactRemote(flags, environment, 'added');
+    const checked = await checkRemote(flags, environment, 'added');
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...settingsOf(flags) }),
+      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
     );
     if (!fresh) throw exists;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
-    return {
-      document: { workspace, branches: remoteBranches === null ? null : [...remoteBranches.branches.keys()] },
-      lines: [`Added the workspace "${id}", a mirror of ${remote.address}. ${remoteSummary(remoteBranches)}`],
-    };
+    return { document: { workspace }, lines: [`Added the workspace "${id}".${checked}`] };
   },
 });
-
-const asItIs = 'as it is';
-
-/** Without its flag, a setting keeps its value. */
-const unchanged = <F extends Flags>(flags: F): F =>
-  // TypeScript does not follow the keys through the entries.
-  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, otherwise: asItIs }])) as F;
 
 const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
   summary: 'change the remote of a workspace, or its settings',
   details: [
-    'Branches synced from the previous remote stay until a sync updates them.',
+    'What has no flag stays as it is. Branches synced from the previous remote stay until a sync updates them.',
     'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
-    ...unchanged({ remote: optionalRemoteFlag }),
+    remote: optional('URL', remoteHint, parseAnyRemote, undefined, { secret: true }),
     noCheck,
-    ...unchanged(settingFlags),
+    ...settingFlags,
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
@@ -82,20 +129,20 @@ const workspaceUpdate = defineStorageCommand({
         ]
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const remoteBranches = await contactRemote(flags, environment, 'changed');
-    const remote = flags.remote && { remote: flags.remote.text };
-    await storage.commit({ workspace: id }, (db) =>
-      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...settingsOf(flags) }),
-    );
+    const checked = await checkRemote(flags, environment, 'changed');
+    const change = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
+    await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, operatorActor(), change));
     const workspace = await findWorkspace(storage.read, id);
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
-    const settings = currentSettings(workspace);
-    const mirrored = remote ? ` It mirrors ${flags.remote?.remote.address}. ${remoteSummary(remoteBranches)}` : '';
-    return {
-      document: { workspace: id, ...settings },
-      lines: [`Changed the workspace "${id}".${mirrored}`, ...settingsTable(settings)],
-    };
+    // The remote may contain credentials.
+    const { id: _, remote: __, default_branch: ___, ...settings } = workspace;
+    const table = textTable(
+      Object.entries(settings).map(([setting, value]) => ({ setting, value: value ?? 'default' })),
+      ['setting', 'value'],
+      '',
+    );
+    return { document: { workspace: id, ...settings }, lines: [`Changed the workspace "${id}".${checked}`, ...table] };
   },
 });
 
@@ -109,7 +156,7 @@ const workspaceList = defineStorageCommand({
       document: { workspaces },
       lines: textTable(
         workspaces,
-        { ID: ({ id }) => id, REMOTE: ({ remote }) => remote, ADDED: ({ created_at }) => timeCell(created_at) },
+        ['id', 'remote', 'created_at'],
         'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
       ),
     };
@@ -154,16 +201,19 @@ interface RemoteFlagValues {
 
 const queueTimeout = { timeoutMs: 10_000 };
 
-/** Null if the remote is not contacted: with --no-check or without a remote. */
-async function contactRemote(
+/** Fails if the remote does not respond. Returns a sentence. */
+async function checkRemote(
   { data, remote, noCheck }: RemoteFlagValues,
   environment: NodeJS.ProcessEnv,
   done: 'added' | 'changed',
-): Promise<RemoteBranches | null> {
-  if (noCheck || remote === undefined) return null;
+): Promise<string> {
+  if (remote === undefined) return '';
+  const mirrored = `It mirrors ${remote.remote.address}.`;
+  if (noCheck) return ` ${mirrored} The remote was not contacted.`;
   const git = createGit({ dataFolder: data, allowFile: true, environment });
   try {
-    return await git.branches(remote.remote, queueTimeout);
+    await git.branches(remote.remote, queueTimeout);
+    return ` ${mirrored} The remote responds.`;
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     // The output of git may end without a period.
@@ -174,28 +224,15 @@ async function contactRemote(
   }
 }
 
-function remoteSummary(remote: RemoteBranches | null): string {
-  if (remote === null) return 'The remote was not contacted.';
-  const { branches, defaultBranch } = remote;
-  if (branches.size === 0) return 'The remote responds; it has no branches yet.';
-  const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
-  return `The remote responds; it has ${pluralize(branches.size, 'branch', 'branches')}${main}.`;
-}
-
 /** Only the settings that were given. */
-function settingsOf({
-  deskTtl,
-  latestBranches,
-  lockDelay,
-  ...flags
-}: FlagValues<typeof settingFlags>): Partial<WorkspaceSettings> {
+function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSettings> {
   const settings = {
-    desk_ttl: deskTtl && formatDuration(deskTtl),
+    desk_ttl: flags.deskTtl && formatDuration(flags.deskTtl),
     lfs_url: flags.lfsUrl,
     lfs_mode: flags.lfs,
-    lock_delay_ms: lockDelay && milliseconds(lockDelay),
+    lock_delay_ms: flags.lockDelay && milliseconds(flags.lockDelay),
     latest: flags.latest,
-    latest_branches: latestBranches && JSON.stringify(latestBranches),
+    latest_branches: flags.latestBranches && JSON.stringify(flags.latestBranches),
     push_locks: flags.pushLocks,
   };
   // TypeScript does not follow the keys through the entries.
@@ -203,23 +240,3 @@ function settingsOf({
     Object.entries(settings).filter(([, value]) => value !== undefined),
   ) as Partial<WorkspaceSettings>;
 }
-
-const currentSettings = (workspace: FoundWorkspace) => ({
-  desk_ttl: formatDuration(lfsLockTtl(workspace)),
-  lfs_url: lfsEndpoint(workspace) ?? null,
-  lfs: lfsMode(workspace),
-  lock_delay: workspace.lock_delay_ms === null ? null : formatDuration({ seconds: workspace.lock_delay_ms / 1_000 }),
-  latest: latestMode(workspace),
-  latest_branches: patternsOf(workspace),
-  push_locks: pushLockMode(workspace),
-});
-
-const settingsTable = (settings: ReturnType<typeof currentSettings>): readonly OutputBlock[] =>
-  textTable(
-    Object.entries(settings),
-    {
-      SETTING: ([name]) => name.replaceAll('_', ' '),
-      VALUE: ([, value]) => (typeof value === 'number' ? byteSize(value) : value?.toString()),
-    },
-    '',
-  );

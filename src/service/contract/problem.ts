@@ -78,7 +78,7 @@ export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusa
   });
 }
 
-const maxErrors = 20;
+export const maxErrors = 20;
 
 /** Parses a part of a request with its schema, or rejects the request with an error for each invalid field. */
 export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, part: unknown): Output {

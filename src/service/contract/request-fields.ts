@@ -36,10 +36,12 @@ export const describedLockPath = {
 /** A path to look up. Only a new lock is refused for misleading characters. */
 export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
 
-const lockPathField = z
-  .string()
-  .transform(parsedBy(parseLockPath))
-  .openapi({ ...describedLockPath, not: { pattern: `${forbiddenInLockPath}|${misleading.source}` } });
+export const describedNewPath = {
+  ...describedLockPath,
+  not: { pattern: `${forbiddenInLockPath}|${misleading.source}` },
+} as const;
+
+const lockPathField = z.string().transform(parsedBy(parseLockPath)).openapi(describedNewPath);
 
 export const describedBranch = {
   type: 'string',
@@ -94,18 +96,16 @@ export const plainText = z
   .transform((text) => text.normalize('NFC'))
   .openapi({ type: 'string', maxLength: maxLockPathBytes, pattern: withoutControls.source });
 
-/** The position in a list of locks. Opaque to clients, so that its content can change. */
-export const writeCursor = ([, lastPath]: readonly [by: unknown, path: string]): string =>
-  Buffer.from(lastPath).toString('base64url');
+/** The position in a list of locks: the last path. Opaque to clients, so that its content can change. */
+export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
 
 /** RFC 4648: three bytes become four characters. */
 export const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
 
 const notACursor = refused('It is not a cursor of this list. Start again without a cursor.');
 
-export function readCursor(cursor: string): Parsed<readonly [by: string, path: string]> {
+export function readCursor(cursor: string): Parsed<string> {
   if (cursor.length > maxCursorLength) return notACursor;
   const path = Buffer.from(cursor, 'base64url').toString();
-  const position = [path, path] as const;
-  return writeCursor(position) === cursor && parseHeldPath(path).ok ? accepted(position) : notACursor;
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notACursor;
 }

@@ -112,7 +112,6 @@ export const outdatedSchema = z
     author: z.string(),
     at: timestamp,
     deleted: z.literal(true).optional().openapi({ description: 'Set if the commit deleted the file.' }),
-    behind: count.optional().openapi({ description: 'Set if the file in a clone is this many versions older.' }),
   })
   .openapi('Outdated') satisfies z.ZodType<Outdated>;
 

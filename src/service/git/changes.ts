@@ -21,8 +21,6 @@ export interface ChangeQuery {
   readonly head: string;
   /** Only commits that this one does not contain. */
   readonly except?: string | undefined;
-  /** Only changes of these files; all by default. */
-  readonly paths?: readonly string[];
   readonly limits: Limits;
 }
 
@@ -34,7 +32,7 @@ const maxTime = Date.parse('9999-12-31T23:59:59.999Z');
 /** Changes of files, newest first, also those that a merge did not take. A rename is a deletion and an addition. */
 export async function listChanges(
   git: GitCommand,
-  { head, except, paths, limits }: ChangeQuery,
+  { head, except, limits }: ChangeQuery,
   onChange: (change: FileChange) => void,
 ): Promise<void> {
   let commit: Commit = { id: '', author: '', at: 0 };
@@ -45,12 +43,10 @@ export async function listChanges(
   };
   const range = [head, ...(except === undefined ? [] : [`^${except}`])];
   const format = `--format=${['', '%H', '%ct', '%an'].join('%x01')}`;
-  await git(['--literal-pathspecs', 'log', '-z', '-c', '--full-history', ...rawFiles, format, '--stdin'], {
+  await git(['log', '-z', '-c', '--full-history', ...rawFiles, format, '--stdin'], {
     purpose: `list the changes up to ${head}`,
     limits,
-    input: Buffer.from(
-      [...range, ...(paths === undefined ? [] : ['--', ...paths])].map((line) => `${line}\n`).join(''),
-    ),
+    input: Buffer.from(range.map((line) => `${line}\n`).join('')),
     onOutput: eachToken(eachRawFile((path, blob) => onChange({ path, blob, commit }), onHeader)),
   });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { Refusal } from '../contract/problem.ts';
+import { parseRequestPart, Refusal } from '../contract/problem.ts';
 import type { Environment } from './context.ts';
 
 export const isForm = (contentType: string): boolean =>
@@ -17,8 +18,8 @@ export interface BodyLimit {
 }
 
 /** For optional bodies: a missing body counts as an empty object. */
-export const readOptionalJson = async (c: Context<Environment>): Promise<unknown> =>
-  hasBody(c.env.incoming) ? readJson(c) : {};
+export const readOptionalBody = async <Body>(c: Context<Environment>, schema: z.ZodType<Body>): Promise<Body> =>
+  parseRequestPart(schema, hasBody(c.env.incoming) ? await readJson(c) : {});
 
 /** Reads the body once and strictly, so that validators see the original, not a repaired version. */
 export async function readJson(c: Context<Environment>, maxBytes = maxRequestBodyBytes): Promise<unknown> {
@@ -84,7 +85,9 @@ export async function forEachPiece(
       }
     }
     incoming.on('data', read).once('end', resolve);
-    incoming.once('close', () => reject(cutOff()));
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(cutOff());
+    });
   });
 }
 

@@ -54,7 +54,9 @@ export function createRequestLimit({ credentialOf, addressOf }: RequestLimitOpti
     /** Links the credential of the request to its token: later requests with it have the slots of the token. */
     identify(incoming: IncomingMessage, tokenId: string): void {
       const credential = credentialOf(incoming);
-      if (credential !== undefined) remember(tokenOf, credential, tokenId, maxKnown);
+      if (credential !== undefined && tokenOf.get(credential) !== tokenId) {
+        remember(tokenOf, credential, tokenId, maxKnown);
+      }
     },
   };
 }

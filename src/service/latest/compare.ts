@@ -9,7 +9,7 @@ import { latestMode, uncompared } from '../workspaces/settings.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'missingCommits' | 'lookUp' | 'listChanges' | 'listDifferences'>;
+  readonly git: Pick<Git, 'missingCommits' | 'listChanges' | 'listDifferences'>;
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -17,13 +17,9 @@ interface CompareParts extends RefreshParts {
 /** A branch that the remote does not have is not compared. */
 interface CompareRequest extends RefreshRequest {
   readonly paths: readonly string[];
-  /** By path: the git blobs of the files in a clone. */
-  readonly versions?: ReadonlyMap<string, string>;
 }
 
 export type Compare = (request: CompareRequest) => Promise<Compared>;
-
-const maxVersions = 1_000;
 
 /** A longer comparison continues, and its result is stored for the next request. */
 const maxMs = 5_000;
@@ -61,40 +57,7 @@ export function createCompare(parts: CompareParts): Compare {
         if (known === undefined || known.at < outdated.at) found.set(path, outdated);
       }
     }
-    for (const outdated of await olderCopies(heads, request)) {
-      if (!found.has(outdated.path)) found.set(outdated.path, outdated);
-    }
     return { outdated: [...found.values()], isComplete };
-  }
-
-  /** Files of a clone that are an earlier version of the file on its branch, or without one, on a compared branch. */
-  async function olderCopies({ compared, own }: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
-    const { workspace, branch, versions = new Map<string, string>() } = request;
-    if (versions.size === 0) return [];
-    // The branch may contain the newest version of the other branches, and have reverted it.
-    const heads = branch === undefined || own === undefined ? compared : new Map([[branch, own]]);
-    const older: Outdated[] = [];
-    for (const [name, head] of heads) {
-      const query = { head, paths: [...versions.keys()], limits };
-      const names = query.paths.map((path) => `${head}:${path}`);
-      const found = await git.lookUp(workspace.id, names, limits);
-      const blobs = new Map(query.paths.map((path, index) => [path, found[index]?.id]));
-      const changes = new Map<string, FileChange[]>();
-      await git.listChanges(workspace.id, query, (change) => {
-        const known = changes.get(change.path);
-        if (known === undefined) changes.set(change.path, [change]);
-        else if (known.length < maxVersions) known.push(change);
-      });
-      for (const [path, all] of changes) {
-        const indexOf = (version: string | null | undefined) => all.findIndex(({ blob }) => blob === version);
-        const [newest, copy] = [indexOf(blobs.get(path) ?? null), indexOf(versions.get(path))];
-        const change = all[newest];
-        if (change === undefined || copy < 0 || copy === newest) continue;
-        // A version that a merge did not take may have a later time.
-        older.push({ ...outdatedBy(change, name), behind: Math.max(1, copy - newest) });
-      }
-    }
-    return older;
   }
 
   async function compareOnce(latest: LatestMode, request: CompareRequest, maxAgeMs: number) {
@@ -105,9 +68,9 @@ export function createCompare(parts: CompareParts): Compare {
   }
 
   return async (request) => {
-    const { workspace, branch, versions } = request;
+    const { workspace, branch } = request;
     const latest = latestMode(workspace);
-    if (latest === 'off' || (branch === undefined && !versions?.size)) return { latest, outdated: [] };
+    if (latest === 'off' || branch === undefined) return { latest, outdated: [] };
     let last = uncompared(latest, {
       reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Ask again.`,
       isLasting: false,

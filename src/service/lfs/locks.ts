@@ -7,12 +7,12 @@ import { insufficientScope, parseRequestPart, Refusal } from '../contract/proble
 import { writeCursor } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import { readOptionalJson } from '../http/body.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
-import { findCommittedLockById, type StoredLock, toLock } from '../locks/find.ts';
-import type { ActiveLock, LockPosition } from '../locks/list.ts';
+import { type LockRow, toLock } from '../locks/find.ts';
+import { type ActiveLock, locksWithIds } from '../locks/list.ts';
 import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
@@ -41,7 +41,7 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
     path: '/locks',
     access: 'locks:write',
     async handle(c, workspace) {
-      const { path, ref: branch } = parseRequestPart(acquireSchema, await readOptionalJson(c));
+      const { path, ref: branch } = await readOptionalBody(c, acquireSchema);
       requireFreeDisk(routes);
       const request: NewAcquireRequest = {
         workspace: workspace.id,
@@ -79,7 +79,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
-        const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
+        const isWanted = lock !== undefined && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
       const { locks, next } = await routes.locks.list({ workspace, path, limit, after });
@@ -92,7 +92,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     path: '/locks/verify',
     access: 'locks:read',
     async handle(c, workspace) {
-      const { limit, cursor: after } = parseRequestPart(verifySchema, await readOptionalJson(c));
+      const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
@@ -104,9 +104,9 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
 }
 
 /** Converts stored rows to locks in the format of Git LFS. */
-const lfsLocks = (locks: readonly ActiveLock[]) => locks.map((row) => lfsLock(toLock(row)));
+const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
 
-const nextCursor = (next: LockPosition | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
 function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   const { storage, locks } = routes;
@@ -127,7 +127,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     access: 'locks:write',
     charge: 'never',
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const { force: forceRequested } = parseRequestPart(releaseSchema, await readOptionalJson(c));
+      const { force: forceRequested } = await readOptionalBody(c, releaseSchema);
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       const absent = lfsError(
@@ -157,5 +157,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
-  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
+async function findById(storage: Storage, workspace: string, id: string): Promise<LockRow | undefined> {
+  const [found] = looksLikeLockId(id) ? await locksWithIds(storage, workspace, [id]) : [];
+  return found;
+}

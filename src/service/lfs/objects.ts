@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { parseRequestPart, Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
-import { readOptionalJson } from '../http/body.ts';
+import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';
 import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
@@ -31,6 +31,9 @@ export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly publicUrl: () => string | undefined;
 }
 
+/** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
+const mirrorScope = 'contents:read';
+
 /** Clients request a hundred objects at a time. */
 const maxObjects = 1_000;
 
@@ -40,7 +43,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     path: '/objects/batch',
     access: 'any-token',
     async handle(c, workspace) {
-      const batch = parseRequestPart(batchSchema, await readOptionalJson(c));
+      const batch = await readOptionalBody(c, batchSchema);
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');
@@ -60,9 +63,9 @@ async function offerFromMirror(
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
   const origin = publicUrl() ?? hostOrigin(c.env.incoming);
-  // The store checks the access of other tokens itself.
-  const mayRead = grants(bearerOf(c).scopes, 'contents:read');
-  if (origin === undefined || !transfers.includes('basic') || !mayRead) return undefined;
+  if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
+    return undefined;
+  }
   const store = objectsOf(workspace.id);
   const find = () => findObjects(store, objects);
   const isAll = (found: ReadonlySet<Oid>): boolean => objects.every(({ oid }) => found.has(oid));

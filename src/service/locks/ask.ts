@@ -74,12 +74,7 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       const kept = await keptFor(storage.read, now, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          // --windows-paths may have been changed since the person asked: the path has another line then.
-          const isValid = lineOf({ workspace: wait.workspace, path: wait.askedPath }).path === wait.path;
-          await storage.commit(wait, async (db) => {
-            if (isValid) await tell(db, now, wait);
-            else await removeWaits(db, now, [wait]);
-          });
+          await storage.commit(wait, (db) => tell(db, now, wait));
           onChange(wait);
         } catch (error) {
           onError(error);
@@ -138,5 +133,4 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .where('waits.told_at', 'is', null)
     .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
-    .select('wait_paths.asked_path as askedPath')
     .execute();

@@ -11,16 +11,6 @@ import { asTimestamp } from '../storage/timestamp.ts';
 /** Coalesces concurrent lookups outside of transactions; in a transaction, use findLock(). */
 export const findCommittedLock = coalesceReads(findLocks);
 
-const selectById = batchQuery((db, members, now) => selectBy(db, members, now, 'id', 'id'));
-
-/** Like findCommittedLock(), by lock id. */
-export const findCommittedLockById = coalesceReads(
-  async (db, now, identities: readonly Record<'workspace' | 'id', string>[]) => {
-    const rows = await selectById(db, now, identities);
-    return inInputOrder(identities, rows).map((row) => row && foundLock(row));
-  },
-);
-
 export type StoredLock = ReturnType<typeof foundLock>;
 
 export interface LockKey {
@@ -35,7 +25,7 @@ export async function findLock(db: Database, now: Now, key: LockKey): Promise<St
   return found;
 }
 
-const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path' | 'folded_path', field: string) =>
+const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'folded_path', field: string) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>
@@ -101,8 +91,6 @@ export function obstacleIn(found: StoredLock): Obstacle {
   return { kind: 'closed', lock, until: asTimestamp(found.expires_at + found.delay_ms), remainingSeconds };
 }
 
-const atOnce = 10_000;
-
 const setFoldedPaths = batchQuery((db, members) =>
   db
     .updateTable('locks')
@@ -113,21 +101,15 @@ const setFoldedPaths = batchQuery((db, members) =>
 );
 
 /** Adds folded paths to locks that were acquired without --windows-paths. */
-export async function foldHeldPaths({ now, commit }: Storage): Promise<void> {
-  for (let folded = atOnce; folded === atOnce; ) {
-    folded = await commit('global', async (db) => {
-      const locks = await db
-        .selectFrom('locks')
-        .select(['workspace_id as workspace', 'path'])
-        .where('folded_path', 'is', null)
-        .limit(atOnce)
-        .execute();
-      const rows = locks.map((lock) => ({ ...lock, foldedPath: foldCase(lock.path) }));
-      if (rows.length > 0) await setFoldedPaths(db, now, rows);
-      return rows.length;
-    });
-  }
-}
+export const foldHeldPaths = ({ now, commit }: Storage): Promise<void> =>
+  commit('global', async (db) => {
+    const unfolded = db
+      .selectFrom('locks')
+      .select(['workspace_id as workspace', 'path'])
+      .where('folded_path', 'is', null);
+    const rows = (await unfolded.execute()).map((lock) => ({ ...lock, foldedPath: foldCase(lock.path) }));
+    if (rows.length > 0) await setFoldedPaths(db, now, rows);
+  });
 
 export type LockRow = Selectable<Tables['locks']>;
 
@@ -154,3 +136,6 @@ export const toLock = (row: RecordedLock): Lock => ({
 
 // A newer version of the service may have stored a type that this one does not support.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
+
+/** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
+export const lastSortKey = '\u{10FFFF}';

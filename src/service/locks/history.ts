@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEventsIn } from '../outbox/outbox.ts';
@@ -7,7 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { isTaken, type RecordedLock, recordedColumns, toLock } from './find.ts';
+import { isTaken, lastSortKey, type RecordedLock, toLock } from './find.ts';
 
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;
@@ -45,55 +45,17 @@ export async function recordEnds(db: Database, now: Now, ends: readonly LockEnd[
     return { ...recorded, kind, lock_id: id, ended_at: at, ended_by: by };
   });
   await insertHistory(db, now, rows);
-  await recordChanges(db, now, ends);
+  await recordEventsIn(db, now, new Set(ends.map(({ lock }) => lock.workspace_id)), () => ends.map(eventOf));
 }
 
 export const expiryOf = (lock: RecordedLock): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
 
-/** Queues events: until it ends, a lock is its own history. */
-export const recordAcquired = (db: Database, now: Now, locks: readonly RecordedLock[]): Promise<void> =>
-  recordChanges(
-    db,
-    now,
-    locks.map((lock) => ({ kind: 'acquired', lock })),
-  );
-
-const recordChanges = (db: Database, now: Now, changes: readonly LockChange[]): Promise<void> =>
-  recordEventsIn(db, now, new Set(changes.map(({ lock }) => lock.workspace_id)), () => changes.map(eventOf));
-
-/** Like recordEnds(), for all locks that a lease holds, before they are removed: the database itself writes the rows. */
-export async function recordLeaseEnd(
-  db: Database,
-  now: Now,
-  { lease, at, by }: { readonly lease: Readonly<Record<'workspace' | 'id', string>>; readonly at: number; by: string },
-): Promise<void> {
-  const held = db
-    .selectFrom('locks')
-    .where('workspace_id', '=', lease.workspace)
-    .where('lease_id', '=', lease.id)
-    .where('expires_at', '>', at);
-  await db
-    .insertInto('lock_history')
-    .columns([...copied, 'lock_id', 'kind', 'ended_at', 'ended_by'])
-    .expression(
-      held.select([
-        ...copied,
-        'id',
-        sql`'released'`.as('kind'),
-        sql`cast(${at} as bigint)`.as('at'),
-        sql.val(by).as('by'),
-      ]),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const released = (lock: RecordedLock) => eventOf({ kind: 'released', lock, at, by });
-  await recordEventsIn(db, now, new Set([lease.workspace]), async () =>
-    (await held.select(recordedColumns).orderBy('fence').execute()).map(released),
-  );
+/** Queues events for the locks of grants: until it ends, a lock is its own history. */
+export function recordAcquired(db: Database, now: Now, granted: readonly (readonly RecordedLock[])[]): Promise<void> {
+  const workspaces = new Set(granted.flatMap(([first]) => first?.workspace_id ?? []));
+  const events = () => granted.flat().map((lock) => eventOf({ kind: 'acquired', lock }));
+  return recordEventsIn(db, now, workspaces, events);
 }
-
-/** Columns of a lock that its history has as well. */
-const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at', 'lease_id'] as const;
 
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
@@ -197,3 +159,108 @@ function isOver(now: Now) {
   const time = sql<number>`(select ${now})`;
   return sql<boolean>`(expires_at <= ${time} and not ${isTaken(time)})`;
 }
+
+export type RecordedLockPeriod = ReturnType<typeof periodOf>;
+
+/** A lock that is held comes before those that have ended: its time is the end of its ttl. */
+export interface HistoryPosition {
+  readonly endedAt: number;
+  readonly fence: number;
+}
+
+export interface HistoryQuery {
+  readonly workspace: string;
+  readonly path?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly owner?: string | undefined;
+  /** `held`, or how it ended. */
+  readonly kind?: string | undefined;
+  /** Times of the end, in milliseconds; `until` is exclusive. */
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  /** Only older entries: the `next` of the previous page. */
+  readonly before?: HistoryPosition | undefined;
+  readonly limit: number;
+}
+
+/** Rows scanned for a page. Most filters have no index, and on SQLite a scan blocks all other requests. */
+const maxScanned = 20_000;
+
+/** The holders of locks with the beginning and the end, for locks that are held now and for those that have ended. */
+export async function readLockHistory(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  query: HistoryQuery,
+  lookAt = maxScanned,
+) {
+  const { prefix, owner, kind, limit } = query;
+  const newest = ofLocks(read, now, query)
+    .unionAll(ofHistory(read, query))
+    .orderBy('ended_at', 'desc')
+    .orderBy('fence', 'desc')
+    .limit(lookAt);
+  let found = read.selectFrom(newest.as('looked_at')).selectAll();
+  if (prefix !== undefined) found = found.where('path', '>=', prefix).where('path', '<', `${prefix}${lastSortKey}`);
+  if (owner !== undefined) found = found.where('owner', '=', owner);
+  if (kind !== undefined) found = found.where('kind', '=', kind);
+  const page = await found
+    .orderBy('ended_at', 'desc')
+    .orderBy('fence', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const shown = page.slice(0, limit);
+  const last =
+    page.length > limit
+      ? shown.at(-1)
+      : (
+          await newest
+            .limit(1)
+            .offset(lookAt - 1)
+            .execute()
+        )[0];
+  return {
+    /** Newest first. */
+    periods: shown.map(periodOf),
+    /** Cursor of the next page; undefined on the last one. A page with few or no entries is not always the last. */
+    next: last && { endedAt: last.ended_at, fence: last.fence },
+  };
+}
+
+const common = ['path', 'fence', 'owner', 'origin', 'note', 'acquired_at'] as const;
+
+/** Locks that have not ended, or whose end is not recorded yet. */
+const ofLocks = (read: Database, now: Now, query: HistoryQuery) =>
+  read
+    .selectFrom('locks')
+    .select([...common, 'id as lock_id', 'expires_at as ended_at', sql<string | null>`null`.as('ended_by')])
+    .select(sql<string>`case when expires_at > (select ${now}) then 'held' else 'expired' end`.as('kind'))
+    // For a workspace without the index of paths, so that the locks are read in the order of their ends, and not sorted.
+    .where(isAsked('expires_at', query, query.path === undefined ? sql`workspace_id || ''` : sql`workspace_id`));
+
+const ofHistory = (read: Database, query: HistoryQuery) =>
+  read
+    .selectFrom('lock_history')
+    .select([...common, 'lock_id', 'ended_at', 'ended_by', 'kind'])
+    .where(isAsked('ended_at', query, sql`workspace_id`));
+
+function isAsked(
+  end: 'expires_at' | 'ended_at',
+  { workspace, path, from, until, before }: HistoryQuery,
+  ofWorkspace: RawBuilder<unknown>,
+) {
+  const endedAt = sql.ref(end);
+  const conditions = [sql`${ofWorkspace} = ${workspace}`];
+  if (path !== undefined) conditions.push(sql`path = ${path}`);
+  if (from !== undefined) conditions.push(sql`${endedAt} >= ${from}`);
+  if (until !== undefined) conditions.push(sql`${endedAt} < ${until}`);
+  if (before !== undefined) conditions.push(sql`(${endedAt}, fence) < (${before.endedAt}, ${before.fence})`);
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+}
+
+/** Another version of the service may have recorded other kinds. They are shown unchanged. */
+const periodOf = ({ ended_at, fence: _, acquired_at, ...lock }: PeriodRow) => ({
+  ...lock,
+  acquired_at: asTimestamp(acquired_at),
+  ended_at: lock.kind === 'held' ? null : asTimestamp(ended_at),
+});
+
+type PeriodRow = Awaited<ReturnType<ReturnType<typeof ofHistory>['execute']>>[number];

@@ -1,41 +1,49 @@
 import type { LockPath } from '../../interface/lock-path.ts';
+import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Compared, Lock } from '../../interface/resources.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Compared } from '../../interface/resources.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLocks, toLock } from './find.ts';
+import type { LockKey, RecordedLock } from './find.ts';
 import {
-  endedLocks,
   findLease,
-  findWait,
   heldLocks,
   heldPaths,
-  type LeaseEnd,
   type LeaseKey,
-  type LeaseRequest,
   type LeaseRow,
   type LostLock,
+  lostLocks,
+  releasedPaths,
+  releaseHeld,
   renewLocks,
   storeLease,
-  type TakeLeaseDecision,
-  type TakeOptions,
-  takeLease,
   timeOf,
-  unlockPaths,
-  waitIdOf,
 } from './lease-store.ts';
 import { placeInLine } from './line.ts';
 import { isOwnLock } from './release.ts';
-import { type Blocked, blockedBy, keepersOf, type Place } from './take.ts';
+import { type LockRequest, sharedIdOf } from './store-locks.ts';
+import { type Blocked, blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
 import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
+import { findWait, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
+export interface LeaseRequest extends LeaseKey, Omit<LockRequest, 'workspace' | 'lease'> {
+  /** Hash of the body: a request with the same id and another one is refused. */
+  readonly fingerprint: string;
+  /** The requested paths, each once. The paths of a pool may change while the lease waits. */
+  readonly readPaths: (db: Database) => Promise<readonly LockPath[]>;
+  readonly pool?: string | undefined;
+  /** How many of the paths are wanted; undefined for all. */
+  readonly count: number | undefined;
+  readonly compare: (paths: readonly LockPath[]) => Promise<Compared>;
+}
+
 export interface HeldLease {
   readonly kind: 'held';
+  readonly isNew: boolean;
   readonly row: LeaseRow;
-  readonly locks: readonly Lock[];
+  readonly locks: readonly RecordedLock[];
   readonly lost: readonly LostLock[];
 }
 
@@ -48,21 +56,28 @@ export interface WaitingLease {
 
 interface EndedLease {
   readonly kind: 'ended';
-  readonly row: LeaseRow;
-  readonly end: LeaseEnd;
+  readonly lost: readonly LostLock[];
 }
 
 type Inaccessible = { readonly kind: 'another-owner' | 'absent' };
 
-export type LeaseDecision =
-  | (HeldLease & { readonly isNew: boolean; readonly comparison: Compared })
-  | { readonly kind: 'outdated'; readonly comparison: Compared }
+type Ungranted =
+  | Exclude<TakeDecision, { readonly kind: 'granted' }>
+  | { readonly kind: 'outdated' | 'another-owner' | 'another-request' }
+  /** The pool has fewer items, or one of the paths is the same file as another one. */
+  | { readonly kind: 'too-few-paths'; readonly paths: number; readonly repeated: string | undefined };
+
+export type LeaseDecision = { readonly comparison: Compared } & (
+  | HeldLease
   | (WaitingLease & { readonly waited: boolean })
-  /** Two of its paths name one file. */
-  | { readonly kind: 'same-file'; readonly index: number; readonly path: string }
-  | Exclude<TakeLeaseDecision, { readonly kind: 'granted' | 'outdated' }>
   | EndedLease
-  | Inaccessible;
+  | Ungranted
+);
+
+interface TakeOptions extends LockTerms {
+  readonly now: Now;
+  readonly fold: (path: string) => string | undefined;
+}
 
 interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -78,104 +93,56 @@ export function createLeases(options: LeasesOptions) {
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
     const at = await timeOf(db, now);
-    const locks = await heldLocks(db, { workspace: row.workspace_id, id: row.id }, at);
-    const end = await endedLocks(db, now, row, at, fold);
-    if (locks.length === 0) return { kind: 'ended', row, end };
+    const locks = await heldLocks(db, row, at);
+    const lost = await lostLocks(db, now, row, at, fold);
+    if (locks.length === 0) return { kind: 'ended', lost };
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
-    return { kind: 'held', row, locks: locks.map(toLock), lost: end.lost.filter(({ id }) => !held.has(id)) };
-  }
-
-  async function waitingState(id: string, wanted: number): Promise<WaitingLease> {
-    const paths = await pathsOfWait(storage.read, id, Number.MAX_SAFE_INTEGER);
-    const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
-    const found = await findLocks(storage.read, now, keys);
-    const lockOn = new Map(keys.map((key, index) => [key, found[index]]));
-    const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
-    const blocked = blockedBy({ keys, wanted }, lockOn, await keepersOf(storage.read, now, free));
-    return { kind: 'waiting', blocked, queue: await placeInLine(storage, id) };
-  }
-
-  /** Undefined for a lease that was neither granted nor ended. */
-  async function known(
-    db: Database,
-    request: LeaseRequest,
-  ): Promise<HeldLease | EndedLease | { readonly kind: 'another-owner' | 'another-request' } | undefined> {
-    const row = await findLease(db, request);
-    if (row === undefined) return undefined;
-    if (!isOwnLock(row, request.bearer)) return { kind: 'another-owner' };
-    // Without one, it was ended before this request arrived.
-    if (row.fingerprint !== null && row.fingerprint !== request.fingerprint) return { kind: 'another-request' };
-    return stateOf(db, row);
+    return { kind: 'held', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
   }
 
   async function attempt(request: LeaseRequest, place?: Place): Promise<Attempt<LeaseDecision>> {
     const comparison = await request.compare(await request.readPaths(storage.read));
-    const found = await storage.commit(request, async (db) => {
-      const before = await known(db, request);
-      return before ?? takeLease(db, { ...options, now }, request, comparison, place);
+    const decided = await storage.commit(request, async (db): Promise<HeldLease | EndedLease | Ungranted> => {
+      const { row, found } = await findLeaseOrWait(db, request);
+      if (found !== undefined && !isOwnLock(found, request.bearer)) return { kind: 'another-owner' };
+      // Without a fingerprint, it was ended before this request arrived.
+      const fingerprint = found?.fingerprint ?? request.fingerprint;
+      if (fingerprint !== request.fingerprint) return { kind: 'another-request' };
+      return row === undefined ? takeLease(db, { ...options, now }, request, comparison, place) : stateOf(db, row);
     });
-    switch (found.kind) {
-      case 'granted': {
-        const { row } = found;
-        const locks = found.locks.map(toLock);
-        onChange(request.workspace, pathsOf(locks));
-        return { decision: { kind: 'held', row, locks, lost: [], isNew: true, comparison } };
-      }
-      case 'held':
-        return { decision: { ...found, isNew: false, comparison } };
-      case 'blocked':
-        return { decision: found, watched: found.watched };
-      case 'outdated':
-        return { decision: { kind: 'outdated', comparison }, isRefused: true };
-      default:
-        if (found.kind === 'exceeded') onRefused();
-        return { decision: found, isRefused: true };
-    }
-  }
-
-  /** The first path that is the same file as one before it. */
-  function sameFileIn(paths: readonly LockPath[]): { readonly index: number; readonly path: string } | undefined {
-    const seen = new Map<string, string>();
-    for (const [index, path] of paths.entries()) {
-      const key = fold(path) ?? path;
-      const same = seen.get(key);
-      if (same !== undefined) return { index, path: same };
-      seen.set(key, path);
-    }
-    return undefined;
+    if (decided.kind === 'exceeded') onRefused();
+    if (decided.kind === 'held' && decided.isNew) onChange(request.workspace, firstPathsOf(decided.locks));
+    const decision = { ...decided, comparison };
+    if (decided.kind === 'blocked') return { decision, watched: decided.watched };
+    return { decision, isRefused: decided.kind !== 'held' };
   }
 
   return {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
-      const before = await known(storage.read, request);
-      if (before?.kind === 'held') {
-        // Only paths that were parsed are locked.
-        const comparison = await request.compare(before.locks.map(({ path }) => path as LockPath));
-        return { ...before, isNew: false, comparison };
-      }
-      if (before !== undefined) return before;
-      const paths = await request.readPaths(storage.read);
-      const same = request.pool === undefined ? sameFileIn(paths) : undefined;
-      if (same !== undefined) return { kind: 'same-file', ...same };
       if (waitOptions === undefined) return (await attempt(request)).decision;
       const { workspace, bearer } = request;
       const id = waitIdOf(request);
-      const isSet = request.pool !== undefined || paths.length > 1;
-      const client = { id, workspace, owner: bearer.owner, isSet };
-      const { decision, waited } = await line.wait({ ...client, options: waitOptions }, (place) =>
-        attempt(request, place),
-      );
+      const client = { id, workspace, owner: bearer.owner, options: waitOptions };
+      const { decision, waited } = await line.wait(client, (place) => attempt(request, place));
       if (decision.kind !== 'blocked') return decision;
-      return { kind: 'waiting', blocked: decision, waited, queue: await placeInLine(storage, id) };
+      const { comparison } = decision;
+      return { kind: 'waiting', comparison, blocked: decision, waited, queue: await placeInLine(storage, id) };
     },
     async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease | EndedLease | Inaccessible> {
-      const row = await findLease(storage.read, key);
-      const wait = row === undefined ? await findWait(storage.read, waitIdOf(key)) : undefined;
-      const found = row ?? wait;
-      if (found === undefined || (row !== undefined && row.fingerprint === null)) return { kind: 'absent' };
+      const { row, wait, found } = await findLeaseOrWait(storage.read, key);
+      if (found === undefined || found.fingerprint === null) return { kind: 'absent' };
       if (!isOwnLock(found, bearer)) return { kind: 'another-owner' };
-      return row === undefined ? waitingState(found.id, wait?.wanted ?? 0) : stateOf(storage.read, row);
+      if (row !== undefined) return stateOf(storage.read, row);
+      const paths = await pathsOfWait(storage.read, found.id);
+      const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
+      const blocked = await blockedNow(storage.read, now, {
+        keys,
+        wanted: wait?.wanted ?? 0,
+        waitId: found.id,
+        bearer,
+      });
+      return { kind: 'waiting', blocked, queue: await placeInLine(storage, found.id) };
     },
     async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
       const renewal = await storage.commit(key, async (db) => {
@@ -183,11 +150,11 @@ export function createLeases(options: LeasesOptions) {
         if (row === undefined) return { kind: 'absent' } as const;
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
         const at = await timeOf(db, now);
-        const renewed = row.state === 'ended' ? 0 : await renewLocks(db, key, at, ttlMs);
-        const end = await endedLocks(db, now, row, at, fold);
-        if (renewed === 0) return { kind: 'ended', row, end } as const;
-        const held = await heldPaths(db, key, at, maxNamedLines + 1);
-        return { kind: 'renewed', expiresAt: at + ttlMs, held, lost: end.lost } as const;
+        const renewed = await renewLocks(db, row, at, ttlMs);
+        const lost = await lostLocks(db, now, row, at, fold);
+        if (renewed === 0) return { kind: 'ended', lost } as const;
+        const held = await heldPaths(db, row, at, maxNamedLines + 1);
+        return { kind: 'renewed', expiresAt: at + ttlMs, held, lost } as const;
       });
       // A renewal may also shorten locks.
       if (renewal.kind === 'renewed') onChange(key.workspace, renewal.held);
@@ -199,35 +166,87 @@ export function createLeases(options: LeasesOptions) {
      */
     async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
       const ending = await storage.commit(key, async (db) => {
-        const row = await findLease(db, key);
-        const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
-        const found = row ?? wait;
+        const { row, wait, found } = await findLeaseOrWait(db, key);
         if (found === undefined) onUnknown();
         else if (!isOwnLock(found, bearer)) return { kind: 'another-owner' } as const;
         const at = await timeOf(db, now);
         if (row?.state !== 'ended') {
-          const requested = { fingerprint: found?.fingerprint ?? null, pool: row?.pool ?? null };
-          const ended = { workspace_id: key.workspace, id: key.id, owner: bearer.owner, ...requested };
+          const requested = { owner: bearer.owner, fingerprint: found?.fingerprint ?? null, pool: null, lock_ids: '' };
+          const ended = { workspace_id: key.workspace, id: key.id, ...requested, ...row };
           await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
         if (wait !== undefined) {
-          const left = (await pathsOfWait(db, wait.id, maxNamedLines + 1)).map(({ askedPath }) => askedPath);
+          const left = firstPathsOf(await pathsOfWait(db, wait.id, maxNamedLines + 1));
           await removeWaits(db, now, [wait]);
-          return { kind: 'left', end: nothingHeld, left } as const;
+          return { kind: 'left', released: [], lost: [], left } as const;
         }
         if (row === undefined || row.fingerprint === null) return { kind: 'absent' } as const;
-        const end = await endedLocks(db, now, row, at, fold);
-        if (row.state === 'ended') return { kind: 'released-before', end } as const;
-        const released = await unlockPaths(db, now, key, at, bearer.owner);
-        return { kind: 'released', end: { ...end, released } } as const;
+        const lost = await lostLocks(db, now, row, at, fold);
+        if (row.state === 'ended') {
+          return { kind: 'released-before', released: await releasedPaths(db, row), lost } as const;
+        }
+        return { kind: 'released', released: await releaseHeld(db, now, row, at, bearer.owner), lost } as const;
       });
-      if (ending.kind === 'released') onChange(key.workspace, ending.end.released);
+      if (ending.kind === 'released') onChange(key.workspace, ending.released);
       if (ending.kind === 'left') onChange(key.workspace, ending.left);
       return ending;
     },
   };
 }
 
-const nothingHeld: LeaseEnd = { released: [], lost: [] };
+/** A lease that was granted or ended, or else its wait in line. */
+async function findLeaseOrWait(db: Database, key: LeaseKey) {
+  const row = await findLease(db, key);
+  const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
+  return { row, wait, found: row ?? wait };
+}
 
-const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
+/** The id of its wait in line. */
+export const waitIdOf = ({ workspace, id }: LeaseKey): string => `${workspace} ${id}`;
+
+const firstPathsOf = (locks: readonly { readonly path: string }[]): string[] =>
+  locks.slice(0, maxNamedLines + 1).map(({ path }) => path);
+
+/** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
+export async function takeLease(
+  db: Database,
+  { now, fold, ...terms }: TakeOptions,
+  { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
+  comparison: Compared,
+  place: Place | undefined,
+): Promise<HeldLease | Ungranted> {
+  const { workspace, bearer, fingerprint, pool = null } = request;
+  const asked = (await readPaths(db)).map((path): LockKey => ({ workspace, path, foldedPath: fold(path) }));
+  const files = eachFileOnce(asked);
+  const wanted = count ?? asked.length;
+  if (files.length < wanted) {
+    const kept = new Set(files);
+    return { kind: 'too-few-paths', paths: files.length, repeated: asked.find((key) => !kept.has(key))?.path };
+  }
+  const keys = withoutRefused(files, comparison);
+  if (keys.length < wanted) return { kind: 'outdated' };
+  const waitId = waitIdOf({ workspace, id: lease });
+  const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place }], terms);
+  if (decision === undefined) throw new Error('The request was not decided.');
+  if (decision.kind !== 'granted') return decision;
+  const { locks } = decision;
+  const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
+  const row: LeaseRow = {
+    ...{ workspace_id: workspace, id: lease, owner: bearer.owner, fingerprint, pool },
+    ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
+  };
+  await storeLease(db, row);
+  return { kind: 'held', isNew: true, row, locks, lost: [] };
+}
+
+/** With folded paths, several of the paths may be the same file. */
+const eachFileOnce = (keys: readonly LockKey[]): readonly LockKey[] =>
+  keys[0]?.foldedPath === undefined ? keys : [...new Map(keys.map((key) => [key.foldedPath, key])).values()];
+
+function withoutRefused(keys: readonly LockKey[], comparison: Compared): readonly LockKey[] {
+  if (!isRefused(comparison)) return keys;
+  // Without a comparison that the workspace requires, no path may be locked.
+  if (comparison.gap !== undefined) return [];
+  const outdated = new Set(comparison.outdated.map(({ path }) => path));
+  return keys.filter(({ path }) => !outdated.has(path));
+}

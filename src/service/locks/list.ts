@@ -1,18 +1,16 @@
 import { type SqlBool, sql } from 'kysely';
+import { byPath } from '../../interface/lock-path.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import type { LockRow } from './find.ts';
+import { type LockRow, lastSortKey } from './find.ts';
 import { isPresent } from './waits.ts';
 
-/** Every order is that of an index. Ids begin with the time of the lock. */
-const columns = { path: 'path', since: 'id', left: 'expires_at' } as const;
+/** Each order is that of an index. Ids begin with the time of the lock. */
+const columns = { path: 'path', since: 'id' } as const;
 
 export type LockOrder = keyof typeof columns;
 
-export const lockOrders = ['path', 'since', 'left'] as const satisfies readonly LockOrder[];
-
-/** The last lock of the previous page, or the last one that a search has looked at. */
-export type LockPosition = readonly [value: string | number, path: string];
+export const lockOrders = ['path', 'since'] as const satisfies readonly LockOrder[];
 
 export interface LockQuery {
   readonly workspace: string;
@@ -25,7 +23,8 @@ export interface LockQuery {
   readonly words?: readonly string[];
   readonly by?: LockOrder;
   readonly descending?: boolean;
-  readonly after?: LockPosition | undefined;
+  /** The path or id of the last lock of the previous page, or of the last one that a search has looked at. */
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 
@@ -47,7 +46,7 @@ export const maxCounted = 10_000;
  */
 export async function listLocks(storage: Storage, query: LockQuery) {
   const { by = 'path', limit, words = [] } = query;
-  const positionOf = (row: LockRow): LockPosition => [row[columns[by]], row.path];
+  const positionOf = (row: LockRow): string => row[columns[by]];
   const ordered = orderedLocks(storage, query, by);
   const like = sql.raw(storage.dialect === 'postgres' ? 'ilike' : 'like');
   const hasWord = (word: string) => {
@@ -71,24 +70,14 @@ export async function listLocks(storage: Storage, query: LockQuery) {
   return { locks, next: last && positionOf(last) };
 }
 
-/** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
-export const lastSortKey = '\u{10FFFF}';
-
 function orderedLocks({ read, now }: Storage, query: LockQuery, by: LockOrder) {
   const { workspace, path, prefix, foldedPrefix, owner, descending = false, after } = query;
-  const direction = descending ? 'desc' : 'asc';
-  const sign = descending ? sql.raw('<') : sql.raw('>');
-  const isNext = ([value, lastPath]: LockPosition) =>
-    by === 'left'
-      ? sql<SqlBool>`(expires_at, path) ${sign} (${value}, ${lastPath})`
-      : sql<SqlBool>`${sql.ref(columns[by])} ${sign} ${value}`;
-  // Without the index of paths, the database takes the one that has this order, instead of sorting all locks.
-  const ofWorkspace = by === 'left' ? sql`workspace_id || ''` : sql`workspace_id`;
+  const column = columns[by];
   let locks = read
     .selectFrom('locks')
     .selectAll()
     .select(sql<number>`expires_at - (select ${now})`.as('remainingMs'))
-    .where(sql<SqlBool>`${ofWorkspace} = ${workspace}`)
+    .where('workspace_id', '=', workspace)
     .where(sql<SqlBool>`expires_at > (select ${now})`);
   if (path !== undefined) locks = locks.where('path', '=', path);
   if (prefix !== undefined) {
@@ -97,20 +86,24 @@ function orderedLocks({ read, now }: Storage, query: LockQuery, by: LockOrder) {
     locks = locks.where(column, '>=', start).where(column, '<', `${start}${lastSortKey}`);
   }
   if (owner !== undefined) locks = locks.where('owner', '=', owner);
-  if (after !== undefined) locks = locks.where(isNext(after));
-  locks = locks.orderBy(columns[by], direction);
-  return by === 'left' ? locks.orderBy('path', direction) : locks;
+  if (after !== undefined) locks = locks.where(column, descending ? '<' : '>', after);
+  return locks.orderBy(column, descending ? 'desc' : 'asc');
 }
 
-export const locksWithIds = ({ read, now }: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
-  read
+/** Active locks, by path. */
+export async function locksWithIds(
+  { read, now }: Storage,
+  workspace: string,
+  ids: readonly string[],
+): Promise<readonly LockRow[]> {
+  const found = read
     .selectFrom('locks')
     .selectAll()
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > (select ${now})`)
-    .where('id', 'in', ids)
-    .orderBy('path')
-    .execute();
+    .where('id', 'in', ids);
+  return (await found.execute()).toSorted(byPath);
+}
 
 /** The number of locks of each workspace, up to maxCounted: those stored, without the few that have expired. */
 export async function countLocks({ read, now }: Storage, only?: string): Promise<ReadonlyMap<string, number>> {

@@ -4,20 +4,20 @@ import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Compared, Lock } from '../../interface/resources.ts';
+import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Idempotency, KeyedRequest, Once } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { findCommittedLock, findLocks, type LockKey, toLock } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, listQueue, lookAgainMs, queuePositionOf } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
-import { extendLock, extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
+import { extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
 import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
@@ -34,10 +34,10 @@ export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> 
 }
 
 /** The decision about a request for a lock. */
-type LockDecision =
-  | { readonly kind: 'acquired'; readonly lock: Lock; readonly comparison?: Compared | undefined }
-  | Exclude<TakeDecision, { readonly kind: 'granted' }>
-  | { readonly kind: 'outdated'; readonly comparison: Compared };
+type LockDecision = { readonly comparison?: Compared | undefined } & (
+  | TakeDecision
+  | { readonly kind: 'outdated'; readonly comparison: Compared }
+);
 
 export interface Acquisition {
   readonly decision: LockDecision;
@@ -119,25 +119,20 @@ export function createLocks(options: LocksOptions) {
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
-  const refusalOf = ({ comparison }: ComparedRequest): LockDecision | undefined =>
-    comparison !== undefined && isRefused(comparison) ? { kind: 'outdated', comparison } : undefined;
-
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest, LockDecision>({
     async decide(db, requests) {
-      const refusals = requests.map(refusalOf);
-      const open = requests.filter((_, index) => refusals[index] === undefined);
-      const decisions = (await take(db, storage.now, open, terms)).values();
-      return requests.map(({ comparison }, index): LockDecision => {
-        const decision = refusals[index] ?? decisions.next().value;
+      const isOpen = ({ comparison }: ComparedRequest) => comparison === undefined || !isRefused(comparison);
+      const decisions = (await take(db, storage.now, requests.filter(isOpen), terms)).values();
+      return requests.map((request): LockDecision => {
+        const { comparison } = request;
+        if (comparison !== undefined && !isOpen(request)) return { kind: 'outdated', comparison };
+        const decision = decisions.next().value;
         if (decision === undefined) throw new Error('The request was not decided.');
         if (decision.kind === 'exceeded') metrics.refusedLocks.inc();
-        if (decision.kind !== 'granted') return decision;
-        const [lock] = decision.locks.map(toLock);
-        if (lock === undefined) throw new Error('The request was granted no lock.');
-        return { kind: 'acquired', lock, comparison };
+        return { ...decision, comparison };
       });
     },
-    isDone: ({ kind }) => kind === 'acquired',
+    isDone: ({ kind }) => kind === 'granted',
   });
 
   async function attempt(
@@ -154,7 +149,7 @@ export function createLocks(options: LocksOptions) {
     waiters.changed(lineOf(request));
     const { result } = decision;
     if (result.kind === 'blocked') return { decision, watched: result.watched };
-    return { decision, isRefused: result.kind !== 'acquired' };
+    return { decision, isRefused: result.kind !== 'granted' };
   }
 
   const commitRelease = storage.batchCommits(
@@ -178,7 +173,7 @@ export function createLocks(options: LocksOptions) {
     ): Promise<Acquisition> {
       const { workspace, bearer } = request;
       const id = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, lineOf(request))}`;
-      const client = { id, workspace, owner: bearer.owner, isSet: false };
+      const client = { id, workspace, owner: bearer.owner };
       const { decision, waited } =
         waitOptions === undefined
           ? { decision: (await attempt(keyed, request, id)).decision, waited: false }
@@ -203,14 +198,6 @@ export function createLocks(options: LocksOptions) {
       );
       onEndsChange(request.workspace, [request.path]);
       return renewal;
-    },
-    /** Renewal by a person: never shortens the lock. */
-    async extend(request: RenewRequest) {
-      const extension = await storage.commit({ workspace: request.workspace }, (db) =>
-        extendLock(db, storage.now, request),
-      );
-      if (extension.kind === 'renewed') onEndsChange(request.workspace, [request.path]);
-      return extension;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
@@ -244,7 +231,7 @@ export function createLocks(options: LocksOptions) {
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
       const { workspace } = client;
       const watched = [{ path: lineOf({ workspace, path }).path, by: 'lock' as const }];
-      return waiters.wait({ ...client, id: randomUUID(), isSet: true, watched });
+      return waiters.wait({ ...client, id: randomUUID(), watched });
     },
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, path === undefined ? { workspace } : lineOf({ workspace, path })),

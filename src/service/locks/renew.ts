@@ -21,17 +21,6 @@ export type RenewDecision =
   | { readonly kind: 'renewed' | 'another-lock' | 'another-owner'; readonly lock: Lock }
   | { readonly kind: 'absent' };
 
-type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
-
-/** A renewal by a person, which must not shorten the lock. Programs may shorten theirs. */
-export async function extendLock(db: Database, now: Now, request: RenewRequest): Promise<Extension> {
-  const { bearer, match, ttl } = request;
-  const found = await findLock(db, now, request);
-  const own = found?.isActive === true && match(found.id) && isOwnLock(found, bearer);
-  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: toLock(found) };
-  return renewLock(db, now, request);
-}
-
 export async function renewLock(
   db: Database,
   now: Now,

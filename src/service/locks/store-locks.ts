@@ -61,7 +61,7 @@ export async function storeLocks(
   }
   await insertLocks(db, now, members);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
-  await recordAcquired(db, now, locks.flat());
+  await recordAcquired(db, now, locks);
   return locks;
 }
 
@@ -69,6 +69,7 @@ interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'orig
   readonly owner: string;
   readonly at: number;
   readonly expiresAt: number;
+  readonly delayMs: number;
   readonly ids: string;
   /** The number and the fence of its first lock. */
   readonly number: number;
@@ -77,9 +78,17 @@ interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'orig
 }
 
 const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
-  ...{ workspace_id: member.workspace, path, id: `${member.ids}${member.number + index}`, type: member.type },
-  ...{ owner: member.owner, origin: member.origin, note: member.note ?? null, lease_id: member.lease ?? null },
-  ...{ acquired_at: member.at, expires_at: member.expiresAt, fence: member.fence + index },
+  workspace_id: member.workspace,
+  path,
+  id: `${member.ids}${member.number + index}`,
+  type: member.type,
+  owner: member.owner,
+  origin: member.origin,
+  note: member.note ?? null,
+  lease_id: member.lease ?? null,
+  acquired_at: member.at,
+  expires_at: member.expiresAt,
+  fence: member.fence + index,
 });
 
 async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
@@ -89,18 +98,15 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
     now,
     members.map(({ keys, ...member }) => ({
       ...member,
-      // By path, so that each page of the table and its indexes is changed once.
       paths: Object.fromEntries(
-        keys
-          .map(({ path, foldedPath: folded }, index) => [path, isFolded ? { index, folded } : index] as const)
-          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        keys.map(({ path, foldedPath: folded }, index) => [path, isFolded ? { index, folded } : index]),
       ),
     })),
   );
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>
@@ -201,3 +207,6 @@ function newLockIds(): string {
 
 /** So that each number has six digits. */
 const firstLockNumber = 100_000;
+
+/** The start that this id shares with those of all locks that were acquired with it. */
+export const sharedIdOf = (id: string): string => id.slice(0, -String(firstLockNumber).length);

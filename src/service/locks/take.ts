@@ -1,5 +1,4 @@
 import type { Database, Now } from '../storage/storage.ts';
-import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, type LockKey, type Obstacle, obstacleIn, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
@@ -18,8 +17,6 @@ export interface TakeRequest extends LockRequest {
   readonly place?: Place | undefined;
   /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
-  /** Whether its paths may be others than those of its wait, although they are as many. */
-  readonly mayVary?: boolean | undefined;
 }
 
 /** How a request waits in line. */
@@ -118,25 +115,16 @@ async function decide(
   decisions: Decisions,
 ): Promise<void> {
   if (requests.length === 0) return;
-  const allKeys = requests.flatMap(({ keys }) => keys);
-  const found = await findLocks(db, now, allKeys);
-  const lockOn = new Map(allKeys.map((key, index) => [key, found[index]]));
-  const freeOf = ({ keys, wanted }: TakeRequest): readonly LockKey[] => {
-    const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
-    return free.length < wanted ? [] : free;
-  };
-  const keepers = await keepersOf(db, now, requests.flatMap(freeOf));
-
+  const states = await readStates(db, now, requests);
+  const { lockOn, keepers } = states;
   const claimed = new Set<string>();
   const grants: (Grant & { readonly request: TakeRequest })[] = [];
   const later: TakeRequest[] = [];
   for (const request of requests) {
-    const { wanted, waitId, bearer } = request;
-    const keys = freeOf(request)
-      .filter((key) => isOpenTo(keepers.get(key), waitId, bearer))
-      .slice(0, wanted);
-    const names = keys.map((key) => `${key.workspace} ${linePathOf(key).path}`);
-    if (keys.length < wanted) decisions.set(request, blockedBy(request, lockOn, keepers));
+    const { wanted } = request;
+    const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
+    const names = requests.length === 1 ? [] : keys.map((key) => `${key.workspace} ${linePathOf(key).path}`);
+    if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {
       for (const name of names) claimed.add(name);
@@ -162,17 +150,47 @@ async function decide(
   await decide(db, now, later, terms, decisions);
 }
 
-type Keepers = ReadonlyMap<LockKey, Next>;
-
-/** The leases that these free paths are kept for. */
-export async function keepersOf(db: Database, now: Now, free: readonly LockKey[]): Promise<Keepers> {
-  const kept = await keptFor(db, now, free.map(linePathOf));
-  return new Map(free.flatMap((key, index) => (kept[index] === undefined ? [] : [[key, kept[index]]])));
+/** What is on the paths of requests. */
+interface PathStates {
+  /** Locks, also expired ones whose rows still exist. */
+  readonly lockOn: ReadonlyMap<LockKey, StoredLock>;
+  /** The waiting leases that free paths are kept for. */
+  readonly keepers: ReadonlyMap<LockKey, Next>;
 }
 
-/** A path may be kept for the client itself, or for the same person. */
-const isOpenTo = (next: Next | undefined, waitId: string, { owner }: Pick<Bearer, 'owner'>): boolean =>
-  next === undefined || next.id === waitId || (next.kind === 'ask' && next.owner === owner);
+type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
+
+/** Whom a free path is kept for matters only where enough of the paths are free. */
+async function readStates(db: Database, now: Now, requests: readonly Wanted[]): Promise<PathStates> {
+  const keys = requests.flatMap((request) => request.keys);
+  const lockOn = foundOf(keys, await findLocks(db, now, keys));
+  const free = requests.flatMap(({ keys, wanted }) => {
+    const free = keys.filter((key) => !lockOn.get(key)?.isTaken);
+    return free.length < wanted ? [] : free;
+  });
+  return { lockOn, keepers: foundOf(free, await keptFor(db, now, free.map(linePathOf))) };
+}
+
+function foundOf<Found>(keys: readonly LockKey[], found: readonly (Found | undefined)[]): ReadonlyMap<LockKey, Found> {
+  const entries = keys.flatMap((key, index) => {
+    const each = found[index];
+    return each === undefined ? [] : [[key, each] as const];
+  });
+  return new Map(entries);
+}
+
+/** A lock, or a lease that the free path is kept for: not that of the client itself, nor the request of the same person. */
+function inTheWay(
+  { waitId, bearer: { owner } }: Wanted,
+  key: LockKey,
+  { lockOn, keepers }: PathStates,
+): { readonly lock?: StoredLock; readonly next?: Next } | undefined {
+  const lock = lockOn.get(key);
+  if (lock?.isTaken) return { lock };
+  const next = keepers.get(key);
+  const isOwn = next?.id === waitId || (next?.kind === 'ask' && next.owner === owner);
+  return next === undefined || isOwn ? undefined : { next };
+}
 
 /** The line of a path: paths that share a lock share a line. */
 export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): LinePath => ({
@@ -191,7 +209,7 @@ const waitOf = (request: WaitingRequest): WaitRequest => ({
   paths: request.keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path })),
   ...{ tokenId: request.bearer.id, owner: request.bearer.owner, origin: request.origin, note: request.note ?? null },
   ...{ urgency: request.place.urgency, requestId: request.place.requestId, presentMs: request.place.presentMs },
-  ...{ fingerprint: request.fingerprint, mayVary: request.mayVary },
+  fingerprint: request.fingerprint,
 });
 
 /** Too few of the paths of a request are free. */
@@ -207,37 +225,39 @@ export interface Blocked {
   readonly watched: readonly WatchedPath[];
 }
 
+/** Like the decision about a request that is in line, without granting anything. */
+export const blockedNow = async (db: Database, now: Now, request: Wanted): Promise<Blocked> =>
+  blockedBy(request, await readStates(db, now, [request]));
+
 /** How many paths a response names. */
 const maxNamed = 20;
 
-export function blockedBy(
-  { keys, wanted }: Pick<TakeRequest, 'keys' | 'wanted'>,
-  lockOn: ReadonlyMap<LockKey, StoredLock | undefined>,
-  keepers: Keepers,
-): Blocked {
-  const states = keys.map((key) => {
-    const found = lockOn.get(key);
-    const lock = found?.isTaken ? found : undefined;
-    const by: WatchedPath['by'] = lock === undefined ? keepers.get(key) : 'lock';
-    return { ...linePathOf(key), asked: key.path, lock, by };
+export function blockedBy(request: Wanted, states: PathStates): Blocked {
+  const { keys, wanted } = request;
+  const taken = keys.flatMap((key) => {
+    const found = inTheWay(request, key, states);
+    return found === undefined ? [] : [{ key, ...found }];
   });
-  const taken = states.filter(({ by }) => by !== undefined);
   // A lease that needs all of its paths needs each of them, so one is enough to wait for. Chosen at random, few of the
   // releases of thousands of paths, in whatever order, cause another attempt.
   const locked = taken.filter(({ lock }) => lock !== undefined);
-  const inTheWay = locked.length > 0 ? locked : taken;
-  const one = inTheWay[Math.floor(Math.random() * inTheWay.length)];
+  const candidates = locked.length > 0 ? locked : taken;
+  const one = Math.floor(Math.random() * candidates.length);
+  const watched = wanted < keys.length ? taken : candidates.slice(one, one + 1);
   return {
     kind: 'blocked',
     paths: taken
       .slice(0, maxNamed)
-      .map(({ asked, lock }) => ({ path: asked, ...(lock !== undefined && { obstacle: obstacleIn(lock) }) })),
+      .map(({ key, lock }) => ({ path: key.path, ...(lock !== undefined && { obstacle: obstacleIn(lock) }) })),
     count: taken.length,
     remainingSeconds: taken.reduce(
       (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.opensInMs / 1_000)),
       maxWaitSeconds,
     ),
-    next: keys.map((key) => keepers.get(key)).find((next) => next !== undefined),
-    watched: wanted < keys.length || one === undefined ? states : [one],
+    next: taken.find(({ next }) => next !== undefined)?.next,
+    watched: watched.map(({ key, next }) => ({
+      path: linePathOf(key).path,
+      by: keys.length === 1 ? undefined : (next ?? 'lock'),
+    })),
   };
 }

@@ -24,7 +24,7 @@ export interface WaitOptions {
   readonly authenticate: () => Promise<unknown>;
 }
 
-interface WaitingClient extends Pick<Wait, 'id' | 'workspace' | 'owner' | 'isSet'> {
+interface WaitingClient extends Pick<Wait, 'id' | 'workspace' | 'owner'> {
   readonly options: WaitOptions;
 }
 
@@ -63,8 +63,8 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
       const waiting = waiters.wait({ ...client, requestId, gone, ms, watched });
-      const outcome = (await waiting) ?? { kind: 'timeout' };
-      if (outcome.kind !== 'turn') {
+      const outcome = (await waiting) ?? 'timeout';
+      if (outcome !== 'turn') {
         await leave({ ...client, requestId }, outcome);
         // Too many clients wait already: without the header, the client knows that nobody waited.
         return { decision: last.decision, waited: waiting !== undefined };
@@ -72,10 +72,10 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       try {
         await authenticate();
         last = await attempt({ ...place, isFirst: false });
-        if (last.isRefused) await leave({ ...client, requestId }, { kind: 'gone' });
+        if (last.isRefused) await leave({ ...client, requestId }, 'gone');
       } catch (error) {
         // Others must not wait for a client whose request is refused.
-        await leave({ ...client, requestId }, { kind: 'gone' });
+        await leave({ ...client, requestId }, 'gone');
         throw error;
       }
     }
@@ -85,11 +85,11 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
   async function leave(
     { workspace, id, requestId }: Pick<Wait, 'workspace' | 'id'> & Pick<Place, 'requestId'>,
-    { kind }: WaitOutcome,
+    outcome: WaitOutcome,
   ): Promise<void> {
     // This instance stops, and the client will ask another one.
-    if (kind === 'stopped') return;
-    const presentMs = kind === 'gone' ? 0 : requestGapMs;
+    if (outcome === 'stopped') return;
+    const presentMs = outcome === 'gone' ? 0 : requestGapMs;
     try {
       const left = await storage.commit({ workspace }, (db) => keepPresent(db, now, [{ id, requestId, presentMs }]));
       if (left.length === 0) return;

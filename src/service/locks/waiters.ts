@@ -14,24 +14,23 @@ export interface Wait {
   readonly ms: number;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
-  /** Whether it needs several paths, or any of several, or has no place: a free path is news although another is next. */
-  readonly isSet: boolean;
   /** The paths that are in its way. */
   readonly watched: readonly WatchedPath[];
 }
 
 export interface WatchedPath {
   readonly path: string;
-  /** The obstacle: a lock, or the lease that the path is kept for. Undefined: it was free, but not enough. */
+  /**
+   * The obstacle: a lock, or the lease that the path is kept for. Without it, another path may be in the way of a lease of
+   * several. Undefined for a client that needs only this path: it is news at its turn only.
+   */
   readonly by: 'lock' | { readonly id: string } | undefined;
 }
 
-export interface WaitOutcome {
-  /** `turn`: it may be granted now. */
-  readonly kind: 'turn' | 'timeout' | 'gone' | 'stopped';
-}
+/** `turn`: it may be granted now. */
+export type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
 
-interface Member extends Pick<WatchedPath, 'by'>, Pick<Wait, 'isSet'> {
+interface Member extends Pick<WatchedPath, 'by'> {
   readonly end: EndWait;
 }
 
@@ -143,14 +142,13 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       scheduleCheck(line, opensInMs);
       return;
     }
-    for (const [id, { by, isSet, end }] of [...line.members]) {
-      // A set may have been waiting for this path alone, although it is not next: then another path is in its way now.
-      const isCleared = isSet && by !== undefined && (by === 'lock' || by.id !== next?.id);
-      if (next?.id === id || isCleared) end({ kind: 'turn' });
+    for (const [id, { by, end }] of [...line.members]) {
+      const isCleared = by === 'lock' || (by !== undefined && by.id !== next?.id);
+      if (next?.id === id || isCleared) end('turn');
     }
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    const isAbsent = line.members.values().some(({ isSet }) => !isSet);
+    const isAbsent = line.members.values().some(({ by }) => by === undefined);
     if (next !== undefined || isAbsent) scheduleCheck(line, next?.lookAgainMs ?? requestGapMs);
   }
 
@@ -161,14 +159,14 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
   function wait(request: Wait): Promise<WaitOutcome> | undefined {
-    const { id, requestId, owner, workspace, ms, gone, isSet, watched } = request;
+    const { id, requestId, owner, workspace, ms, gone, watched } = request;
     // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
-    for (const [end, other] of waits) if (other.id === id) end({ kind: 'gone' });
+    for (const [end, other] of waits) if (other.id === id) end('gone');
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
-    if (stopped) return Promise.resolve({ kind: 'stopped' });
+    if (stopped) return Promise.resolve('stopped');
     const own = waits.values().filter((other) => other.owner === owner);
     if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfOwner) return undefined;
-    if (gone.aborted) return Promise.resolve({ kind: 'gone' });
+    if (gone.aborted) return Promise.resolve('gone');
     return new Promise((resolve) => {
       function end(outcome: WaitOutcome): void {
         if (!waits.delete(end)) return;
@@ -182,15 +180,15 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
         }
         resolve(outcome);
       }
-      const onGone = (): void => end({ kind: 'gone' });
-      const timer = setTimeout(end, ms, { kind: 'timeout' });
+      const onGone = (): void => end('gone');
+      const timer = setTimeout(end, ms, 'timeout');
       if (waits.size === 0) stopWatching = watchOthers(changed);
       waits.set(end, request);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
       const joined = watched.map(({ path, by }) => {
         const line = lineOf({ workspace, path });
-        line.members.set(id, { by, isSet, end });
+        line.members.set(id, { by, end });
         // A running query has the answer for a later client without a place, too.
         if (!line.isTaken && !(line.isChecking && requestId === undefined)) void check(line);
         return line;
@@ -203,12 +201,12 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     /** The waits with a place in line. */
     placed: () =>
       [...waits].flatMap(([end, { requestId, ...request }]) =>
-        requestId === undefined ? [] : [{ ...request, requestId, wake: () => end({ kind: 'turn' }) }],
+        requestId === undefined ? [] : [{ ...request, requestId, wake: () => end('turn') }],
       ),
     changed,
     stop() {
       stopped = true;
-      for (const end of [...waits.keys()]) end({ kind: 'stopped' });
+      for (const end of [...waits.keys()]) end('stopped');
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { recordEvents } from '../outbox/outbox.ts';
 import {
@@ -69,8 +70,6 @@ export interface WaitRequest {
   readonly presentMs: number;
   /** A hash of the request for a lease: a repeated one must have the same. */
   readonly fingerprint?: string | undefined;
-  /** Whether its paths may be others than before, although they are as many: the items of a pool may have changed. */
-  readonly mayVary?: boolean | undefined;
 }
 
 /** Absent clients have no rank. */
@@ -87,7 +86,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.request_id', 'waits.size']),
+    .select([inputIndex.as('index'), 'waits.request_id', 'waits.paths_hash']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -112,6 +111,7 @@ const upsertWaits = batchQuery((db, members, now) =>
     workspace_id: textOf('workspace'),
     token_id: textOf('tokenId'),
     request_id: textOf('requestId'),
+    paths_hash: textOf('pathsHash'),
     since: now,
     rank: rank(now),
     asked_at: now,
@@ -119,7 +119,7 @@ const upsertWaits = batchQuery((db, members, now) =>
   }).onConflict((conflict) =>
     conflict
       .column('id')
-      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'request_id', 'asked_at', 'present_until'])),
+      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'paths_hash', 'request_id', 'asked_at', 'present_until'])),
   ),
 );
 
@@ -134,52 +134,58 @@ const insertPaths = batchQuery((db, members) =>
   }).onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Puts the requests in line; one that waits already keeps its rank. False for one whose token waits too often. */
+const deletePaths = batchQuery((db, members) =>
+  db.deleteFrom('wait_paths').where(sql<boolean>`wait_id in (select ${textOf('id')} from ${members})`),
+);
+
+/**
+ * Puts the requests in line; one that waits already keeps its rank, also if its paths are others now: the items of a pool
+ * may have changed. False for one whose token waits too often.
+ */
 export async function joinLine(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<readonly boolean[]> {
-  const waits = lastById(requests);
-  await removeExpired(db, now, waits);
-  const known = inInputOrder(waits, await selectKnown(db, now, waits));
-  for (const [index, wait] of waits.entries()) {
-    const size = known[index]?.size;
-    if (size !== undefined && (wait.mayVary || size !== wait.paths.length)) await changePaths(db, now, wait);
-  }
-  const fresh = waits.filter((_, index) => known[index] === undefined);
-  const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, fresh));
-  const added = new Map<string, number>();
-  const refused = new Set<string>();
-  for (const [index, { id, tokenId }] of fresh.entries()) {
-    const others = Number(counts[index]?.waits ?? 0) + (added.get(tokenId) ?? 0);
-    if (others >= maxWaitsOfToken) refused.add(id);
-    else added.set(tokenId, (added.get(tokenId) ?? 0) + 1);
-  }
-  const admitted = waits.filter(({ id }) => !refused.has(id));
-  const rows = admitted.map(({ paths, ...wait }) => ({
-    ...wait,
-    size: paths.length,
-    bonusMs: (wait.urgency - defaultUrgency) * urgencyMs,
+  // Only the last request of each id: an upsert must not name a row twice.
+  const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
+  const rows = waits.map(({ paths, ...wait }) => ({
+    ...{ ...wait, size: paths.length, bonusMs: (wait.urgency - defaultUrgency) * urgencyMs },
+    pathsHash: createHash('sha256')
+      .update(paths.map(({ path }) => path).join('\n'))
+      .digest('base64'),
   }));
-  await upsertWaits(db, now, rows);
+  await removeExpired(db, now, rows);
+  const known = inInputOrder(rows, await selectKnown(db, now, rows));
+  const fresh = waits.filter((_, index) => known[index] === undefined);
+  const refused = await beyondTheirLimit(db, now, fresh);
+  const admitted = rows.filter(({ id }) => !refused.has(id));
+  await upsertWaits(db, now, admitted);
+  const changed = waits.filter((_, index) => {
+    const before = known[index]?.paths_hash;
+    return before !== undefined && before !== rows[index]?.pathsHash;
+  });
+  const changedIds = changed.map(({ id }) => ({ id }));
+  if (changed.length > 0) await deletePaths(db, now, changedIds);
   const joining = fresh.filter(({ id }) => !refused.has(id));
-  await insertPaths(db, now, joining.flatMap(pathRows));
+  await insertPaths(db, now, [...changed, ...joining].flatMap(pathRows));
   await notifyHolders(db, now, joining);
   return requests.map(({ id }) => !refused.has(id));
 }
 
-/** The wait keeps its rank. */
-async function changePaths(db: Database, now: Now, { id, workspace, paths }: WaitRequest): Promise<void> {
-  const before = await pathsOfWait(db, id, Number.MAX_SAFE_INTEGER);
-  if (before.map(({ path }) => path).join('\n') === paths.map(({ path }) => path).join('\n')) return;
-  await db.deleteFrom('wait_paths').where('wait_id', '=', id).execute();
-  await insertPaths(db, now, pathRows({ id, workspace, paths }));
+/** The ids of new waits whose tokens would wait too often. */
+async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
+  const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
+  const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, tokens));
+  const waiting = new Map(fresh.map(({ tokenId }, index) => [tokenId, Number(counts[index]?.waits ?? 0)]));
+  return new Set(
+    fresh.flatMap(({ id, tokenId }) => {
+      const others = waiting.get(tokenId) ?? 0;
+      if (others >= maxWaitsOfToken) return id;
+      waiting.set(tokenId, others + 1);
+      return [];
+    }),
+  );
 }
 
-const pathRows = ({ id, workspace, paths }: Pick<WaitRequest, 'id' | 'workspace' | 'paths'>) =>
+const pathRows = ({ id, workspace, paths }: WaitRequest) =>
   paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 }));
-
-/** The last request of each id: an upsert must not name a row twice. */
-const lastById = (requests: readonly WaitRequest[]): readonly WaitRequest[] => [
-  ...new Map(requests.map((request) => [request.id, request])).values(),
-];
 
 /** How often an owner may remind the holder of a lock. */
 const remindedEveryMs = 60_000;
@@ -253,8 +259,11 @@ export const keepPresent = batchQuery((db, members, now) =>
     .returning('waits.id'),
 );
 
+export const findWait = (db: Database, id: string) =>
+  db.selectFrom('waits').selectAll().where('id', '=', id).executeTakeFirst();
+
 /** The paths of a wait: up to `limit`. */
-export const pathsOfWait = (db: Database, id: string, limit: number) =>
+export const pathsOfWait = (db: Database, id: string, limit = Number.MAX_SAFE_INTEGER) =>
   db
     .selectFrom('wait_paths')
     .select(['workspace_id as workspace', 'path', 'asked_path as askedPath'])
@@ -276,5 +285,5 @@ export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read'
   });
 }
 
-/** Nobody has asked for it for too long; that of a person also, when it was not taken in time. */
+/** Its client has not asked for it for too long, or its person did not take the path while it was kept. */
 const isOver = (now: Now) => sql<boolean>`(asked_at <= ${now} - ${sql.lit(placeKeptMs)} and present_until <= ${now})`;

@@ -18,6 +18,13 @@ import { checkNewestRows } from './unavailable.ts';
  */
 const checkpointAfter = 4_000;
 
+/** After a transaction of thousands of rows, the checkpoint waits this long: in one block, both would delay others too much. */
+const checkpointPauseMs = 50;
+const longTransactionMs = 20;
+
+/** For the changed pages of such a transaction, which SQLite would otherwise write and read again. */
+const writerCacheKiB = 32 * 1_024;
+
 /** The log is larger after a slow reader, such as a backup into a pipe. It then shrinks to this size. */
 const maxLogBytes = 16 * 1_024 * 1_024;
 
@@ -34,13 +41,14 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
   const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
   writing.exec(
-    `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointAfter}; pragma journal_size_limit = ${maxLogBytes}`,
+    `pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = ${maxLogBytes};
+    pragma wal_autocheckpoint = ${checkpointAfter}; pragma cache_size = -${writerCacheKiB}`,
   );
   let damage: unknown;
   const onDamage = (error: unknown): void => {
     damage = error;
   };
-  const writer = openKysely(writing, onDamage);
+  const writer = openKysely(writing, onDamage, (connection) => postponeCheckpoints(connection, writing));
   const migration = await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
   if (migration !== undefined) onMigrated?.(migration);
   writing.exec('pragma busy_timeout = 0');
@@ -83,13 +91,35 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
 
 export const databaseFile = (folder: string): string => join(folder, 'service.db');
 
-const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void): Kysely<Tables> =>
+const openKysely = (
+  database: DatabaseSync,
+  onDamage: (error: unknown) => void,
+  prepare: (connection: DatabaseConnection) => void = () => undefined,
+): Kysely<Tables> =>
   new Kysely({
     dialect: new SqliteDialect({
       database: asKyselyDatabase(database),
-      onCreateConnection: async (connection) => superviseStatements(connection, onDamage),
+      async onCreateConnection(connection) {
+        superviseStatements(connection, onDamage);
+        prepare(connection);
+      },
     }),
   });
+
+function postponeCheckpoints(connection: DatabaseConnection, database: DatabaseSync): void {
+  const execute = connection.executeQuery.bind(connection);
+  const checkpointAtEnd = (pages: number): void => database.exec(`pragma wal_autocheckpoint = ${pages}`);
+  let beganAt = 0;
+  connection.executeQuery = (query, ...more) => {
+    if (query.sql === 'begin') beganAt = performance.now();
+    if (query.sql === 'commit' && performance.now() - beganAt > longTransactionMs) {
+      checkpointAtEnd(0);
+      const timer = setTimeout(() => database.isOpen && checkpointAtEnd(checkpointAfter), checkpointPauseMs);
+      timer.unref();
+    }
+    return execute(query, ...more);
+  };
+}
 
 /** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
 const cachedStatements = 500;
@@ -138,16 +168,24 @@ const pollMs = 100;
 /**
  * `data_version` of the writing connection shows the changes of other processes: own changes do not affect it, and
  * reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version). Undefined if it cannot be read,
- * as on a failing disk.
+ * as on a failing disk. Read once in each turn of the event loop: each request starts in a turn after it has arrived.
  */
 function dataVersionOf(writing: DatabaseSync): () => unknown {
   const statement = writing.prepare('pragma data_version');
+  let isKnown = false;
+  let version: unknown;
   return () => {
+    if (isKnown) return version;
+    isKnown = true;
+    setImmediate(() => {
+      isKnown = false;
+    });
     try {
-      return statement.get()?.['data_version'];
+      version = statement.get()?.['data_version'];
     } catch {
-      return undefined;
+      version = undefined;
     }
+    return version;
   };
 }
 

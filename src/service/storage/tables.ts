@@ -40,22 +40,24 @@ export const tables = {
   // If a lock expires, its path stays closed for `delay_ms`. `folded_path` is null without --windows-paths, and `branch`
   // the one that the request named.
   locks: `
-    workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id text not null,
+    workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id bytes not null,
     type text not null, token_id text not null, owner text not null, origin text, note text,
     from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
     primary key (workspace_id, path)`,
   // A row stays for some days after its lease has ended: then `expires_at` is the time of that, before it is the end of
   // its locks, as far as known. `fingerprint` is a hash of the request; null if it was ended before it was requested.
+  // The ids of its locks start with `lock_ids`, which is empty if it got none.
   leases: `
     workspace_id bytes not null references workspaces (id) on delete cascade, id text not null, owner text not null,
-    fingerprint text, pool text, state text not null, expires_at bigint not null,
+    fingerprint text, pool text, lock_ids bytes not null, state text not null, expires_at bigint not null,
     primary key (workspace_id, id)`,
   // Locks that have ended; an expired one at the end of its ttl. Within a millisecond, the later lock has the higher fence.
-  // `ended_by` is who released it. Rows must not depend on others: each is removed when it is old.
+  // `ended_by` is who released it, and `lease_id` the lease that lost it. Rows must not depend on others: each is removed
+  // when it is old.
   lock_history: `
     workspace_id bytes not null references workspaces (id) on delete cascade, ended_at bigint not null,
-    fence bigint not null, kind text not null, path bytes not null, lock_id text not null, owner text not null,
+    fence bigint not null, kind text not null, path bytes not null, lock_id bytes not null, owner text not null,
     origin text, note text, acquired_at bigint not null, lease_id text, ended_by text,
     primary key (workspace_id, ended_at, fence)`,
   // Leases that wait: see locks/waits.ts. The rank is the order of the line: `since`, earlier or later by the urgency.
@@ -65,8 +67,8 @@ export const tables = {
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     kind text not null, token_id text not null, owner text not null, origin text, note text,
     urgency integer not null, since bigint not null, rank bigint not null, asked_at bigint not null,
-    present_until bigint not null, size integer not null, wanted integer not null, request_id text not null,
-    told_at bigint, fingerprint text`,
+    present_until bigint not null, size integer not null, wanted integer not null, paths_hash text not null,
+    request_id text not null, told_at bigint, fingerprint text`,
   // With --windows-paths, `path` is in folded case.
   wait_paths: `
     workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
@@ -94,7 +96,7 @@ export const tables = {
     branch text not null, requested_by text not null, status text not null, estimated_objects bigint not null,
     received_objects bigint not null, received_bytes bigint not null default 0, total_bytes bigint,
     missing_objects bigint not null default 0, missing text, head text, error text, attempts integer not null,
-    created_at bigint not null, started_at bigint, finished_at bigint, lease_owner text, lease_until bigint`,
+    created_at bigint not null, started_at bigint, finished_at bigint, claimed_by text, claimed_until bigint`,
   // `active` is 0 after the receiver answered 410, and `failing_since` the first of all consecutive failed attempts.
   hooks: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
@@ -109,7 +111,7 @@ export const tables = {
   deliveries: `
     sequence serial, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
     ordering_key text not null, event text not null, attempts integer not null, next_attempt_at bigint,
-    created_at bigint not null, lease_owner text, lease_until bigint`,
+    created_at bigint not null, claimed_by text, claimed_until bigint`,
   // The workspace is empty for a request without one, and the result JSON of what the request led to.
   remembered_answers: `
     token_id text not null, workspace_id bytes not null, key text not null, fingerprint text not null,
@@ -132,10 +134,9 @@ export const indexes: readonly string[] = [
   'create index locks_by_owner on locks (owner, workspace_id, path)',
   // Not unique: without --windows-paths, locks may have paths that differ only in case.
   'create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null',
-  'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
   'create index leases_by_end on leases (expires_at)',
   'create index lock_history_of_path on lock_history (workspace_id, path, ended_at, fence)',
-  'create index lock_history_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
+  'create index lost_locks_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
   'create index waits_of_token on waits (token_id)',
   'create index waits_of_workspace on waits (workspace_id)',
   `create index untold_asks on waits (id) where kind = 'ask' and told_at is null`,

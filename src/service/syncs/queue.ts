@@ -6,7 +6,7 @@ import type { MissingObject, Sync } from '../contract/schemas.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
-import { leasedUntil, noLease } from '../runtime/lease.ts';
+import { claimedUntil, noClaim } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -72,13 +72,13 @@ const rowMs = 5_000;
 export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
 
 /**
- * Claims the oldest sync that is queued or whose lease has expired. A queued sync waits while another sync of its
+ * Claims the oldest sync that is queued or whose claim has expired. A queued sync waits while another sync of its
  * branch runs (an index guarantees this if two instances claim at once), and after several recent ones. Syncs of the
  * workspaces in `except` are not claimed.
  */
 export async function claimSync(storage: Storage, { except = [] }: { readonly except?: readonly string[] } = {}) {
   const { claim, now } = storage;
-  const lease = randomUUID();
+  const claimId = randomUUID();
   try {
     return await claim(async (db) => {
       const next = await nextSync(db, storage, except);
@@ -92,8 +92,8 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
           received_bytes: 0,
           total_bytes: null,
           started_at: sql<number>`coalesce(started_at, ${now})`,
-          lease_owner: lease,
-          lease_until: leasedUntil(now),
+          claimed_by: claimId,
+          claimed_until: claimedUntil(now),
         })
         .where('id', '=', next.id)
         // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
@@ -111,7 +111,7 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
         /** Stored address of the remote, with credentials. */
         remote,
         lfs,
-        lease,
+        claimId,
         exhausted: row.attempts > maxSyncAttempts,
       };
     });
@@ -134,7 +134,7 @@ const nextSync = (db: Database, { dialect, now }: Storage, except: readonly stri
           where.not(where.exists(runningOf(where))),
           where(countEnded(where, now), '<', maxInARow),
         ]),
-        where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
+        where.and([where('status', '=', 'running'), sql<boolean>`claimed_until < ${now}`]),
       ]),
     )
     .orderBy('created_at')
@@ -173,19 +173,19 @@ export type SyncEnd =
     }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** Returns the finished row; undefined if this instance no longer has the lease. */
+/** Returns the finished row; undefined if this instance no longer has the claim. */
 export async function finishSync(
   db: Database,
   now: Now,
-  { id, lease }: ClaimedSync,
+  { id, claimId }: ClaimedSync,
   end: SyncEnd,
 ): Promise<SyncRow | undefined> {
   const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   return db
     .updateTable('syncs')
-    .set({ ...outcome, status: end.kind, finished_at: now, ...noLease })
+    .set({ ...outcome, status: end.kind, finished_at: now, ...noClaim })
     .where('id', '=', id)
-    .where('lease_owner', '=', lease)
+    .where('claimed_by', '=', claimId)
     .where('finished_at', 'is', null)
     .returningAll()
     .executeTakeFirst();

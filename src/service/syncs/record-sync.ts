@@ -13,7 +13,7 @@ interface RecordParts {
   readonly git: Pick<Git, 'listDifferences'>;
 }
 
-/** Finishes a sync, with its branch and its event. False if the lease was lost. Calls `onRead` before the change. */
+/** Finishes a sync, with its branch and its event. False if the claim was lost. Calls `onRead` before the change. */
 export async function recordSync(
   parts: RecordParts,
   sync: ClaimedSync,

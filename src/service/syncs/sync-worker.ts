@@ -4,8 +4,8 @@ import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
+import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
-import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -13,7 +13,7 @@ import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttemp
 import { recordSync } from './record-sync.ts';
 
 /**
- * Renewals also store the progress, so they are frequent; the lease is many times longer. More of them would slow down
+ * Renewals also store the progress, so they are frequent; the claim is many times longer. More of them would slow down
  * the sync: each waits until the disk has written, and with it much of what the sync has just received.
  */
 const renewEveryMs = 3_000;
@@ -61,29 +61,29 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
   return worker;
 }
 
-/** Runs a claimed sync. If the service stops or the lease is lost, the next instance that claims it continues. */
+/** Runs a claimed sync. If the service stops or the claim is lost, the next instance that claims it continues. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, git, metrics, log } = parts;
   let progress: Progress = {};
-  const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
+  const claim = keepClaim(() => renewClaim(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
   metrics.syncsRunning.inc();
   try {
-    const end = await fetchBranchAndObjects(parts, sync, lease.signal, (now) => {
+    const end = await fetchBranchAndObjects(parts, sync, claim.signal, (now) => {
       progress = now;
     });
-    const isRecorded = await recordSync(parts, sync, end, lease.end);
+    const isRecorded = await recordSync(parts, sync, end, claim.end);
     if (!isRecorded) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
     await maintainMirror({ git, log, stopping }, sync.workspace);
   } catch (error) {
-    if (!lease.signal.aborted) throw error;
-    if (stopping.aborted) await endLease(storage, 'syncs', sync);
+    if (!claim.signal.aborted) throw error;
+    if (stopping.aborted) await endClaim(storage, 'syncs', sync);
     else log.warn(about, 'sync taken over by another instance, or workspace removed');
   } finally {
-    lease.end();
+    claim.end();
     metrics.syncsRunning.dec();
   }
 }

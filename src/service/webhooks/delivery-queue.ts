@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
-import { type Leased, leasedUntil } from '../runtime/lease.ts';
+import { type Claimed, claimedUntil } from '../runtime/claim.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 export interface DueHook {
@@ -39,7 +39,7 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
   );
 }
 
-export interface ClaimedDelivery extends Leased {
+export interface ClaimedDelivery extends Claimed {
   readonly hook: HookRow;
   readonly event: HookEventOccurrence;
   /** Number of attempts before this one. */
@@ -57,7 +57,7 @@ export async function claimDelivery(
   { claim, dialect, now }: Storage,
   hookId: string,
 ): Promise<ClaimedDelivery | undefined> {
-  const lease = randomUUID();
+  const claimId = randomUUID();
   const claimed = await claim(async (db) => {
     const hook = await db
       .selectFrom('hooks')
@@ -79,7 +79,7 @@ export async function claimDelivery(
     if (next === undefined) return undefined;
     const row = await db
       .updateTable('deliveries')
-      .set({ lease_owner: lease, lease_until: leasedUntil(now) })
+      .set({ claimed_by: claimId, claimed_until: claimedUntil(now) })
       .where('id', '=', next.id)
       .returningAll()
       .returning(now.as('at'))
@@ -88,7 +88,7 @@ export async function claimDelivery(
   });
   if (claimed === undefined) return undefined;
   const { hook, row } = claimed;
-  // Only recordEvents() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
+  // Only recordEvents() writes the column. A damaged event stays claimed, so that the next claim finds another delivery.
   const event = JSON.parse(row.event) as HookEventOccurrence;
   const ageMs = row.at - row.created_at;
   return {
@@ -98,7 +98,7 @@ export async function claimDelivery(
     attempts: row.attempts,
     claimedAt: row.at,
     ageMs,
-    lease,
+    claimId,
   };
 }
 
@@ -111,21 +111,21 @@ export type DeliveryEnd =
 
 /**
  * Records the result of an attempt, and removes the delivery unless it is tried again. False, without changes, if this
- * instance no longer has the lease, or the hook was removed.
+ * instance no longer has the claim, or the hook was removed.
  */
 export async function settleDelivery(
   db: Database,
   now: Now,
-  { id, lease, attempts, hook }: ClaimedDelivery,
+  { id, claimId, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
 ): Promise<boolean> {
   const change =
     end.kind === 'retry'
-      ? sql`update deliveries set lease_owner = null, lease_until = null, attempts = ${attempts + 1},
+      ? sql`update deliveries set claimed_by = null, claimed_until = null, attempts = ${attempts + 1},
           next_attempt_at = ${now} + ${sql.lit(Math.round(end.afterMs))}`
       : sql`delete from deliveries`;
   const { rows } = await sql<{ ordering_key: string }>`${change}
-    where id = ${id} and lease_owner = ${lease} returning ordering_key`.execute(db);
+    where id = ${id} and claimed_by = ${claimId} returning ordering_key`.execute(db);
   const [row] = rows;
   if (row === undefined) return false;
   await noteResult(db, now, hook, end);
@@ -141,10 +141,10 @@ export async function settleDelivery(
  * receiver never gets a release before its lock. The clock is in a subquery: otherwise PostgreSQL would read it for
  * every row, and could not use the index.
  */
-const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
+const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notClaimed(now)}`;
 
 /** No attempt is in progress, or its instance has crashed. */
-const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
+const notClaimed = (now: Now) => sql<boolean>`(claimed_until is null or claimed_until < (select ${now}))`;
 
 async function noteResult(db: Database, now: Now, { id, failing_since }: HookRow, end: DeliveryEnd): Promise<void> {
   // Most deliveries change nothing.

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target.ts';
-import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
+import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -30,7 +30,7 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
 /** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
-  /** It stays leased. The deliveries of other hooks must not wait for it. */
+  /** It stays claimed. The deliveries of other hooks must not wait for it. */
   function passOverDamaged(error: unknown): undefined {
     if (!(error instanceof SyntaxError)) throw error;
     onError(error);
@@ -71,16 +71,16 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
+  const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const attempt = async () => {
     // Throws for a damaged row.
     const request = deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt));
-    return deliver(request, { check: targets, timeoutMs, signal: lease.signal });
+    return deliver(request, { check: targets, timeoutMs, signal: claim.signal });
   };
-  const outcome = await attempt().finally(lease.end);
+  const outcome = await attempt().finally(claim.end);
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
-    await endLease(storage, 'deliveries', delivery);
+    await endClaim(storage, 'deliveries', delivery);
     return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };

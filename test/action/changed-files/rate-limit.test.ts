@@ -10,7 +10,6 @@ const response = (status: number, headers: RawResponse['headers'], message = 'No
   headers: { date, ...headers },
   bytes: Buffer.from(JSON.stringify({ message })),
   tooLarge: false,
-  mayBeTruncated: false,
 });
 
 test.each<[string, RawResponse, string]>([

@@ -1,85 +1,51 @@
 import { describe, expect, test } from 'vitest';
-import { checkLock, failuresOf, type LockToCheck, outputsOf } from '../../../src/action/operations/check.ts';
-import type { KnownLock } from '../../../src/client/client.ts';
-import type { LookupResult } from '../../../src/client/lookup.ts';
+import { checkResult, outputsOf, unclearTexts } from '../../../src/action/operations/check.ts';
+import type { LookedUp } from '../../../src/action/operations/job-locks.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { asItIs, at, end, errorOf, iso, knownLock, start } from '../../locks/samples.ts';
+import { asItIs, end, iso, knownLock, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
-const later = iso(90 * minute);
-/** The middle of the granted lifetime of the lock, and a time after its end. */
-const [during, after] = [start + 30 * minute, start + 65 * minute];
+const after = start + 65 * minute;
+const listed = knownLock(path, { id: 'l2', owner: 'grace', fence: 7, expires_at: iso(90 * minute) });
 
-const own = (lock: LockToCheck['lock'], more: Partial<LockToCheck> = {}): LockToCheck => ({
-  path,
-  lock: { type: 'exclusive', expires_at: end, ...lock },
-  ...more,
-});
-const locked = (more: Partial<KnownLock> = {}): LookupResult => ({ kind: 'locked', lock: knownLock(path, more) });
+const check = (state: LookedUp['state'], more: Partial<LookedUp> = {}, expires_at: string | undefined = end) =>
+  checkResult(
+    {
+      ...{ ours: { path, lock: { type: 'exclusive', expires_at }, mayBeReleased: false }, state },
+      ...{ listed: state === 'absent' ? undefined : listed, reason: undefined, ...more },
+    },
+    after,
+  );
 
-describe('checkLock', () => {
-  const id = 'l1';
-  const etag = '"l1"';
-
-  test.each([
-    [
-      'keeps a lock with the same id past its granted end',
-      own({ id }),
-      locked({ id, expires_at: later }),
-      after,
-      'kept',
-    ],
-    ['keeps a lock with the same ETag', own({ etag }), locked({ etag, expires_at: later }), during, 'kept'],
-    ['reports a lock with another id as lost', own({ id }), locked({ id: 'l2' }), during, 'lost'],
-    ['reports a lock of another owner as lost', own({ owner: 'build-bot' }), locked(), during, 'lost'],
-    [
-      'reports a lock that was taken later as lost',
-      own({ grantedAt: at }),
-      locked({ acquired_at: iso(minute) }),
-      during,
-      'lost',
-    ],
-    ['keeps an ambiguous lock within its lifetime', own({}), locked(), during, 'kept'],
-    ['reports an ambiguous lock as lost after its lifetime', own({}), locked({ expires_at: later }), after, 'lost'],
-    ['reports a missing lock as lost', own({ id }), { kind: 'absent' }, during, 'lost'],
-    ['reports a lock that is still listed after its end as lost', own({ id }), locked({ id }), after, 'lost'],
-    ['reports a lock with an unknown end as unknown', own({ expires_at: undefined }), locked(), during, 'unknown'],
-    [
-      'reports a lock in an incomplete list as unknown',
-      own({ id }),
-      { kind: 'unknown', reason: 'It is cut.' },
-      during,
-      'unknown',
-    ],
-    [
-      'reports a lock that could not be looked up as unknown',
-      own({ id }),
-      { kind: 'failed', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) },
-      during,
-      'unknown',
-    ],
-  ] as const)('%s', (_, lock, found, now, kind) => {
-    const { result, until, holder } = checkLock(lock, found, now);
-    expect(result).toBe(kind);
-    const there = found.kind === 'locked' ? found.lock : undefined;
-    if (result === 'kept') expect(until).toBe(there?.expires_at);
-    if (result === 'lost') expect(holder).toBe(Date.parse(there?.expires_at ?? '') > now ? there : 'nobody');
+describe('the check of a lock', () => {
+  test('outputs the current details of a lock that is verified, and only the end of one that is assumed', () => {
+    const { expires_at } = listed;
+    expect(check('ours')).toMatchObject({
+      result: 'kept',
+      until: expires_at,
+      kept: { id: 'l2', fence: 7, expires_at },
+    });
+    const assumed = check('assumed');
+    expect(assumed).toMatchObject({ result: 'kept', kept: { type: 'exclusive', expires_at } });
+    expect(JSON.stringify(assumed)).not.toMatch(/l2|grace/);
   });
 
-  test('takes only the end of an ambiguous lock from the list', () => {
-    const result = checkLock(own({}), locked({ id, etag, owner: 'grace', fence: 7, expires_at: later }), during);
-    expect(result).toMatchObject({ result: 'kept', kept: { type: 'exclusive', expires_at: later } });
-    expect(JSON.stringify(result)).not.toMatch(/l1|grace/);
-  });
-});
+  test.each(['absent', 'other', 'unknown'] as const)(
+    'is a loss if its state is %s after it should have expired',
+    (state) => {
+      expect(check(state)).toMatchObject({ result: 'lost', holder: state === 'absent' ? 'nobody' : listed });
+    },
+  );
 
-describe('the reason of a loss', () => {
-  test('says how the lock ended, and who holds the path now', () => {
-    const absent = { kind: 'absent' } as const;
-    expect(checkLock(own({}), absent, after).failure).toMatch(
-      /It expired at 13:00 UTC .* Nobody holds the path now\.$/,
-    );
-    expect(checkLock(own({ expires_at: undefined }), absent, after).failure).toBe(
+  test('is without a result if nothing shows whose lock it is, or the service did not say', () => {
+    expect(check('unknown', {}, '')).toMatchObject({ result: 'unknown', unclear: expect.stringContaining('verified') });
+    expect(check('absent', { reason: 'It is cut.' })).toEqual({ path, result: 'unknown', unclear: 'It is cut.' });
+  });
+
+  test('says how a lost lock ended, and who holds the path now', () => {
+    expect(check('absent').failure).toMatch(/It expired at 13:00 UTC .* Nobody holds the path now\.$/);
+    expect(check('other').failure).toMatch(/It expired at 13:00 UTC .* Content\/Hero\.uasset is held by grace /);
+    expect(check('absent', {}, '').failure).toBe(
       'This job lost its lock on Content/Hero.uasset. Nobody holds the path now.',
     );
   });
@@ -98,7 +64,7 @@ test('a check with an unclear lock has outputs only if another one is lost', () 
 test('the failures of a check group unclear locks by reason', () => {
   const unclear = (name: string, reason: string) =>
     ({ path: lockPath(name), result: 'unknown', unclear: reason }) as const;
-  expect(failuresOf([unclear('a', 'It is cut.'), unclear('b', 'It is down.'), unclear('c', 'It is cut.')])).toEqual([
+  expect(unclearTexts([unclear('a', 'It is cut.'), unclear('b', 'It is down.'), unclear('c', 'It is cut.')])).toEqual([
     'Could not determine whether this job still holds a, c. It is cut.',
     'Could not determine whether this job still holds b. It is down.',
   ]);

@@ -12,15 +12,13 @@ test.each<[readonly ReleaseResult[], string | undefined]>([
     [{ kind: 'released' }, { kind: 'other', holder: undefined }],
     '2 of 9 paths had been locked; 1 was released again; lost before they could be released: a.',
   ],
-  ...[
-    { kind: 'ambiguous' } as const,
-    { kind: 'unanswered', error } as const,
-    { kind: 'failed', error, mayBeDone: true } as const,
-  ].map((result): [readonly ReleaseResult[], string] => [
-    [{ kind: 'released' }, result],
-    '2 of 9 paths had been locked; 1 was released again; the post-step tries to release the others.',
-  ]),
+  ...[{ kind: 'ambiguous' } as const, { kind: 'failed', error, mayBeDone: true } as const].map(
+    (result): [readonly ReleaseResult[], string] => [
+      [{ kind: 'released' }, result],
+      '2 of 9 paths had been locked; 1 was released again; the post-step tries to release the others.',
+    ],
+  ),
 ])('a failed lock step counts the locks that it rolled back: %j', (results, text) => {
   const releases = results.map((result) => ({ grant: grantOf('a'), result }));
-  expect(rollBackText({ releases, unanswered: [] }, 9)).toBe(text);
+  expect(rollBackText({ releases, unanswered: [] }, 9)).toEqual(text === undefined ? [] : [text]);
 });

@@ -11,10 +11,8 @@ describe('the target of an unlocked path', () => {
   const empty: JobLocks = {
     held: new Map(),
     lost: [],
-    otherWorkspaces: [],
     planned: new Set(),
     cancellations: [],
-    stepNames: new Map(),
     knowsOnlyInterface: false,
     damaged: false,
   };
@@ -84,9 +82,9 @@ describe('the result of a release', () => {
     unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, isNamed: true, now: start });
   const failed = (status: number) => resultOf({ kind: 'failed', error: errorOf(refused(status)), mayBeDone: false });
 
-  test('is a doubt of its own for a lock that nothing identifies: `force` would not help', () => {
-    const doubt = expect.stringContaining('cannot be verified to be the one that you passed');
-    expect(resultOf({ kind: 'ambiguous' })).toEqual({ path, result: 'left alone', doubt });
+  test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
+    const text = expect.stringContaining('cannot be verified to be the one that you passed');
+    expect(resultOf({ kind: 'ambiguous' })).toEqual({ path, result: 'left alone', warning: { text } });
   });
 
   test('is a loss only if the job cannot have released the lock itself', () => {
@@ -94,7 +92,7 @@ describe('the result of a release', () => {
     expect(resultOf(other)).toMatchObject({ result: 'lost', failure: expect.stringContaining('lost its lock') });
     expect(resultOf(other, true)).toMatchObject({
       result: 'left alone',
-      caution: expect.stringMatching(/is held, and/),
+      warning: { text: expect.stringMatching(/is held, and/), advice: expect.stringContaining('`force: true`') },
     });
   });
 

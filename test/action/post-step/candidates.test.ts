@@ -61,7 +61,7 @@ describe('the locks that a step must release', () => {
   ])('include the saved locks of the runner, marked as possibly released, if the ledger %s', (_, records) => {
     const { held, ledgerError } = candidatesOf({ ...records, saved: [acquired, grantOf('a'), grantOf('b')] });
     expect(held).toEqual(['a, maybe released', 'b, maybe released']);
-    expect(ledgerError).toMatch(/released if they can be verified to belong to this step\.$/);
+    expect(ledgerError).toMatch(/stay until their ttl expires\.$/);
   });
 
   test('are complete if the ledger says that the step has all its locks', () => {
@@ -86,6 +86,6 @@ describe('the locks that a step must release', () => {
     ['no records are left', []],
     ['only the plan is left', [plan]],
   ])('are reported as unknown if %s', (_, entries) => {
-    expect(candidatesOf({ entries }).ledgerError).toMatch(/They stay until their ttl expires\.$/);
+    expect(candidatesOf({ entries }).ledgerError).toMatch(/stay until their ttl expires\.$/);
   });
 });

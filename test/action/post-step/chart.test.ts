@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CandidateResult } from '../../../src/action/post-step/candidates.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { Loss } from '../../../src/locks/ledger/entry.ts';
 import { addressOf, asItIs, grantOf, iso, start } from '../../locks/samples.ts';
@@ -47,7 +46,7 @@ describe('the chart', () => {
 
   test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
     const entries = [grantOf('a'), grantOf('b'), { ...loss, ...addressOf('b'), key: 'b', at: iso(3 * minute) }];
-    const results: readonly CandidateResult[] = [{ kind: 'lost', grant: grantOf('b'), holder: 'nobody' }];
+    const results = [{ path: 'b', result: 'lost' } as const];
     const picture = chartOf(entries, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
     const rows = [...picture.matchAll(new RegExp(`section (.)\n {4}(.*) :crit, ${time}, ${time}`, 'g'))];
     const minuteOf = (text = ''): number => (Date.parse(`${text.replace(' ', 'T')}Z`) - start) / minute;

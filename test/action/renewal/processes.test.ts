@@ -83,39 +83,32 @@ function openContext(onPause: (pauses: number) => void = () => undefined) {
 }
 
 describe('the process of a step that is still running', () => {
-  async function ending(known: RecordedProcess) {
-    const context = openContext();
-    await endMain(context, 's', saved(known));
-    return { waitedMs: context.clock(), kinds: context.kinds() };
+  async function ending(known: RecordedProcess): Promise<number> {
+    const { clock, sleep: pass } = openContext();
+    await endMain({ clock, sleep: pass }, saved(known));
+    return clock();
   }
 
-  test('is marked in the ledger, terminated and waited for', async () => {
+  test('is terminated and waited for', async () => {
     const { child, known } = await startProcess();
     const ended = once(child, 'exit');
-    const { ledger, kinds } = openContext();
-    await endMain({ ledger, clock: steadyClock, sleep }, 's', saved(known));
-    expect(kinds()).toEqual(['step-ended']);
+    await endMain({ clock: steadyClock, sleep }, saved(known));
     expect(await ended).toEqual([null, 'SIGTERM']);
   });
 
   test('is killed if it does not end', async () => {
     const { child, known } = await startProcess("process.on('SIGTERM', () => undefined); process.stdin.resume()");
     const ended = once(child, 'exit');
-    expect((await ending(known)).waitedMs).toBeGreaterThanOrEqual(5_000);
+    expect(await ending(known)).toBeGreaterThanOrEqual(5_000);
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  test('is not signaled if another process has its id', async () => {
+  test.each([
+    ['if another process has its id', '1', 0],
+    ['if its start time is unknown, as on Windows and macOS', undefined, 5_000],
+  ])('is not signaled %s', async (_, startedAt, leastMs) => {
     const { child, known } = await startProcess();
-    expect(await ending({ ...known, startedAt: '1' })).toEqual({ waitedMs: 0, kinds: [] });
-    await expectUnsignaled(child);
-  });
-
-  test('is only marked in the ledger if its start time is unknown, as on Windows and macOS', async () => {
-    const { child, known } = await startProcess();
-    const { waitedMs, kinds } = await ending({ ...known, startedAt: undefined });
-    expect(kinds).toEqual(['step-ended']);
-    expect(waitedMs).toBeGreaterThanOrEqual(5_000);
+    expect(await ending({ ...known, startedAt })).toBeGreaterThanOrEqual(leastMs);
     await expectUnsignaled(child);
   });
 

@@ -79,7 +79,7 @@ test('prints at most a hundred lines of a group, an empty group as a line, and d
     ['debug', 'inside'],
   ];
   const folded = ['##[group]many', ...many(100, 'path').map((text) => `  ${text}`), '  And 900 more.', '##[endgroup]'];
-  expect((await tell({}, says)).log.split('\n')).toEqual([...folded, 'none']);
+  expect((await tell({}, says)).log.split('\n')).toEqual([...folded, 'none', 'Done.']);
   expect((await tell({}, says, true)).log).toContain('##[debug]inside');
 });
 

@@ -33,12 +33,10 @@ describe('two of three paths', () => {
     expect(takenBy(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
     const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
-    expect(result.annotations[0]?.message).toMatch(
-      /^This job already holds b: the step `take-b` locked it, .*\. Leave them out of this step, or release/,
-    );
+    expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
     const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
     expect(fewer.annotations[0]?.message).toMatch(
-      /^This job already holds a, b: .*\. Name more paths for `any`, or release/,
+      /^This job already holds a, b until .*\. Name other paths, or release/,
     );
     await job.post();
     expect(await stage.locks()).toEqual([]);

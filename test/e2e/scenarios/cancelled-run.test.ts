@@ -1,10 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { isLocking, isRenewing, once } from '../../support/fault-proxy.ts';
+import { isLocking } from '../../support/fault-proxy.ts';
 import { type GitHubApi, notAccessible, startGitHubApi } from '../../support/other-servers/github-api.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { json } from '../../support/other-servers/responses.ts';
-import { preload } from '../../support/preload.ts';
-import { type Job, type StepOptions, someToken } from '../../support/runner/job.ts';
+import { type Job, someToken } from '../../support/runner/job.ts';
 import { entriesOf } from './ledger.ts';
 import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
@@ -87,53 +86,6 @@ test('the job fails at its end, and says why, if GitHub refuses to cancel the ru
     ),
   });
   expect(requestsOf(api)).toEqual([request]);
-});
-
-/** Runs the step, whose lock on hero is released by force before the first renewal arrives. */
-async function loseAtOnce(stage: Stage, options: StepOptions) {
-  const proxy = await stage.proxy();
-  const { job, api } = await jobOnGitHub(stage, accepted);
-  const lost = Promise.withResolvers<void>();
-  const meet = once(isRenewing, { kind: 'held-back', until: lost.promise });
-  const arrived = Promise.withResolvers<void>();
-  proxy.meet((passing) => {
-    if (isRenewing(passing)) arrived.resolve();
-    return meet(passing);
-  });
-  const step = await job.step(options);
-  await arrived.promise;
-  await stage.release(hero);
-  lost.resolve();
-  return { job, api, step: await step.finished };
-}
-
-test('a step that loses all locks warns if the process that cancels the run cannot be started', async () => {
-  const stage = await openStage();
-  const env = { NODE_OPTIONS: preload(`process.execPath = '/nowhere/node';`) };
-  const { api, job, step } = await loseAtOnce(stage, { ...locking(hero, cancelling), env });
-  expect(step.annotations, step.log).toMatchObject([
-    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost at `) },
-    {
-      level: 'warning',
-      message: expect.stringMatching(/^The run was not cancelled, .*\(spawn \/nowhere\/node ENOENT\)\.$/),
-    },
-  ]);
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'failure' }]);
-  expect(requestsOf(api)).toEqual([]);
-});
-
-test('a step that loses its lock before the first renewal warns and cancels the run at once', async () => {
-  const stage = await openStage();
-  const { job, api, step } = await loseAtOnce(stage, locking(hero, cancelling));
-  expect(step.annotations, step.log).toMatchObject([
-    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost at `) },
-  ]);
-  await expect.poll(() => requestsOf(api), patiently).toEqual([request]);
-  expect(entriesOf(job).filter(({ kind }) => kind === 'lost')).toMatchObject([{ path: hero }]);
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  const [post] = await job.post();
-  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-  expect(await stage.locks()).toEqual([]);
 });
 
 test('a step that cannot cancel its run fails before any request', async () => {

@@ -29,7 +29,7 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
     expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringMatching(/ledger.*The known locks are released/s) },
+      { level: 'warning', message: expect.stringMatching(/ledger.*stay until their ttl expires/s) },
     ]);
     expect(post?.log).toContain('Released 20 locks');
     expect(await stage.locks()).toEqual([]);

@@ -28,7 +28,7 @@ describe.each(manners)('with a service that %s', (_, manner) => {
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
+            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release a lock anyway, pass the output `locks`/,
           ),
         },
       ],

@@ -25,9 +25,9 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   test.each<[string, Manner, 'true' | 'false']>([
     ['with ETags', {}, 'false'],
     ['without any way to identify locks', { givesNoProof: true, looksAlike: true }, 'true'],
-  ])('does not wait on a service %s, names the earlier step, and takes nothing', async (_, manner, autoRelease) => {
+  ])('does not wait on a service %s, and takes nothing', async (_, manner, autoRelease) => {
     const { stage, proxy, job } = await openWithProxy(manner);
-    await job.run({ ...locking('a', { 'auto-release': autoRelease }), id: 'lock-hero' });
+    await job.run(locking('a', { 'auto-release': autoRelease }));
     const lock = await stage.lockOn('a');
     const before = proxy.passed.length;
     const result = await job.run(locking(['a', 'b'], { wait: '10m' }));
@@ -37,7 +37,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
     expect(result.annotations.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^This job already holds a: the step `lock-hero` locked it, until .*\. Leave them out of this step, or release locks that are no longer needed with `operation: unlock` before it\.$/,
+        /^This job already holds a until .*\. Name other paths, or release locks that are no longer needed with `operation: unlock` before this step\.$/,
       ),
     ]);
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
@@ -61,7 +61,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
   test('waits for the path if it has a new holder, and gets it', async () => {
     const { stage, job } = await openWithJob();
-    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
+    await job.run(locking(['a', 'b']));
     await stage.release('b');
     const theirs = await stage.take('b', { token: stage.graces });
     const step = await job.step(locking(['b', 'c'], { wait: '45s' }));
@@ -73,12 +73,12 @@ describe('a second lock step on a path that an earlier step of the job holds', (
 
   test('fails at once for its own path, even if another job holds one of the others', async () => {
     const { stage, job } = await openWithJob();
-    await job.run({ ...locking(['a', 'b']), id: 'take-maps' });
+    await job.run(locking(['a', 'b']));
     const theirs = await stage.take('0');
     const result = await job.run(locking(['0', 'b'], { wait: '45s' }));
     // Much less than the wait, even on a busy machine.
     expect(result.durationMs, result.log).toBeLessThan(20_000);
-    expect(result.log, 'the step that holds the path').toContain('take-maps');
+    expect(result.log).toContain('This job already holds b');
     expect(result.log).not.toContain('Waiting,');
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
     expect((await stage.lockOn('0'))?.id).toBe(theirs.id);

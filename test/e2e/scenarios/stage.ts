@@ -1,24 +1,23 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
 import { toLock } from '../../../src/service/locks/find.ts';
 import { isPresent } from '../../../src/service/locks/waits.ts';
-import { sqlite } from '../../support/databases.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
 import { endProcesses } from '../../support/runner/left-processes.ts';
-import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import type { RunningService, RunningServiceOptions } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { forceRelease, takeLock } from '../scene.ts';
 import { type Clock, openClock } from './clock.ts';
 
 let running: RunningService | undefined;
 
 /** Starts one service for all tests of a file. */
-export function useService(options: RunningServiceOptions = {}): void {
-  beforeAll(async () => {
-    running = await startTestService(sqlite, options);
-  });
-  afterAll(() => running?.stop());
+export function useService(options?: RunningServiceOptions): RunningService {
+  running = serviceOfTests(options);
+  return running;
 }
 
 function runningService(): RunningService {
@@ -47,9 +46,7 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
   const { storage } = service;
   const { id: tokenId, secret: token } = await service.token({ name: 'build-bot', scopes: ['locks:write'] });
   const { secret: graces } = await service.token({ name: 'grace', scopes: ['locks:write'] });
-  const { secret: admins } = await service.token();
   const workspace = await service.workspace();
-  const address = `/v1/workspaces/${workspace}/locks`;
   let proxied: FaultProxy | undefined;
   let clock: Clock | undefined;
   const baseUrl = (): string => proxied?.baseUrl ?? `${service.baseUrl}/v1`;
@@ -68,15 +65,8 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
     return (await rows.where('expires_at', '>', Date.now()).orderBy('path').execute()).map(toLock);
   }
 
-  async function take(path: string, { token: other = token, ttl = '1h', origin }: Taking = {}): Promise<Lock> {
-    const { status, body, text } = await service.ask('POST', address, {
-      token: other,
-      json: { path, type: 'exclusive', ttl },
-      headers: { ...(origin !== undefined && { referer: origin }) },
-    });
-    if (status !== 201) throw new Error(`The lock on ${path} could not be taken: ${text}`);
-    return body;
-  }
+  const take = (path: string, { token: other = token, ttl = '1h', origin = '' }: Taking = {}): Promise<Lock> =>
+    takeLock(service, workspace, path, { token: other, ttl, origin });
 
   return {
     ...{ service, workspace, locks, take },
@@ -124,11 +114,7 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
     },
     takenByGrace: (path: string) => take(path, { token: graces, origin: 'https://ci.example.com/runs/7' }),
     /** Releases the lock of any holder. */
-    async release(path: string): Promise<void> {
-      const forced = `${address}/${encodeURIComponent(path)}?force=true`;
-      const { status, text } = await service.ask('DELETE', forced, { token: admins });
-      if (status !== 204) throw new Error(`The lock on ${path} could not be released: ${text}`);
-    },
+    release: (path: string) => forceRelease(service, workspace, path),
     /** Changes the stored times of a lock. By default, it expired a second ago. */
     async expire(
       path: string,

@@ -22,7 +22,7 @@ test('a token that has expired by the end of the job causes a warning with the l
     {
       level: 'warning',
       message: expect.stringMatching(
-        /^1 lock could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
+        /^Some locks could not be released and will expire\. .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\. .*a \(id .*\(in 20 min\)\): curl .*\.$/,
       ),
     },
   ]);
@@ -48,7 +48,7 @@ test('does not send the token to the service of the locks if the environment now
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*WORKSPACE_BASE_URL.*curl/),
+      message: expect.stringMatching(/^Some locks could not be released and will expire\. .*WORKSPACE_BASE_URL.*curl/),
     },
   ]);
   expect(proxy.passed).toHaveLength(before);
@@ -71,7 +71,9 @@ test('reports inputs that are no longer valid at the end of the job, and the rem
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*`token` is not valid.*curl/),
+      message: expect.stringMatching(
+        /^Some locks could not be released and will expire\. .*`token` is not valid.*curl/,
+      ),
     },
   ]);
 });

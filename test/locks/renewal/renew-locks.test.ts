@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { createAcquireLock } from '../../../src/client/acquire-lock.ts';
 import { type CallOptions, createCall } from '../../../src/client/call.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
-import { createServerClock } from '../../../src/client/clock.ts';
 import { createEndpoints } from '../../../src/client/endpoints.ts';
 import { createLists } from '../../../src/client/lists.ts';
 import { createReleaseLock } from '../../../src/client/release-lock.ts';
 import { createRenewLock } from '../../../src/client/renew-lock.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
+import { createServerClock } from '../../../src/client/time.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
 import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
@@ -114,7 +114,6 @@ const rawResponse = (status: number, body?: unknown, headers: RawResponse['heade
   headers,
   bytes: Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
   tooLarge: false,
-  mayBeTruncated: false,
 });
 
 /** The real loop and client, a service in memory, and virtual time. */

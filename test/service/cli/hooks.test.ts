@@ -34,9 +34,13 @@ test('hook list shows the results of deliveries, and no secrets', async () => {
       last_error: expect.stringContaining('responded with the status 500'),
     });
     const { stdout } = await run('hook', 'list', 'sample');
-    expect(stdout.split('\n')[0]).toMatch(/^ID +URL +EVENTS +BRANCHES +FORMAT +ACTIVE +PENDING +LAST ERROR$/);
+    expect(stdout.split('\n')[0]).toMatch(
+      /^ID +URL +EVENTS +BRANCHES +FORMAT +ACTIVE +PENDING DELIVERIES +LAST ERROR$/,
+    );
     expect(stdout).toContain(receiver.url('/build?…'));
-    expect(stdout).toMatch(/ sync\.failed,lock\.acquired +main +standard +yes +1 +\S+ responded with the status 500\./);
+    expect(stdout).toMatch(
+      / sync\.failed,lock\.acquired +main +standard +true +1 +\S+ responded with the status 500\./,
+    );
     expect(stdout + JSON.stringify(await pending())).not.toMatch(/s3cret|whsec_/);
   } finally {
     await receiver.close();

@@ -84,7 +84,6 @@ test('a change of a pool that cannot be made changes nothing, and the error says
     [[...update, '--remove-item', 'macs/9'], 1, '"macs/9" is not an item of the pool "macs".'],
     [[...update, '--remove-item', 'macs/1'], 1, 'The pool "macs" would be empty. Remove it with'],
     [[...update, '--items-file', broken], 1, 'cannot be used. They must be JSON.'],
-    [[...update, '--items-file', '-'], 1, 'The items on stdin cannot be used.'],
     [[...update, '--items-file', wrong], 1, '0: The item "macs/2": A property name has'],
     [[...update, '--items-file', `${broken}.none`], 1, 'it does not exist'],
     [['update', 'sample', 'mac', '--item', 'a'], 1, 'The workspace "sample" has no pool "mac". Its pools are macs.'],

@@ -20,33 +20,22 @@ const onGitLab = ['--issuer=https://gitlab.com'];
 test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
   [['audit', '--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
-  [['audit', '--since', '1w'], '--since is "1w". '],
   [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be from 30d to 36500d.'],
-  [['audit', '--actor', secretOfToken], '--actor is "wsa_***". This is the secret of a token.'],
   [[...lockRelease, '../x', '--force', '--reason', 'Ill'], 'PATH is '],
-  [[...lockRelease, 'C:\\x', '--force', '--reason', 'Ill'], 'PATH is '],
   [['token', 'create', '--name=a\u202eb', '--scopes=sync'], '--name is '],
   [[...tokenCreate, '--owner=a\u0007', '--scopes=sync'], '--owner is '],
-  [[...tokenCreate, '--owner= ', '--scopes=sync'], '--owner is '],
   [[...tokenCreate, '--scopes=sync', '--expires=1w'], '--expires is '],
-  [[...tokenCreate, '--scopes='], '--scopes is '],
   [[...tokenCreate, '--scopes=sync,locks:reed'], '--scopes is "locks:reed". Did you mean locks:read?'],
   [[...tokenCreate, '--scopes=root'], scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')],
   [[...tokenCreate, '--scopes=admin', '--workspaces=a'], 'A token with the scope admin cannot be limited to some'],
   [['token', 'revoke', secretOfToken], 'workspace-service token list'],
   [['trust', 'add'], '--owner is missing: the owner of the locks of these jobs'],
   [trustAdd, '--claim: A rule for GitHub needs the ids of the repository and of its owner'],
-  [trustAdd, "Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'"],
-  [[...trustAdd, ...idsOnGitHub, '--claim=ref=main'], '--claim: The value of ref must be like refs/heads/main'],
-  [
-    [...trustAdd, ...idsOnGitHub, '--claim=repository=a/b'],
-    '--claim: The claim repository of GitHub cannot be matched',
-  ],
   [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
   [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: Jobs cannot get the scope admin'],
   [[...trustAdd, ...idsOnGitHub, '--issuer=https://a:s3cret@b.c'], '--issuer is "https://***@b.c". It must not'],
-  [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
   [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for anyone'],
+  [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
   [['trust', 'remove', secretOfToken], 'workspace-service trust list'],
   [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
   [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],
@@ -81,7 +70,7 @@ test.each<[args: readonly string[], sentence: string]>([
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
   [['hook', 'list', 'sample'], 'The workspace "sample" has no hooks. Register one with POST', { hooks: [] }],
-  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], next: null }],
+  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], complete: true }],
 ])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);
@@ -91,17 +80,11 @@ test.each<[args: readonly string[], sentence: string, document: unknown]>([
 
 test.each([
   ['token', 'list'],
-  ['token', 'revoke', `tok_${uuid}`],
-  ['trust', 'list'],
-  ['trust', 'remove', `trust_${uuid}`],
-  ['sign-in'],
-  ['backup', 'never-written'],
   [...tokenCreate, '--scopes=sync'],
   [...trustAdd, ...idsOnGitHub],
-  ['workspace', 'list'],
+  ['sign-in'],
+  ['backup', 'never-written'],
   ['workspace', 'remove', 'game'],
-  ['hook', 'list', 'game'],
-  ['hook', 'remove', 'game', `hook_${uuid}`],
 ])('%s %s fails for a folder without a service, and does not create it', async (...args) => {
   const folder = join(temporaryFolder(), 'mistyped');
   const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
@@ -116,7 +99,7 @@ test('tokens and workspaces can be created before the first start of the service
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,
-    stderr: `Created the data folder "${folder}".\n`,
+    stderr: `Created a database in the folder "${folder}".\n`,
   });
   expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Create one with:');
   expect(await runMain(['token', 'create', '--name=ci', '--scopes=sync', ...data])).toMatchObject({ code: 0 });

@@ -88,7 +88,7 @@ test('only the command that creates a secret writes it', async () => {
   const folder = temporaryFolder();
   const { token, stdout, stderr: log, commands, created, secrets } = await session(folder);
   // The session did its work.
-  expect(commands).toContain('a mirror of https://127.0.0.1:1/closed.git.');
+  expect(commands).toContain('It mirrors https://127.0.0.1:1/closed.git.');
   expect(commands).toMatch(/"status":"failed".*127\.0\.0\.1:1\/closed\.git/);
   expect(log.split('\n').length).toBeGreaterThan(10);
   expect(secrets).not.toContain(undefined);

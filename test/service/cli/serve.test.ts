@@ -87,7 +87,10 @@ describe('serve', () => {
     expect(json).toMatchObject({ public_url: publicUrl, dashboard_url: `${publicUrl}/` });
     expect(json.sign_in_link).toMatch(/^https:\/\/assets\.example\.com\/sign-in\?link=wsl_/);
     const refused = await runMain(['serve', '--public-url', `${publicUrl}/locks`], commandEnvironment(folder));
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It must be like https://assets.example.com: a host'),
+    });
   });
 
   test('warns about trust rules without a public URL', async () => {
@@ -308,9 +311,9 @@ describe('one folder', () => {
     await storage.commit('global', async (db) => {
       for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, { id, remote: `file://${remote.path}` });
     });
-    // As left by a service that dies while it fetches: its lease is far from expired.
-    const lease = { lease_owner: 'dead', lease_until: Date.now() + 3_600_000, finished_at: null };
-    await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...lease });
+    // As left by a service that dies while it fetches: its claim is far from expired.
+    const claim = { claimed_by: 'dead', claimed_until: Date.now() + 3_600_000, finished_at: null };
+    await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...claim });
     const status = async () => (await storage.read.selectFrom('syncs').select('status').execute())[0]?.status;
     const service = await startDev();
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');

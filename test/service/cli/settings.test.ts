@@ -4,14 +4,8 @@ import { wholeNumber } from '../../../src/command/flags.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
 import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import {
-  originAt,
-  parseByteCount,
-  parseHost,
-  parsePublicUrl,
-  parseRateLimit,
-} from '../../../src/service/cli/settings.ts';
-import { idOf } from '../../../src/service/cli/values.ts';
+import { originAt, parseByteCount, parsePublicUrl, parseRateLimit } from '../../../src/service/cli/settings.ts';
+import { idOf } from '../../../src/service/cli/token.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
@@ -58,12 +52,6 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
     wholeNumber(0, 65_535),
     { '0': 0, '65535': 65_535 },
     ['', ' 1', '1.0', '0x10', '1e3', '-1', '65536', '99999999999999999999'],
-  ],
-  [
-    'host',
-    parseHost,
-    { '::1': '::1', localhost: 'localhost', '0.0.0.0': '0.0.0.0', 'fe80::1%eth0': 'fe80::1%eth0' },
-    ['', 'http://x', 'a b', '[::1]', 'x\n'],
   ],
   [
     'public URL',

@@ -72,7 +72,7 @@ test('token list shows the scopes and the last use of each token, and never a se
     .toContainEqual({ ...token, last_used_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
   const { stdout } = await run('token', 'list');
   const [head = '', ...rows] = stdout.split('\n');
-  expect(head).toMatch(/^ID +NAME +OWNER +STATE +SCOPES +WORKSPACES +CREATED +EXPIRES +LAST USED$/);
+  expect(head).toMatch(/^ID +NAME +OWNER +STATE +SCOPES +WORKSPACES +CREATED AT +EXPIRES AT +LAST USED AT$/);
   const row = new RegExp(
     `^${token.id} +shown +of-shown +active +hooks:write +all +\\S+ \\S+ UTC +never +\\S+ \\S+ UTC$`,
   );

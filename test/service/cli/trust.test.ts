@@ -26,7 +26,7 @@ test('trust rules are added, listed and removed, and recorded in the audit', asy
   expect(stdout).toContain('Scopes: sync, locks:write. Workspaces: all. Their locks belong to "art-bot".');
   expect((await json('trust', 'list')).rules).toEqual([rule, expect.objectContaining({ owner: 'art-bot' })]);
   const [head, row] = (await run('trust', 'list')).stdout.split('\n');
-  expect(head).toMatch(/^ID +OWNER +ISSUER +CLAIMS +SCOPES +WORKSPACES +CREATED$/);
+  expect(head).toMatch(/^ID +OWNER +ISSUER +CLAIMS +SCOPES +WORKSPACES +CREATED AT$/);
   expect(row).toContain('ref=refs/heads/main environment=production');
   expect(await json('trust', 'remove', rule.id)).toEqual({ removed: rule.id });
   expect((await json('trust', 'list')).rules).toHaveLength(1);

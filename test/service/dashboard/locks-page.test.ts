@@ -38,9 +38,9 @@ describe('the list of locks', () => {
     expect(pathsIn(found)).toEqual(['Content/Level00/Asset00206.uasset']);
     expect(found).toContain('1 of 250 locks');
     expect(pathsIn(await page('?sort=-path'))[0]).toBe(last);
-    const left = await page('?sort=left');
-    expect(pathsIn(left)[0]).toBe('Content/Level00/Asset00000.uasset');
-    expect(pathsIn(await page(next(left)))).toHaveLength(100);
+    const oldest = await page('?sort=since');
+    expect(pathsIn(oldest)[0]).toBe('Content/Level00/Asset00000.uasset');
+    expect(pathsIn(await page(next(oldest)))).toHaveLength(100);
     expect(pathsIn(await page('?search=%00&sort=-nothing&after=%00'))).toHaveLength(100);
   });
 

@@ -7,7 +7,7 @@ import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts'
 
 async function setUp() {
   const { git, remote, repository } = await gitSetUp();
-  const list = async (head: string, except?: string, paths?: readonly string[]) => {
+  const list = async (head: string, except?: string) => {
     const changes: FileChange[] = [];
     for (const branch of [head, ...(except === undefined ? [] : [except])]) {
       await git.fetch('game', remote, branchNamed(branch), enoughTime);
@@ -15,7 +15,6 @@ async function setUp() {
     const query = {
       head: repository.head(head),
       except: except && repository.head(except),
-      ...(paths && { paths }),
       limits: enoughTime,
     };
     await git.listChanges('game', query, (change) => changes.push(change));
@@ -36,13 +35,10 @@ test('a branch lacks the changes of another one, the newest first, with author a
   expect(await list('feature', 'main')).toEqual(['b changed']);
   expect(await list('main', 'main')).toEqual([]);
   const changes: FileChange[] = [];
-  await git.listChanges('game', { head: repository.head('main'), paths: ['a'], limits: enoughTime }, (change) =>
+  await git.listChanges('game', { head: repository.head('main~1'), limits: enoughTime }, (change) =>
     changes.push(change),
   );
-  expect(changes.map(({ blob }) => blob)).toEqual([
-    repository.git('rev-parse', 'main:a').trim(),
-    repository.git('rev-parse', 'main~2:a').trim(),
-  ]);
+  expect(changes[0]?.blob).toBe(repository.git('rev-parse', 'main:a').trim());
   expect(changes[0]?.commit).toEqual({
     id: repository.git('rev-parse', 'main~1').trim(),
     author: 'Test',
@@ -63,15 +59,10 @@ test('a merge changes only the files that differ from all its parents', async ()
   expect(await list('main', 'before')).toEqual(expect.arrayContaining(['c changed', 'b changed']));
 });
 
-test('paths are taken literally, and may begin like the header of a commit', async () => {
+test('a path may begin like the header of a commit', async () => {
   const { repository, list } = await setUp();
-  repository.commit({ branch: 'main', files: { '\u0001zz': '1', '*': '1', 'a[1]': '1', ':(top)b': '1', c: '1' } });
-  expect(await list('main', undefined, ['\u0001zz', '*', 'a[1]', ':(top)b', '-x', 'nothing'])).toEqual([
-    '\u0001zz changed',
-    '* changed',
-    ':(top)b changed',
-    'a[1] changed',
-  ]);
+  repository.commit({ branch: 'main', files: { '\u0001zz': '1', c: '1' } });
+  expect(await list('main')).toEqual(['\u0001zz changed', 'c changed']);
 });
 
 test.each([

@@ -112,20 +112,6 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     ]);
   });
 
-  test('says how many versions a file of a clone is behind', async () => {
-    const { repository, check } = await setUp();
-    const blob = (revision: string, path = 'a.umap') => repository.git('rev-parse', `${revision}:${path}`).trim();
-    const first = blob('main');
-    repository.commit({ branch: 'main', files: { 'a.umap': '2' } }, { branch: 'main', files: { 'a.umap': '3' } });
-    const versionsOf = async (version: string) =>
-      (await check({ paths: ['a.umap'], branch: 'main', versions: [version] })).outdated;
-    expect(await versionsOf(first)).toEqual([{ path: 'a.umap', ...newest(repository, 'main'), behind: 2 }]);
-    expect(await versionsOf(blob('main~1'))).toMatchObject([{ behind: 1 }]);
-    expect(await versionsOf(blob('main'))).toEqual([]);
-    // A change of one's own is not a version of the branch.
-    expect(await versionsOf(blob('release/1.4', 'b.umap'))).toEqual([]);
-  });
-
   test('a silent remote is waited for briefly, and the answer says how old the mirror is', async () => {
     const { repository, take, check } = await setUp();
     expect((await take('b.umap', 'feature')).status).toBe(409);

@@ -131,7 +131,7 @@ test('clients that wait for a path are answered when the service stops', async (
 test('a complete request may wait for a path for longer than the request timeout of the server', async () => {
   // The request uses nothing else of them.
   const locks = {
-    waitUntilFree: () => new Promise((resolve) => setTimeout(resolve, 3_000, { kind: 'turn' })),
+    waitUntilFree: () => new Promise((resolve) => setTimeout(resolve, 3_000, 'turn')),
   } as Partial<ServiceLocks> as ServiceLocks;
   const server = await serveApp({ locks }, { timeouts: { headersMs: 2_000, requestMs: 2_000, checkEveryMs: 20 } });
   onTestFinished(server.stop);

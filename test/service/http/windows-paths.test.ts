@@ -48,8 +48,8 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
     const { id, take, list } = await service.newWorkspace();
     const { put } = leasesOf(service, id, service.secret);
     const twice = await put(randomUUID(), { paths: ['a', 'Hero', 'hero'] });
-    expectInvalid(twice, '#/paths/2');
-    expect(twice.body.detail).toContain('it is the same file as Hero');
+    expectInvalid(twice, '#/paths');
+    expect(twice.body.detail).toContain('Hero is the same file as another');
     expect((await put(randomUUID(), { paths: ['a', 'Hero'] })).status).toBe(201);
     expect((await put(randomUUID(), { paths: ['b', 'HERO'] })).body.locks).toMatchObject([{ path: 'Hero' }]);
     expect((await take('A')).status).toBe(409);

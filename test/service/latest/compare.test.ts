@@ -29,13 +29,12 @@ async function setUp() {
     expect(status).toBe(200);
     return body;
   };
-  const blob = (revision: string) => repository.git('rev-parse', `${revision}:Content/Hero.uasset`).trim();
   const take = async (branch: string, name = branch) => {
     const taking = { path: `Content/${name}.uasset`, type: 'exclusive', ttl: '1h' };
     const { status, body } = await ask('locks', taking, { 'lock-branch': branch });
     return [status, body.detail];
   };
-  return { repository, workspace, ask, check, take, blob };
+  return { repository, workspace, ask, check, take };
 }
 
 test('with Windows paths, a file is outdated in any case of its letters', async () => {
@@ -44,31 +43,6 @@ test('with Windows paths, a file is outdated in any case of its letters', async 
   const taken = await ask('locks', { path, type: 'exclusive', ttl: '1h' }, { 'lock-branch': 'topic' });
   expect([taken.status, taken.body.outdated]).toMatchObject([409, { path, commit: repository.head('main') }]);
   expect((await check({ paths: [path], branch: 'topic' })).outdated).toMatchObject([{ path, branch: 'main' }]);
-});
-
-test('a copy is outdated if a merge did not take its version, although it is the latest', async () => {
-  const { repository, check, blob } = await setUp();
-  const version = blob('main');
-  repository.commit({
-    branch: 'main',
-    merge: 'topic',
-    // The file of the topic branch.
-    files: { 'Content/Hero.uasset': '1' },
-  });
-  const body = { paths: ['Content/Hero.uasset'], branch: 'main' };
-  expect((await check({ ...body, versions: [version] })).outdated).toMatchObject([{ branch: 'main', behind: 1 }]);
-  expect((await check({ ...body, versions: [blob('main')] })).outdated).toEqual([]);
-});
-
-test('a copy is current if its branch has merged the newest version and reverted the file', async () => {
-  const { repository, check, blob } = await setUp();
-  repository.commit(
-    { branch: 'topic', merge: 'main', files: { 'Content/Hero.uasset': '2' } },
-    { branch: 'topic', files: { 'Content/Hero.uasset': '1' } },
-  );
-  const body = { paths: ['Content/Hero.uasset'], branch: 'topic' };
-  expect((await check({ ...body, versions: [blob('topic')] })).outdated).toEqual([]);
-  expect((await check({ ...body, versions: [blob('main')] })).outdated).toMatchObject([{ branch: 'topic', behind: 1 }]);
 });
 
 const refusedBecause = (reason: string) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredLock } from '../../../src/service/locks/find.ts';
 import { blockedBy } from '../../../src/service/locks/take.ts';
+import { bearerOf } from '../../support/taken-locks.ts';
 
 const paths = Array.from({ length: 2_000 }, (_, index) => `path/${index}`);
 const keys = paths.map((path) => ({ workspace: 'game', path }));
@@ -11,12 +12,12 @@ test.each([
 ])('few of the releases of the paths of a waiting lease, %s, cause another attempt', (_, order) => {
   const held = new Set(paths);
   const watchedPath = (): string | undefined => {
-    const locks = keys.map((key, index) => {
-      // What the decision reads of a lock.
-      const lock = { path: key.path, isActive: true, isTaken: true, expires_at: index, acquired_at: 0 } as StoredLock;
-      return [key, held.has(key.path) ? lock : undefined] as const;
-    });
-    return blockedBy({ keys, wanted: paths.length }, new Map(locks), new Map()).watched[0]?.path;
+    // What the decision reads of a lock.
+    const lock = { isActive: true, isTaken: true, expires_at: 0, acquired_at: 0 } as StoredLock;
+    const locks = keys.flatMap((key) => (held.has(key.path) ? [[key, { ...lock, path: key.path }] as const] : []));
+    const states = { lockOn: new Map(locks), keepers: new Map() };
+    const request = { keys, wanted: paths.length, waitId: 'wait', bearer: bearerOf('ada') };
+    return blockedBy(request, states).watched[0]?.path;
   };
   let watched = watchedPath();
   let attempts = 0;

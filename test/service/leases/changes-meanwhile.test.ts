@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/lease-store.ts';
-import { createLeases } from '../../../src/service/locks/leases.ts';
+import { createLeases, type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/leases.ts';
 import { take as takeLocks } from '../../../src/service/locks/take.ts';
 import { pathsOfWait } from '../../../src/service/locks/waits.ts';
 import type { Database, Now } from '../../../src/service/storage/storage.ts';
@@ -61,17 +60,17 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   });
 
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
-    expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted' });
+    expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'held', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
     const nothing = () => undefined;
     const leases = createLeases({
       ...options,
       storage: { ...storage, now: tickingFrom(1_000) },
       line: { wait: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
-      ...{ onRefused: nothing, onLinesChange: nothing, onChange: nothing },
+      ...{ onRefused: nothing, onChange: nothing },
     });
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
-    expect(ended).toEqual({ kind: 'released', end: { released: ['a', 'b'], lost: [] } });
+    expect(ended).toEqual({ kind: 'released', released: ['a', 'b'], lost: [] });
   });
 
   test('a lease for any of several paths waits for those that are not outdated now', async () => {

@@ -25,7 +25,7 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     const taken = await put(id, { paths: ['b', 'a'], note: 'nightly' });
     expect(taken.status).toBe(201);
     expect(taken.body).toMatchObject({ id, state: 'held' });
-    expect(pathsOf(taken)).toEqual(['b held', 'a held']);
+    expect(pathsOf(taken)).toEqual(['a held', 'b held']);
     const { body } = await workspace.list();
     expect(body.locks).toMatchObject([
       { path: 'a', lease: id, note: 'nightly', expires_at: taken.body.expires_at },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readLockHistory } from '../../../src/service/locks/read-history.ts';
+import { readLockHistory } from '../../../src/service/locks/history.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { changeRows } from '../../support/stored-rows.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readLockHistory } from '../../../src/service/locks/read-history.ts';
+import { readLockHistory } from '../../../src/service/locks/history.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { Reply } from '../../support/running-service.ts';
@@ -140,7 +140,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
 
 describe.each(databaseKinds)('a large lease, on $name', (kind) => {
   const service = sharedService(kind);
-  const all = Array.from({ length: 20_000 }, (_, index) => `Content/Maps/Level-${index}.umap`);
+  const all = Array.from({ length: 20_000 }, (_, index) => `Content/Maps/Level-${index}.umap`).sort();
 
   test('is taken, renewed and released as one with 20,000 paths', async () => {
     const { id, paths } = await service.newWorkspace();

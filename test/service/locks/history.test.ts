@@ -2,13 +2,14 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { removeExpiredLocks, removeOldLockHistory } from '../../../src/service/locks/history.ts';
 import {
   type HistoryPosition,
   type HistoryQuery,
   type RecordedLockPeriod,
   readLockHistory,
-} from '../../../src/service/locks/read-history.ts';
+  removeExpiredLocks,
+  removeOldLockHistory,
+} from '../../../src/service/locks/history.ts';
 import { releaseLocks } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';

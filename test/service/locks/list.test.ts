@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findCommittedLockById, findLocks } from '../../../src/service/locks/find.ts';
-import { listLocks, listOwnLocks } from '../../../src/service/locks/list.ts';
+import { findLocks } from '../../../src/service/locks/find.ts';
+import { listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -11,7 +11,7 @@ import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts'
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 
 const byPath = { workspace: 'game', path: 'A', foldedPath: 'a' };
-const byId = { workspace: 'game', id: 'lock_game_a' };
+const id = 'lock_game_a';
 
 describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['film', 'game'] });
@@ -44,27 +44,24 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
 
   test.each<[string, (recorded: Storage) => Promise<unknown>]>([
     ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', limit: 9 })],
-    [
-      'locks_by_owner',
-      (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: ['a', 'a'], limit: 9 }),
-    ],
+    ['locks_by_owner', (recorded) => listLocks(recorded, { workspace: 'game', owner: 'ada', after: 'a', limit: 9 })],
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
     ['locks_by_folded_path', ({ read, now }) => findLocks(read, now, [byPath])],
-    ['locks_by_id', (recorded) => findCommittedLockById(recorded, byId)],
+    ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
   ])('are found by the index %s', async (index, find) => {
     const queries: RecordedQuery[] = [];
     // A query is built once per clock object, and this is a new one.
     await find({ ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) });
     expect(queries).not.toHaveLength(0);
     for (const query of queries) {
-      const plan = await planOf(storage, query, { ...byPath, ...byId });
+      const plan = await planOf(storage, query, { ...byPath });
       expect(plan).toContain(index);
       expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
     }
   });
 
   test('are found by their ids, each in its workspace', async () => {
-    expect(await findCommittedLockById(storage, byId)).toMatchObject({ path: 'a', isActive: true });
-    expect(await findCommittedLockById(storage, { ...byId, workspace: 'film' })).toBeUndefined();
+    expect(await locksWithIds(storage, 'game', [id])).toMatchObject([{ path: 'a' }]);
+    expect(await locksWithIds(storage, 'film', [id])).toEqual([]);
   });
 });

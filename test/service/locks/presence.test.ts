@@ -9,7 +9,7 @@ const storage = sharedStorage(sqlite);
 test('clients of one workspace are kept present while another one is blocked', async () => {
   const blocked = Promise.withResolvers<never>();
   const commits: string[] = [];
-  const client = { requestId: 'r', owner: 'ada', ms: 1, gone: AbortSignal.any([]), isSet: false, watched: [] };
+  const client = { requestId: 'r', owner: 'ada', ms: 1, gone: AbortSignal.any([]), watched: [] };
   const placed = ['blocked', 'free'].map((workspace) => ({
     ...{ ...client, id: `${workspace} wait`, workspace, wake: () => undefined },
   }));

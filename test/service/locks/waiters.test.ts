@@ -42,10 +42,10 @@ function createWorld() {
     id: string,
     paths: readonly string[],
     seconds: number,
-    more: Pick<Wait, 'owner' | 'isSet' | 'requestId'>,
+    { isSet, ...more }: Pick<Wait, 'owner' | 'requestId'> & { readonly isSet: boolean },
   ) {
     const leaving = new AbortController();
-    const watched = paths.map((path) => ({ path, by: 'lock' as const }));
+    const watched = paths.map((path) => ({ path, by: isSet ? ('lock' as const) : undefined }));
     const waiting = waiters.wait({ ...more, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
     void waiting.then((outcome) => outcomes.push([id, outcome]));
@@ -107,7 +107,7 @@ describe('clients that wait for their turn', () => {
       await pass(moment);
       world.release('a', at);
       await pass(moment);
-      expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
+      expect(world.outcomes).toEqual([['first', 'turn']]);
       world.remove('a', 'first');
       world.hold('a');
       world.waiters.changed({ workspace, path: 'a' });
@@ -115,8 +115,8 @@ describe('clients that wait for their turn', () => {
       world.release('a', at);
       await pass(moment);
       expect(world.outcomes).toEqual([
-        ['first', { kind: 'turn' }],
-        ['second', { kind: 'turn' }],
+        ['first', 'turn'],
+        ['second', 'turn'],
       ]);
     },
   );
@@ -128,7 +128,7 @@ describe('clients that wait for their turn', () => {
     await pass(6_990);
     expect(world.outcomes).toEqual([]);
     await pass(20);
-    expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
+    expect(world.outcomes).toEqual([['first', 'turn']]);
   });
 
   test('are notified when one of their several paths is free, also if another lease is next there', async () => {
@@ -140,8 +140,8 @@ describe('clients that wait for their turn', () => {
     world.release('b');
     await pass(moment);
     expect(world.outcomes).toEqual([
-      ['single', { kind: 'turn' }],
-      ['set', { kind: 'turn' }],
+      ['single', 'turn'],
+      ['set', 'turn'],
     ]);
   });
 
@@ -152,7 +152,7 @@ describe('clients that wait for their turn', () => {
       world.hold('a', seconds);
       world.arrive('first')?.leave();
       await pass(moment);
-      expect([world.outcomes, world.counts.at(-1), vi.getTimerCount()]).toEqual([[['first', { kind: 'gone' }]], 0, 0]);
+      expect([world.outcomes, world.counts.at(-1), vi.getTimerCount()]).toEqual([[['first', 'gone']], 0, 0]);
     },
   );
 
@@ -160,11 +160,11 @@ describe('clients that wait for their turn', () => {
     const world = await worldWith('first');
     world.arrive('first');
     await pass(moment);
-    expect(world.outcomes).toEqual([['first', { kind: 'gone' }]]);
+    expect(world.outcomes).toEqual([['first', 'gone']]);
     expect(world.waiters.placed()).toMatchObject([{ id: 'first' }]);
     world.release('a');
     await pass(moment);
-    expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
+    expect(world.outcomes.at(-1)).toEqual(['first', 'turn']);
   });
 
   test('are notified even after an outage of the database', async () => {
@@ -175,7 +175,7 @@ describe('clients that wait for their turn', () => {
     expect(world.errors.length).toBeGreaterThan(1);
     world.breakDatabase(false);
     await pass(1_100);
-    expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
+    expect(world.outcomes).toEqual([['first', 'turn']]);
   });
 
   test('get a response at once if the service stops, as do all later ones', async () => {
@@ -185,7 +185,7 @@ describe('clients that wait for their turn', () => {
     world.arrive('late');
     await pass(moment);
     expect(world.outcomes.map(([name]) => name).toSorted()).toEqual(['first', 'late', 'second', 'watcher']);
-    for (const [, outcome] of world.outcomes) expect(outcome).toEqual({ kind: 'stopped' });
+    for (const [, outcome] of world.outcomes) expect(outcome).toEqual('stopped');
     expect([world.counts.at(-1), world.isListening(), vi.getTimerCount()]).toEqual([0, false, 0]);
   });
 
@@ -209,7 +209,7 @@ describe('clients that wait for their turn', () => {
     await pass(29_990);
     expect(world.outcomes).toEqual([]);
     await pass(11);
-    expect(world.outcomes[0]).toEqual(['one 0', { kind: 'timeout' }]);
+    expect(world.outcomes[0]).toEqual(['one 0', 'timeout']);
     expect(world.counts.at(-1)).toBe(0);
     expect(world.arrive('again', { owner: 'one' })).toBeDefined();
   });
@@ -227,6 +227,6 @@ describe('clients that watch a path', () => {
     world.release('a');
     await pass(moment);
     expect(world.outcomes).toHaveLength(501);
-    expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
+    expect(world.outcomes.at(-1)).toEqual(['first', 'turn']);
   });
 });

@@ -78,7 +78,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
   });
 
-  test.each(['its lease is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {
+  test.each(['its claim is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {
     const begun = Promise.withResolvers<void>();
     const { storage, status, course, done, stopping } = await startRunning((_wanted, { signal }) => {
       begun.resolve();
@@ -86,19 +86,19 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     });
     course.resolve({ head: 'abc', receivedObjects: 101 });
     await begun.promise;
-    const leasedUntil = async () =>
-      (await storage.read.selectFrom('syncs').select('lease_until').executeTakeFirst())?.lease_until ?? 0;
-    const until = await leasedUntil();
-    await expect.poll(leasedUntil).toBeGreaterThan(until);
+    const claimedUntil = async () =>
+      (await storage.read.selectFrom('syncs').select('claimed_until').executeTakeFirst())?.claimed_until ?? 0;
+    const until = await claimedUntil();
+    await expect.poll(claimedUntil).toBeGreaterThan(until);
     if (when === 'the service stops') stopping.abort();
-    else await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
+    else await changeRows(storage, 'syncs', { claimed_by: 'another instance' });
     await done;
     expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });
   });
 
   test('does not record its end after another instance has taken it over', async () => {
     const { storage, status, course, done } = await startRunning();
-    await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
+    await changeRows(storage, 'syncs', { claimed_by: 'another instance' });
     course.resolve({ head: 'abc', receivedObjects: 101 });
     await done;
     expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });

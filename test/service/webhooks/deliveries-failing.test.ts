@@ -130,7 +130,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     const first = startDeliveryWorkers(storage);
     const interrupted = await target.nextDelivery();
     await first.stop();
-    expect(await deliveries()).toMatchObject([{ attempts: 0, lease_owner: null }]);
+    expect(await deliveries()).toMatchObject([{ attempts: 0, claimed_by: null }]);
 
     target.behave(ok);
     startDeliveryWorkers(storage);

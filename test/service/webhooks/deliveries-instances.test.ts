@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
+import { claimMs, endAllClaims, endClaim, renewClaim } from '../../../src/service/runtime/claim.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { silence } from '../../support/other-servers/responses.ts';
@@ -10,19 +10,19 @@ import { claimNext, hookedStorage } from './hooked-storage.ts';
 describe.each(databaseKinds)('deliveries of several instances on $name', (kind) => {
   const { storage, deliveries, due, release, claim, settle, waiting, setDeliveries } = hookedStorage(kind);
 
-  /** Simulates the death of the instance that holds the leases. */
-  const endLeases = () => setDeliveries({ lease_until: 1 });
+  /** Simulates the death of the instance that holds the claims. */
+  const endClaims = () => setDeliveries({ claimed_until: 1 });
 
   test.each<DeliveryEnd>([
     { kind: 'delivered' },
     { kind: 'retry', afterMs: 60_000, reason: 'late' },
     { kind: 'given-up', reason: 'late' },
     { kind: 'gone', reason: 'late' },
-  ])('an instance that has lost its lease cannot settle the delivery: $kind', async (end) => {
+  ])('an instance that has lost its claim cannot settle the delivery: $kind', async (end) => {
     await due();
     await release('a');
     const late = await claim();
-    await endLeases();
+    await endClaims();
     const owner = await claim();
     const before = await deliveries();
     expect(await settle(late, end)).toBe(false);
@@ -43,7 +43,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     expect(await waiting()).toBe(0);
   });
 
-  /** An attempt that never ends, with a lease that is often renewed. */
+  /** An attempt that never ends, with a claim that is often renewed. */
   async function endlessAttempt() {
     const target = await receiver();
     target.behave(silence);
@@ -53,41 +53,41 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     return target;
   }
 
-  test('a long attempt keeps its lease', async () => {
+  test('a long attempt keeps its claim', async () => {
     const target = await endlessAttempt();
     const soon = await storage.commit('global', (db) =>
       db
         .updateTable('deliveries')
-        .set(({ eb }) => ({ lease_until: eb(storage.now, '+', leaseMs / 2) }))
-        .returning('lease_until')
+        .set(({ eb }) => ({ claimed_until: eb(storage.now, '+', claimMs / 2) }))
+        .returning('claimed_until')
         .executeTakeFirstOrThrow(),
     );
     await expect
-      .poll(async () => (await deliveries())[0]?.lease_until ?? 0, patient)
-      .toBeGreaterThan((soon.lease_until ?? 0) + leaseMs / 4);
+      .poll(async () => (await deliveries())[0]?.claimed_until ?? 0, patient)
+      .toBeGreaterThan((soon.claimed_until ?? 0) + claimMs / 4);
     expect(target.deliveries).toHaveLength(1);
   });
 
-  test('an attempt is canceled after its lease was taken over, and its result does not count', async () => {
+  test('an attempt is canceled after its claim was taken over, and its result does not count', async () => {
     const target = await endlessAttempt();
-    const another = { lease_owner: 'another instance', lease_until: 8_000_000_000_000 };
+    const another = { claimed_by: 'another instance', claimed_until: 8_000_000_000_000 };
     await setDeliveries(another);
     await expect.poll(() => target.sockets.size).toBe(0);
     expect(await deliveries()).toMatchObject([{ ...another, attempts: 0 }]);
   });
 
-  test('a lease is renewed only while it is held, and not after it was taken over, settled or ended', async () => {
+  test('a claim is renewed only while it is held, and not after it was taken over, settled or ended', async () => {
     await due({ paths: ['a', 'b'] });
-    const renew = (leased: ClaimedDelivery) => renewLease(storage, 'deliveries', leased);
+    const renew = (claimed: ClaimedDelivery) => renewClaim(storage, 'deliveries', claimed);
     const first = await claim();
     expect(await renew(first)).toBe(true);
-    await endLeases();
+    await endClaims();
     const second = await claim();
     expect([second.id, second.attempts, await renew(first)]).toEqual([first.id, 0, false]);
     await settle(second, { kind: 'delivered' });
     expect(await renew(second)).toBe(false);
     const ended = await claim();
-    await endLease(storage, 'deliveries', ended);
+    await endClaim(storage, 'deliveries', ended);
     expect(await renew(ended)).toBe(false);
     expect((await claim()).id).toBe(ended.id);
   });
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
   test('deliveries of an earlier process are due at once if it was the only instance', async () => {
     await due();
     const left = await claim();
-    await endAllLeases(storage);
+    await endAllClaims(storage);
     expect((await claim()).id).toBe(left.id);
     expect(await settle(left, { kind: 'delivered' })).toBe(false);
   });

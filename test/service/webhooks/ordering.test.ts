@@ -30,7 +30,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
       const lines = Map.groupBy(unfinished, ({ hook_id, ordering_key }) => `${hook_id} ${ordering_key}`);
       for (const [first, ...others] of lines.values()) {
         expect(first?.next_attempt_at).not.toBeNull();
-        for (const other of others) expect([other.next_attempt_at, other.lease_owner]).toEqual([null, null]);
+        for (const other of others) expect([other.next_attempt_at, other.claimed_by]).toEqual([null, null]);
       }
       for (const { id, pending_deliveries } of await listHooks(storage.read, 'game')) {
         expect(pending_deliveries).toBe(unfinished.filter(({ hook_id }) => hook_id === id).length);

@@ -4,19 +4,12 @@ import type { Answer, OtherServer, OtherServerOptions, SeenRequest } from './oth
 import { json } from './responses.ts';
 import { startOtherServer } from './start-other-server.ts';
 
-export interface PullRequest {
-  readonly files: readonly GitHubFile[];
-}
-
 export interface GitHubApiOptions extends Pick<OtherServerOptions, 'tls'> {
-  /** The token with read access. */
-  readonly token?: string;
   /** The base path of the API: `/api/v3` on GitHub Enterprise Server. */
   readonly base?: string;
-  readonly repository?: string;
-  readonly pulls?: Readonly<Record<number, PullRequest>>;
+  /** The files of pull requests by their number. */
+  readonly pulls?: Readonly<Record<number, readonly GitHubFile[]>>;
   readonly history?: History;
-  readonly branches?: Readonly<Record<string, string>>;
   /** Responds instead of GitHub if it returns a response. */
   readonly instead?: (request: SeenRequest) => Answer | undefined;
 }
@@ -26,9 +19,6 @@ export interface GitHubApi extends OtherServer {
   readonly apiUrl: string;
 }
 
-/** The maximum number of files that GitHub lists for a pull request. */
-const mostOfAPullRequest = 3_000;
-
 const refusal = (status: number, message: string): Answer =>
   json(status, { message, documentation_url: 'https://docs.github.com/rest' }, { 'x-github-request-id': 'ABCD:1' });
 
@@ -37,62 +27,45 @@ export const notFound = refusal(404, 'Not Found');
 /** The response to an Actions token without the permission. */
 export const notAccessible = refusal(403, 'Resource not accessible by integration');
 
-const badCredentials = refusal(401, 'Bad credentials');
-
-interface Page {
-  readonly body: object;
-  readonly hasNext: boolean;
-}
-
-function pullPage(pull: PullRequest, page: number, perPage: number): Page {
-  const all = pull.files.slice(0, mostOfAPullRequest);
-  return { body: all.slice((page - 1) * perPage, page * perPage), hasNext: page * perPage < all.length };
-}
-
 /** A small server that responds like GitHub about changed files. */
-function gitHubAnswers(options: GitHubApiOptions): Answer {
-  const { token = someToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
-  const { history = createHistory(), instead = () => undefined } = options;
-  const below = `${base}/repos/${repository}/`;
-
+export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
+  const { base = '', pulls = {}, history = createHistory(), instead = () => undefined, tls } = options;
+  const below = `${base}/repos/octo-games/dragon/`;
   const found = (body: object | undefined): Answer => (body === undefined ? notFound : json(200, body));
 
-  const paged = (request: SeenRequest, page: Page, number: number): Answer => {
-    const next = new URL(request.url, `${options.tls === undefined ? 'http' : 'https'}://${request.headers.host}`);
-    next.searchParams.set('page', String(number + 1));
-    const link = { link: `<${next.href}>; rel="next", <${next.href}>; rel="last"` };
-    return json(200, page.body, page.hasNext ? link : {});
-  };
-
-  const answerOf = (request: SeenRequest): Answer => {
-    const { pathname, searchParams } = new URL(request.url, 'http://github');
-    const page = Number(searchParams.get('page') ?? '1');
-    const perPage = Number(searchParams.get('per_page') ?? '30');
-    if (!['token', 'Bearer'].some((scheme) => request.headers.authorization === `${scheme} ${token}`))
-      return badCredentials;
-    if (request.method !== 'GET' || !pathname.startsWith(below)) return notFound;
+  function answerTo({ method, url, headers }: SeenRequest): Answer {
+    const address = new URL(url, server.origin);
+    const { pathname, searchParams } = address;
+    if (!/^(token|Bearer) /.test(headers.authorization ?? '') || !headers.authorization?.endsWith(` ${someToken}`))
+      return refusal(401, 'Bad credentials');
+    if (method !== 'GET' || !pathname.startsWith(below)) return notFound;
     const path = pathname.slice(below.length);
+    const perPage = Number(searchParams.get('per_page') ?? '30');
 
     const [, number, files] = /^pulls\/(\d+)(\/files)?$/.exec(path) ?? [];
     const pull = pulls[Number(number)];
+    if (pull !== undefined && files === undefined) {
+      const [head, branch] = ['a', 'b'].map((digit) => ({ sha: digit.repeat(40) }));
+      return json(200, { head, base: branch, changed_files: pull.length });
+    }
     if (pull !== undefined) {
-      if (files !== undefined) return paged(request, pullPage(pull, page, perPage), page);
-      const [head, base] = ['a', 'b'].map((digit) => ({ sha: digit.repeat(40) }));
-      return json(200, { head, base, changed_files: pull.files.length });
+      const page = Number(searchParams.get('page') ?? '1');
+      searchParams.set('page', String(page + 1));
+      // docs.github.com, "List pull requests files": at most 3,000.
+      const rest = pull.slice((page - 1) * perPage, 3_000);
+      const link = `<${address.href}>; rel="next", <${address.href}>; rel="last"`;
+      return json(200, rest.slice(0, perPage), rest.length > perPage ? { link } : {});
     }
     const [, from = '', to = ''] = /^compare\/(.+)\.\.\.(.+)$/.exec(path) ?? [];
-    const commitOf = (text: string): string => branches[decodeURIComponent(text)] ?? text;
-    if (from !== '') return found(history.comparison(commitOf(from), commitOf(to), perPage));
+    if (from !== '') return found(history.comparison(from, to, perPage));
     const [, tree = ''] = /^git\/trees\/(.+)$/.exec(path) ?? [];
     // Any value makes it recursive: docs.github.com, "Get a tree".
     return found(history.gitTree(tree, searchParams.has('recursive')));
-  };
+  }
 
-  return (response, request) => (instead(request) ?? answerOf(request))(response, request);
-}
-
-export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
-  const { tls } = options;
-  const server = await startOtherServer(gitHubAnswers(options), { ...(tls !== undefined && { tls }) });
-  return { ...server, apiUrl: `${server.origin}${options.base ?? ''}` };
+  const server: OtherServer = await startOtherServer(
+    (response, request) => (instead(request) ?? answerTo(request))(response, request),
+    { ...(tls !== undefined && { tls }) },
+  );
+  return { ...server, apiUrl: `${server.origin}${base}` };
 }

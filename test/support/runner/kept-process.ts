@@ -14,11 +14,15 @@ const script = `
 import { fileURLToPath } from 'node:url';
 const crash = (error) => {
   // The test run was killed: reporting the error would fail for the same reason, forever.
-  if (error?.code === 'EPIPE') process.exit();
+  if (error?.code === 'EPIPE') exit();
   console.error(error);
   process.exitCode = 1;
 };
 process.on('uncaughtException', crash);
+// A step ends with this call.
+const exit = process.exit.bind(process);
+const ended = new Error('The step has ended.');
+process.exit = () => { throw ended; };
 const home = process.cwd();
 let number = 0;
 async function run({ entry, folder, environment }) {
@@ -30,7 +34,7 @@ async function run({ entry, folder, environment }) {
   number += 1;
   // An id that no process has: each step ends, and a later one must not end the process that it shares.
   Object.defineProperty(process, 'pid', { value: 4_194_304 + number, configurable: true });
-  await import(entry + '?step=' + number).catch(crash);
+  await import(entry + '?step=' + number).catch((error) => error === ended || crash(error));
   // An error thrown at the end of the step is printed after it.
   await new Promise((resolve) => setImmediate(resolve));
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
@@ -44,7 +48,7 @@ for await (const text of process.stdin.setEncoding('utf8')) {
   rest = lines.pop();
   for (const line of lines) await run(JSON.parse(line));
 }
-process.exit();
+exit();
 `;
 
 /**

@@ -156,7 +156,5 @@ export function createMasks(secrets: readonly string[] = []) {
         .filter((secret) => secret !== '')
         .toSorted((one, other) => other.length - one.length)
         .reduce((rest, secret) => rest.replaceAll(secret, '***'), text),
-    /** The added secrets, in order. */
-    values: () => [...values],
   };
 }

@@ -23,8 +23,6 @@ export interface StepResult {
   readonly annotations: readonly Annotation[];
   /** Debug lines, whether the log shows them or not. */
   readonly debug: readonly string[];
-  /** The secrets of the job that the runner knows at the end of this step. */
-  readonly masks: readonly string[];
   /**
    * The log as displayed: commands executed, each line masked with the secrets known at that time. The first group of
    * the runner, with the inputs and variables, is omitted.
@@ -122,7 +120,7 @@ export function startStage(options: StageOptions) {
       state: Object.fromEntries(state),
       env: Object.fromEntries(env),
       summary,
-      ...{ annotations: log.annotations, debug: log.debug, masks: masks.values() },
+      ...{ annotations: log.annotations, debug: log.debug },
       ...{ log: log.shown.join('\n'), written: log.written, durationMs: performance.now() - startedAt },
     };
     options.onFinished(result);

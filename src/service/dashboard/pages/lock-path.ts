@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatDuration } from '../../../interface/duration.ts';
+import { formatDuration, milliseconds } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
@@ -10,8 +10,8 @@ import { askedRequest } from '../../api/queue.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
+import { readLockHistory } from '../../locks/history.ts';
 import type { QueuedRequest } from '../../locks/line.ts';
-import { readLockHistory } from '../../locks/read-history.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
@@ -53,10 +53,13 @@ export function addLockPathPages(site: Site): void {
     if (!ttl.ok) return refuse(ttl.reason, 422);
     // Only the lock that was shown, never a later one on the same path.
     const match = (held: string) => held === form.get('lock');
-    const { kind } = await locks.extend({ workspace, path, ttl: ttl.value, bearer, match });
-    if (kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
-    if (kind === 'not-longer') return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
-    if (kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
+    const found = await locks.find({ workspace, path });
+    if (found !== undefined && match(found.id) && found.remainingMs >= milliseconds(ttl.value)) {
+      return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
+    }
+    const { result } = await locks.renew(undefined, { workspace, path, ttl: ttl.value, bearer, match });
+    if (result.kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
+    if (result.kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
     return refuse('The lock you were shown has ended.', 412);
   });
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/line.ts';
-import { countLocks, type LockOrder, type LockPosition, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
+import { countLocks, type LockOrder, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
@@ -49,16 +49,15 @@ type Query = Readonly<Record<'search' | 'sort' | 'after', string>>;
 type List = Awaited<ReturnType<typeof readList>>;
 
 async function readList({ storage }: Site, workspace: string, { search, sort, after }: Query) {
-  const by = orderOf(sort);
-  // PostgreSQL refuses texts with this character.
+  // PostgreSQL refuses texts with the character U+0000.
   const words = search.slice(0, maxSearchLength).replaceAll('\0', '').normalize('NFC').split(/\s+/).filter(Boolean);
   const [{ locks, next }, counts] = await Promise.all([
     listLocks(storage, {
       workspace,
       words: words.slice(0, maxWords),
-      by,
+      by: orderOf(sort),
       descending: sort.startsWith('-'),
-      after: parsePosition(by, after),
+      after: after === '' || after.includes('\0') ? undefined : after,
       limit: pageSize,
     }),
     countLocks(storage, workspace),
@@ -69,20 +68,11 @@ async function readList({ storage }: Site, workspace: string, { search, sort, af
 /** Invalid orders are ignored, because people also type and shorten URLs. */
 const orderOf = (sort: string): LockOrder => lockOrders.find((order) => order === sort.replace('-', '')) ?? 'path';
 
-function parsePosition(by: LockOrder, text: string): LockPosition | undefined {
-  if (text === '' || text.includes('\0')) return undefined;
-  if (by !== 'left') return [text, text];
-  const [, time, path] = /^(\d{1,15}) (.*)$/s.exec(text) ?? [];
-  return time === undefined || path === undefined ? undefined : [Number(time), path];
-}
-
-function pages(workspace: string, { after, ...query }: Query, { next }: List): Markup | string {
-  const position = next && (orderOf(query.sort) === 'left' ? next.join(' ') : String(next[0]));
-  return pageLinks(
+const pages = (workspace: string, { after, ...query }: Query, { next }: List): Markup | string =>
+  pageLinks(
     after === '' ? undefined : listUrl(workspace, query),
-    position && listUrl(workspace, { ...query, after: position }),
+    next && listUrl(workspace, { ...query, after: next }),
   );
-}
 
 function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row {
   const { workspace_id: workspace, id, path } = row;
@@ -113,8 +103,6 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
         ['-path', 'Path, Z to A'],
         ['since', 'Since, oldest first'],
         ['-since', 'Since, newest first'],
-        ['left', 'Time left, least first'],
-        ['-left', 'Time left, most first'],
       ]),
     ],
     isFiltered: search !== '',

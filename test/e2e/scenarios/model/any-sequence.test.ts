@@ -1,16 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
-import { sqlite } from '../../../support/databases.ts';
+import { beforeAll, test } from 'vitest';
 import { type Fault, type Manner, pathByPath } from '../../../support/fault-proxy.ts';
-import { failureOf, measured } from '../../../support/measured.ts';
+import { measured } from '../../../support/measured.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm, runs } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak, useService } from '../stage.ts';
 import type { Who } from './book.ts';
-import { faultText, gatewayFault } from './gateway-faults.ts';
 import type { Naming } from './unlocks.ts';
 import { audience, openWorld, type Taking, type World } from './world.ts';
 
@@ -20,14 +18,12 @@ useService(trusting);
 
 /** Like `--rate-limit 5/s` for steps in tenfold time, with a burst so small that the steps reach the limit. */
 const fiveASecond = { perSecond: 50, burst: 5 };
-let limited: RunningService;
+const limited = serviceOfTests({ ...trusting, rateLimit: fiveASecond });
 let issuer: OidcIssuer;
 beforeAll(async () => {
-  limited = await startTestService(sqlite, { ...trusting, rateLimit: fiveASecond });
   issuer = await startJobIssuer();
+  return () => issuer.close();
 });
-afterAll(() => limited?.stop());
-afterAll(() => issuer?.close());
 
 const jobs = 3;
 const paths = ['a', 'b', 'c'];
@@ -68,6 +64,29 @@ const takingAtOnce = fc
   .record({ paths: some, renew: fc.boolean() })
   .map(({ paths: wanted, renew }): Taking => ({ paths: wanted, wait: '0s', autoRelease: true, onLost: 'fail', renew }));
 
+const page = (status: number, title: string) => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n</body>\r\n</html>\r\n`,
+});
+
+/**
+ * Responses of gateways. None of them comes from the service, whatever the status. Empty ones and JSON are recognized
+ * only once the service has shown its marks.
+ */
+const gatewayAnswers = [
+  page(404, '404 Not Found'),
+  page(403, '403 Forbidden'),
+  page(401, '401 Authorization Required'),
+  page(502, '502 Bad Gateway'),
+  page(200, 'Sign in'),
+];
+
+/** The request may have been forwarded, and its response dropped. */
+const gatewayFault: fc.Arbitrary<Fault> = fc
+  .record({ response: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
+  .map(({ response, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...response }));
+
 const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'cut' },
   { kind: 'done-then-cut' },
@@ -77,6 +96,14 @@ const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'answer', status: 503 },
 );
 const fault = fc.oneof(serviceFault, gatewayFault);
+
+/** Describes a fault in the output of a failed sequence. */
+function faultText(fault: Fault): string {
+  if (fault.kind !== 'answer' && fault.kind !== 'done-then-answer') return fault.kind;
+  const { kind, status, headers = {}, body = '' } = fault;
+  const details = [headers['retry-after'], headers['content-type'], body === '' ? 'empty' : undefined];
+  return [kind, status, ...details.filter((detail) => detail !== undefined)].join(' ');
+}
 
 const jobLocks = (one: number, wanted: Taking): Happening =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
@@ -181,17 +208,26 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one without leases, one that identifies locks only by their times, and one that does not identify them
- * at all; each with a rate limit that the jobs reach, and without one.
+ * This service, one without leases, one that has ids without ETags, one that identifies locks only by their times, and
+ * one that does not identify them at all; each with a rate limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
   pathByPath,
+  { givesNoTag: true },
   { givesNoProof: true },
   { givesNoProof: true, looksAlike: true },
 );
 const isLimited = fc.boolean();
 const isIdentified = fc.boolean();
+
+/** A counterexample of a property with the reason; empty if the property held. */
+async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
+  if (!outcome.failed) return [];
+  const { errorInstance } = outcome;
+  const reason = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
+  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', reason ?? ''];
+}
 
 const asModelled = 'sequences of locks, kills and faults that matched the model';
 const sequences = soak ? 2_000 : 40;

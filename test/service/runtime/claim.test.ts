@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepLease } from '../../../src/service/runtime/lease.ts';
+import { keepClaim } from '../../../src/service/runtime/claim.ts';
 
 const running = new AbortController().signal;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a lease is renewed until stopped, and is not lost when the database does not answer', async () => {
+test('a claim is renewed until stopped, and is not lost when the database does not answer', async () => {
   const renew = vi.fn().mockRejectedValueOnce(new Error('no connection')).mockResolvedValue(true);
-  const { signal, end } = keepLease(renew, 1_000, running);
+  const { signal, end } = keepClaim(renew, 1_000, running);
   await vi.advanceTimersByTimeAsync(3_500);
   expect(renew).toHaveBeenCalledTimes(3);
   end();
@@ -17,18 +17,18 @@ test('a lease is renewed until stopped, and is not lost when the database does n
   expect(signal.aborted).toBe(false);
 });
 
-test('a lost lease ends the work, and is not renewed again', async () => {
+test('a lost claim ends the work, and is not renewed again', async () => {
   const renew = vi.fn(async () => false);
-  const { signal } = keepLease(renew, 1_000, running);
+  const { signal } = keepClaim(renew, 1_000, running);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(renew).toHaveBeenCalledTimes(1);
   expect(signal.aborted).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a renewal that fails after the job has ended is not reported as a lost lease', async () => {
+test('a renewal that fails after the job has ended is not reported as a lost claim', async () => {
   const renewal = Promise.withResolvers<boolean>();
-  const { signal, end } = keepLease(() => renewal.promise, 1_000, running);
+  const { signal, end } = keepClaim(() => renewal.promise, 1_000, running);
   await vi.advanceTimersByTimeAsync(1_000);
   end();
   renewal.resolve(false);

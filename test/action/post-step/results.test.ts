@@ -1,68 +1,86 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CandidateResult } from '../../../src/action/post-step/candidates.ts';
-import { manualReleaseCommand, nothingLeft, releaseReport } from '../../../src/action/post-step/report.ts';
+import type { ReleaseCandidate } from '../../../src/action/post-step/candidates.ts';
+import { manualReleaseCommand } from '../../../src/action/post-step/manual-release.ts';
+import {
+  goneResult,
+  notReleasedResult,
+  releasedResult,
+  replacedResult,
+  unansweredResult,
+  unidentifiedResult,
+} from '../../../src/action/post-step/results.ts';
+import { type PathResult, resultsOutcome } from '../../../src/action/report/results.ts';
+import type { KnownLock } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';
 import { workspaceId } from '../../client/test-client.ts';
 import { addressOf, grantOf, intentOf, iso, knownLock, lockOf, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
-const report = (results: readonly CandidateResult[], onLost: 'fail' | 'warn' = 'fail') =>
-  releaseReport(results, { chart: undefined, now: start + 30 * minute, onLost });
+const now = start + 30 * minute;
+const report = (...results: readonly PathResult[]) =>
+  resultsOutcome(results, { main: 'released', begin: 'Released 1 lock', rest: undefined, now });
 
 const grant = grantOf('a');
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
-const intent = intentOf('i');
 const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(20 * minute) };
 const reason = 'It lost its connection.';
-const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'lost', grant: its, holder: undefined });
 
-describe('the report at the end of a job', () => {
-  test.each<[CandidateResult, number]>([
-    [{ kind: 'released', grant }, 0],
-    [{ kind: 'already-ended', grant }, 0],
-    [{ kind: 'already-ended', grant: over }, 1],
-    [{ kind: 'left-alone', grant, why: 'ledger-damaged' }, 1],
-    [{ kind: 'left-alone', grant, why: 'no-proof' }, 1],
-    [{ kind: 'failed', grant, reason }, 1],
-    [{ kind: 'unanswered', intent, reason }, 1],
-  ])('never fails the job for %j, and warns about locks that stay or expired early', (result, warnings) => {
-    expect(report([result]).failures).toEqual([]);
-    expect(report([result]).warnings).toHaveLength(warnings);
-  });
+interface Lost extends Partial<ReleaseCandidate> {
+  readonly holder?: KnownLock | 'nobody';
+  readonly renewalError?: string;
+  readonly ledgerError?: string;
+}
+const replaced = ({ holder, renewalError, ledgerError, ...candidate }: Lost = {}): PathResult =>
+  replacedResult({ grant, mayBeReleased: false, ...candidate }, holder, { renewalError, ledgerError }, now);
 
-  test('fails the job for each lost lock, or warns once about all of them with `on-lost: warn`', () => {
-    const results = [lost('a'), lost('b')];
-    expect(report(results).failures).toHaveLength(2);
-    expect(report(results, 'warn').failures).toEqual([]);
-    expect(report(results, 'warn').warnings).toHaveLength(1);
+describe('the result of a lock at the end of a job', () => {
+  const ledgerError = 'A line cannot be read.';
+
+  test.each<[string, PathResult, number]>([
+    ['a released lock', releasedResult(grant), 0],
+    ['a lock that is gone', goneResult(grant, now), 0],
+    ['a lock that expired before', goneResult(over, now), 1],
+    ['a lock that the job may have released', replaced({ mayBeReleased: true }), 0],
+    ['such a lock with a damaged ledger', replaced({ mayBeReleased: true, ledgerError }), 1],
+    [
+      'such a lock with a damaged ledger on a free path',
+      replaced({ mayBeReleased: true, ledgerError, holder: 'nobody' }),
+      0,
+    ],
+    ['a lock that nothing identifies', unidentifiedResult(grant, now), 1],
+    ['a lock that could not be released', notReleasedResult(grant, reason, now), 1],
+    ['an unanswered request', unansweredResult(intentOf('i'), reason), 1],
+  ])('is no failure for %s, and a warning if it stays or expired early', (_, result, warnings) => {
+    expect(report(result).failures).toEqual([]);
+    expect(report(result).warnings).toHaveLength(warnings);
   });
 
   test('says whether a longer ttl would have kept a lost lock', () => {
-    expect(report([lost('a', over)]).failures[0]).toContain('a longer `ttl` would have prevented that');
-    expect(report([lost('a')]).failures[0]).toContain('Someone released it before it expired.');
+    expect(replaced({ grant: over }).failure).toContain('a longer `ttl` would have prevented that');
+    expect(replaced().failure).toContain('Someone released it before it expired.');
   });
 
   test('does not name another holder of a lost lock if a later step of the job locked the path again', () => {
-    const { failures, lines } = report([{ kind: 'lost', grant: over, holder: undefined, grantedAgain: true }]);
-    expect(failures).toEqual([
-      expect.stringMatching(/^The lock on a was lost .* It expired at .* A later step of this job locked a again\.$/),
-    ]);
-    expect(lines).toEqual(['a: lost']);
+    const result = replaced({ grant: over, grantedAgain: true });
+    expect(result.failure).toMatch(
+      /^The lock on a was lost .* It expired at .* A later step of this job locked a again\.$/,
+    );
+    expect(report(result).lines).toEqual(['a: lost']);
   });
 
   const renewalError = 'The service was down.';
-  test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
+  test.each<[string, Lost, RegExp]>([
     [
       'was refused before a later step locked the path again',
       { loss: { ...loss, holder: { owner: 'ci' } }, grantedAgain: true },
       /^The lock on a was lost at 12:20 UTC .*refused to renew it\. A later step of this job locked a again\.$/,
     ],
     [
-      'was refused and is now free',
-      { loss, holder: 'nobody' },
+      'was refused and is now free, although its release may have started',
+      { loss, holder: 'nobody', mayBeReleased: true },
       /^The lock on a was lost at 12:20 UTC \(10 min ago\), when the service refused to renew it\. Nobody holds a now\.$/,
     ],
     [
@@ -85,31 +103,45 @@ describe('the report at the end of a job', () => {
       { grant: over, holder: knownLock('a'), renewalError },
       /^The lock on a expired at .*: The service was down\. a is held by grace .* left alone\.$/,
     ],
-  ])('says when and why a renewed lock that %s was lost', (_, more, expected) => {
-    const result: CandidateResult = { kind: 'lost', grant, holder: undefined, ...more };
-    expect(report([result]).failures).toEqual([expect.stringMatching(expected)]);
-    expect(report([result], 'warn').warnings).toEqual([expect.stringMatching(expected)]);
+  ])('says when and why a renewed lock that %s was lost', (_, lost, expected) => {
+    expect(replaced(lost)).toMatchObject({ result: 'lost', failure: expect.stringMatching(expected) });
   });
 
   test('says why a lock could not be released, and what to do', () => {
-    const [warning] = report([{ kind: 'failed', grant, reason }]).warnings;
-    expect(warning).toMatch(/^1 lock could not .*\. It lost its connection\. To release it now: a \(.*\): curl .*'\.$/);
-    const many = Array.from({ length: 8 }, (): CandidateResult => ({ kind: 'failed', grant, reason }));
-    expect(report(many).warnings[0]?.match(/curl -X DELETE/g)).toHaveLength(5);
-    expect(report(many).warnings[0]).toContain('And 3 more');
+    const result = notReleasedResult(grant, reason, now);
+    expect(report(result).warnings).toEqual([
+      expect.stringMatching(
+        /^Some locks could not .*\. It lost its connection\. To release them now: a \(.*\): curl .*'\.$/,
+      ),
+    ]);
+    const [warning, ...others] = report(...Array.from({ length: 8 }, () => result)).warnings;
+    expect(others).toEqual([]);
+    expect(warning?.match(/curl -X DELETE/g)).toHaveLength(5);
+    expect(warning).toContain('And 3 more');
   });
 
   test('lists the locks that need attention first, with an end only for those that may still exist', () => {
-    const failed: CandidateResult = { kind: 'failed', grant: grantOf('c'), reason: '' };
-    const { sentence, lines, table } = report([{ kind: 'released', grant: grantOf('b') }, failed, lost('a')]);
-    expect(table?.rows).toEqual([
+    const lost = replaced();
+    const failed = notReleasedResult(grantOf('c'), '', now);
+    const { sentence, lines, table } = report(releasedResult(grantOf('b')), failed, lost);
+    expect(table.rows).toEqual([
       ['a', 'lost', '', ''],
       ['c', 'not released', '', '2026-03-01 13:00 UTC'],
       ['b', 'released', '', ''],
     ]);
-    expect(sentence).toBe('Released 1 lock at the end of the job, 1 lost, 1 not released.');
+    expect(sentence).toBe('Released 1 lock, 1 lost, 1 not released.');
     expect(lines[0]).toBe('a: lost');
-    expect(report([]).sentence).toBe(nothingLeft);
+  });
+
+  test('shares its advice with other warnings', () => {
+    const advice = 'Increase `ttl` to cover the job.';
+    const [warning = '', ...others] = report(
+      goneResult(over, now),
+      goneResult({ ...over, path: grantOf('b').path }, now),
+    ).warnings;
+    expect(others).toEqual([]);
+    expect(warning.match(/ expired at /g)).toHaveLength(2);
+    expect(warning.split(advice)).toHaveLength(2);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from '../../src/interface/retry-after.ts';
+import { parseRetryAfter } from '../../src/client/refusal.ts';
 
 const now = Date.UTC(2026, 2, 4, 10, 0, 0, 500);
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createServerClock, dateOf, steadyClock } from '../../src/client/clock.ts';
+import { createServerClock, dateOf, steadyClock } from '../../src/client/time.ts';
 import { start } from './test-client.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -3,57 +3,57 @@ import type { Now, Storage } from '../storage/storage.ts';
 import { repeat } from './repeat.ts';
 
 /** Work that an instance has claimed: the id of a row, and the id of the claim. Each claim of a row has a new id. */
-export interface Leased {
+export interface Claimed {
   readonly id: string;
-  readonly lease: string;
+  readonly claimId: string;
 }
 
 /** The columns of a row that no instance works on. */
-export const noLease = { lease_owner: null, lease_until: null };
+export const noClaim = { claimed_by: null, claimed_until: null };
 
-/** Renews the lease and records the progress. False if the work was taken over, finished or removed. */
-export async function renewLease(
+/** Renews the claim and records the progress. False if the work was taken over, finished or removed. */
+export async function renewClaim(
   { claim, now }: Storage,
   table: 'syncs' | 'deliveries',
-  { id, lease }: Leased,
+  { id, claimId }: Claimed,
   progress: Readonly<Record<string, number>> = {},
 ): Promise<boolean> {
   const columns = Object.entries(progress).map(([name, value]) => sql`, ${sql.ref(name)} = ${value}`);
   const { numAffectedRows = 0n } = await claim((db) =>
-    sql`update ${sql.table(table)} set lease_until = ${leasedUntil(now)} ${sql.join(columns, sql` `)}
-      where id = ${id} and lease_owner = ${lease}`.execute(db),
+    sql`update ${sql.table(table)} set claimed_until = ${claimedUntil(now)} ${sql.join(columns, sql` `)}
+      where id = ${id} and claimed_by = ${claimId}`.execute(db),
   );
   return numAffectedRows > 0n;
 }
 
 /**
- * Ends the lease at once, so that another instance can continue the work. Syncs count attempts when they are claimed,
+ * Ends the claim at once, so that another instance can continue the work. Syncs count attempts when they are claimed,
  * so an attempt that a stopping service interrupts is subtracted. Deliveries count finished attempts.
  */
-export async function endLease(
+export async function endClaim(
   { claim }: Storage,
   table: 'syncs' | 'deliveries',
-  { id, lease }: Leased,
+  { id, claimId }: Claimed,
 ): Promise<void> {
   const uncounted = table === 'syncs' ? sql`, attempts = attempts - 1` : sql``;
   await claim((db) =>
-    sql`update ${sql.table(table)} set lease_owner = null, lease_until = 0 ${uncounted}
-      where id = ${id} and lease_owner = ${lease}`.execute(db),
+    sql`update ${sql.table(table)} set claimed_by = null, claimed_until = 0 ${uncounted}
+      where id = ${id} and claimed_by = ${claimId}`.execute(db),
   );
 }
 
-/** For a database that no other instance uses: an earlier process has left all leases. */
-export async function endAllLeases({ claim }: Storage): Promise<void> {
+/** For a database that no other instance uses: an earlier process has left all claims. */
+export async function endAllClaims({ claim }: Storage): Promise<void> {
   await claim(async (db) => {
     for (const table of ['syncs', 'deliveries']) {
-      await sql`update ${sql.table(table)} set lease_owner = null, lease_until = 0
-        where lease_until is not null`.execute(db);
+      await sql`update ${sql.table(table)} set claimed_by = null, claimed_until = 0
+        where claimed_until is not null`.execute(db);
     }
   });
 }
 
-/** Renews a lease until `end` is called. The signal is aborted if the service stops or the lease is lost. */
-export function keepLease(renew: () => Promise<boolean>, everyMs: number, stopping: AbortSignal) {
+/** Renews a claim until `end` is called. The signal is aborted if the service stops or the claim is lost. */
+export function keepClaim(renew: () => Promise<boolean>, everyMs: number, stopping: AbortSignal) {
   const lost = new AbortController();
   let ended = false;
   const end = (): void => {
@@ -67,13 +67,13 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, stoppi
       end();
       lost.abort();
     },
-    // If the database does not respond, the next renewal may still succeed: the lease is longer than one interval.
+    // If the database does not respond, the next renewal may still succeed: the claim is longer than one interval.
     () => undefined,
   );
   return { signal: AbortSignal.any([stopping, lost.signal]), end };
 }
 
 /** Long enough to survive a pause of the process, short enough that work of a crashed instance is soon taken over. */
-export const leaseMs = 30_000;
+export const claimMs = 30_000;
 
-export const leasedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
+export const claimedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(claimMs)}`;

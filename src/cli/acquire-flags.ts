@@ -1,0 +1,63 @@
+import { parsePriority } from '../client/queue.ts';
+import { type FlagValues, optional, repeated, toggle, wholeNumber, withDefault } from '../command/flags.ts';
+import { parseBranchName } from '../interface/branch-name.ts';
+import { parseDurationBetween } from '../interface/duration.ts';
+import { parseNote } from '../interface/lock-note.ts';
+import { oneOf } from '../interface/one-of.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { parseTtl } from '../interface/ttl.ts';
+
+const waitFlags = {
+  branch: optional(
+    'NAME',
+    'the branch that the locks are for: newer versions on other branches are reported',
+    parseBranchName,
+    'default that of the checkout',
+  ),
+  wait: optional(
+    'DURATION',
+    'how long to wait for paths that others hold',
+    parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
+    'default no wait',
+  ),
+  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
+} as const;
+
+export type TakeFlags = FlagValues<typeof takeFlags>;
+
+export const takeFlags = {
+  ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', parseTtl, '1h'),
+  note: optional('TEXT', 'note for anyone who finds the path locked', parseNote),
+  literal: toggle('lock the paths as written, even if the checkout has a folder, a pattern or a similar name'),
+  ...waitFlags,
+} as const;
+
+export type RunFlags = FlagValues<typeof runFlags>;
+
+export const runFlags = {
+  pool: optional('NAME', 'lock items of this pool instead of paths', parsePoolName),
+  where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
+  any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
+  ...waitFlags,
+  ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
+  onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', oneOf(['stop', 'warn']), 'stop'),
+  grace: withDefault(
+    'DURATION',
+    'time between SIGTERM and SIGKILL if a lock is lost',
+    parseDurationBetween({ seconds: 1 }, { seconds: 3_600 }),
+    '10s',
+  ),
+} as const;
+
+function parsePoolName(text: string): Parsed<string> {
+  return /^[a-z0-9._-]+$/.test(text)
+    ? accepted(text)
+    : refused('The name of a pool has only lower-case letters, digits, dots, dashes and underscores.');
+}
+
+function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
+  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  return name === undefined || value === undefined
+    ? refused('It must be a name and a value, such as host=b1.')
+    : accepted([name, value]);
+}
