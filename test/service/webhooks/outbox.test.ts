@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
-import { changeBacklogs, maxWaitingDeliveries, recordEvents } from '../../../src/service/outbox/outbox.ts';
+import {
+  changeBacklogs,
+  maxWaitingDeliveries,
+  measureBacklogs,
+  recordEvents,
+} from '../../../src/service/outbox/outbox.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -114,6 +120,10 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(empty)).toHaveLength(2);
     expect(await overviewOf(full)).toMatchObject({ pending_deliveries: maxWaitingDeliveries, dropped_events: 2 });
     expect((await overviewOf(empty))?.dropped_events).toBe(0);
+    const metrics = createMetrics();
+    await measureBacklogs(storage, metrics);
+    const measured = [await metrics.mostWaiting.get(), await metrics.droppedEvents.get()];
+    expect(measured.map(({ values: [first] }) => first?.value)).toEqual([maxWaitingDeliveries, 2]);
 
     // New events are recorded as soon as there is room.
     await settle(await claim(), { kind: 'delivered' });
