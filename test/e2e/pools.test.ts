@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problem } from '../support/other-servers/responses.ts';
+import { json, problem } from '../support/other-servers/responses.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
@@ -123,7 +123,7 @@ test('releases the seat and fails if its secret properties cannot be read', asyn
 });
 
 test('a service without pools is reported in one sentence', async () => {
-  const server = await startOtherServer(problem(404, {}));
+  const server = await startOtherServer(json(404, { error: 'Not found' }));
   const result = await (await jobAt(server.baseUrl)).run(fromPool());
   expect(errorsOf(result)).toEqual([expect.stringContaining('but the service has no pools: it needs a newer version')]);
 });
