@@ -97,9 +97,10 @@ const unreleasedResult = (
   reason: string,
   records: ReleaseCandidates,
   now: number,
+  mayBeDone = false,
 ): PathResult =>
   candidate.loss === undefined
-    ? notReleasedResult(candidate.grant, reason, now)
+    ? notReleasedResult(candidate.grant, reason, now, mayBeDone)
     : replacedResult(candidate, undefined, records, now);
 
 async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate): Promise<PathResult> {
@@ -119,7 +120,7 @@ async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate)
     case 'ambiguous':
       return grantedAgain ? replacedResult(candidate, undefined, candidates, now) : unidentifiedResult(grant, now);
     case 'failed':
-      return unreleasedResult(candidate, released.error.message, candidates, now);
+      return unreleasedResult(candidate, released.error.message, candidates, now, released.mayBeDone);
   }
 }
 
