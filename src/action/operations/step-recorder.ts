@@ -8,7 +8,11 @@ import type { Context } from '../step/context.ts';
  * Saves the step before its first request for a lock: from then on, there may be locks to release. Ends a step whose
  * ledger cannot be written.
  */
-export function createStepRecorder({ ledger, log, saveState, cancel }: Context, step: string, onLost: OnLost): Recorder {
+export function createStepRecorder(
+  { ledger, log, saveState, cancel }: Context,
+  step: string,
+  onLost: OnLost,
+): Recorder {
   let isSaved = false;
   return (...entries) => {
     try {
