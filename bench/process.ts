@@ -8,12 +8,15 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** The expected exit code. Any other is an error. */
   readonly exitCode?: number;
+  /** Linux shares the processors between sessions. The service starts each git in one of its own. */
+  readonly inOwnSession?: true;
 }
 
 /** Runs a program with pipes, as the runner does. The time includes reading all of its output. */
-export async function run(program: string, args: readonly string[], { env, signal, exitCode = 0 }: RunOptions) {
+export async function run(program: string, args: readonly string[], options: RunOptions) {
+  const { env, signal, exitCode = 0, inOwnSession: detached = false } = options;
   const startedAt = performance.now();
-  const child = spawn(program, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env, signal, detached, stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = once(child, 'close').then(([code]) => ({ code, ms: performance.now() - startedAt }));
   const [{ code, ms }, ...texts] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
   const output = texts.join('');

@@ -51,21 +51,20 @@ function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
 /** Returns the number of bytes written. */
 type Write = (fd: number, bytes: Buffer, from: number) => number;
 
-const lineEnd = '\n'.charCodeAt(0);
-
 /** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
 export function lastingFile(fd: number, write: Write = writeSync): Output {
-  let lastByte = lineEnd;
+  let isCut = false;
   return {
     write(text) {
-      const bytes = Buffer.from(lastByte === lineEnd ? text : `\n${text}`);
+      const bytes = Buffer.from(isCut ? `\n${text}` : text);
       let written = 0;
       try {
         while (written < bytes.length) written += write(fd, bytes, written);
+        isCut = false;
       } catch {
         // The log itself has failed, so the error cannot be reported.
+        isCut ||= written > 0;
       }
-      lastByte = bytes[written - 1] ?? lastByte;
     },
   };
 }

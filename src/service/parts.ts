@@ -35,6 +35,7 @@ export interface ServiceOptions extends LockQuotas, Retention {
   readonly port: number;
   readonly allowFileRemotes: boolean;
   readonly windowsPaths: boolean;
+  readonly lockDelay: Duration;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;

@@ -5,15 +5,26 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { freePort } from '../support/listen.ts';
 import { type OtherServer, openOtherServer } from '../support/other-servers/other-server.ts';
+import { nothing, reset } from '../support/other-servers/responses.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
-import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import {
+  caddyWithSecond,
+  nginxWithSecond,
+  type Product,
+  products,
+  programOf,
+  type ReverseProxy,
+  startReverseProxy,
+} from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { runs } from '../support/runs.ts';
 import { selfSigned } from '../support/self-signed.ts';
@@ -49,20 +60,42 @@ const awkwardPaths = [
   '...',
 ];
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
-  readonly body: any;
-}
-
 interface Sent {
   /** The IP address of this machine to send from. */
   readonly from?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string;
+}
+
+/** Sends the target unchanged to a proxy on this port. */
+async function sendTo(port: number, method: string, target: string, { from, headers, json, raw }: Sent = {}) {
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  const sent = request({
+    method,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port,
+    path: target,
+    ca: cert,
+    agent: false,
+    ...(from !== undefined && { localAddress: from }),
+    headers: {
+      host: `localhost:${port}`,
+      ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const content = await text(response);
+  const isJson = response.headers['content-type']?.includes('json') === true;
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: content,
+    body: isJson ? JSON.parse(content) : null,
+  };
 }
 
 describe.each(products.map((product) => ({ product, name: product.name })))('behind $name', ({ product, name }) => {
@@ -85,36 +118,8 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     tap.requests.splice(0);
   });
 
-  /** Sends the target unchanged. */
-  async function send(method: string, target: string, { from, headers = {}, json, raw }: Sent = {}): Promise<Answer> {
-    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
-    const sent = request({
-      method,
-      host: '127.0.0.1',
-      servername: 'localhost',
-      port: proxy.port,
-      path: target,
-      ca: cert,
-      agent: false,
-      ...(from !== undefined && { localAddress: from }),
-      headers: {
-        host: `localhost:${proxy.port}`,
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        ...headers,
-      },
-    });
-    sent.end(body);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const content = await text(response);
-    const isJson = response.headers['content-type']?.includes('json') === true;
-    return {
-      status: response.statusCode ?? 0,
-      headers: response.headers,
-      text: content,
-      body: isJson ? JSON.parse(content) : null,
-    };
-  }
+  const send = (method: string, target: string, { headers, ...sent }: Sent = {}) =>
+    sendTo(proxy.port, method, target, { ...sent, headers: { authorization: `Bearer ${token}`, ...headers } });
 
   const lockOf = (path: string) => ({ path, type: 'exclusive', ttl: '1h' });
   const locked = async (workspace: string): Promise<string[]> => {
@@ -217,5 +222,60 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');
+  });
+});
+
+/** An instance that records its requests, and may then break the connection. */
+async function startInstance({ breaks = false, isReady = true } = {}) {
+  const received: string[] = [];
+  const instance = { received, isReady };
+  const { port } = await startOtherServer((response, request) => {
+    if (request.url === '/readyz') {
+      nothing(instance.isReady ? 200 : 503)(response, request);
+      return;
+    }
+    received.push(request.method);
+    (breaks ? reset : nothing(200))(response, request);
+  });
+  return Object.assign(instance, { port });
+}
+
+async function startProxy(product: Product, servicePort: number): Promise<(method: string) => Promise<number>> {
+  const proxy = await startReverseProxy(product, { servicePort, cert, key });
+  onTestFinished(proxy.stop);
+  return async (method) => {
+    const raw = method === 'POST' ? 'x'.repeat(100_000) : '';
+    return (await sendTo(proxy.port, method, '/v1/a%2Fb', { raw })).status;
+  };
+}
+
+describe.each([
+  ['nginx', nginxWithSecond],
+  ['Caddy', caddyWithSecond],
+])('%s in front of two instances', (name, withSecond) => {
+  beforeEach((context) => {
+    if (programOf(withSecond(0)) === undefined) leaveOut(context, `There is no ${name} on this machine.`);
+  });
+
+  test.each(['GET', 'POST', 'DELETE'])(
+    'passes each %s to the other instance while one refuses connections',
+    async (method) => {
+      const { port, received } = await startInstance();
+      for (const [first, second] of [
+        [await freePort(), port],
+        [port, await freePort()],
+      ] as const) {
+        const send = await startProxy(withSecond(second), first);
+        for (let times = 0; times < 6; times += 1) expect(await send(method)).toBe(200);
+      }
+      expect(received).toEqual(Array.from({ length: 12 }, () => method));
+    },
+  );
+
+  test.each(['POST', 'DELETE'])('does not repeat a %s whose response was lost', async (method) => {
+    const instances = [await startInstance({ breaks: true }), await startInstance({ breaks: true })] as const;
+    const send = await startProxy(withSecond(instances[0].port), instances[1].port);
+    expect(await send(method)).toBe(502);
+    expect(instances.flatMap(({ received }) => received)).toEqual([method]);
   });
 });

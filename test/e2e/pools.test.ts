@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problem } from '../support/other-servers/responses.ts';
+import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import type { StepResult } from '../support/runner/step.ts';
@@ -101,7 +101,7 @@ test('a step that waits never gets a seat that was removed meanwhile', async () 
 });
 
 test('a service without pools is reported in one sentence', async () => {
-  const server = await startOtherServer(problem(404, {}));
+  const server = await startOtherServer(json(404, { error: 'Not found' }));
   const result = await (await jobAt(server.baseUrl)).run(fromPool());
   expect(errorsOf(result)).toEqual([
     expect.stringMatching(/^The service has no pools, so no item of "unity-pro" can be locked \(PUT /),

@@ -59,6 +59,8 @@ export interface Manner {
   readonly givesNoProof?: boolean;
   /** The response to an acquired lock has no content. */
   readonly saysNothing?: boolean;
+  /** Locks have an id, but no ETag. */
+  readonly givesNoTag?: boolean;
   /** Locks have neither the URL of their run, nor the times of their start and their expiry. */
   readonly looksAlike?: boolean;
   /** The number of milliseconds that its clock is ahead. Read for each response. */
@@ -196,7 +198,7 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
     status,
     headers: {
       ...others,
-      ...(etag !== undefined && !manner.givesNoProof && !silent && { etag }),
+      ...(etag !== undefined && !manner.givesNoTag && !manner.givesNoProof && !silent && { etag }),
       ...(date !== undefined && { date: dateAsTold(date, manner) }),
       ...(seconds !== undefined && { 'retry-after': seconds }),
     },

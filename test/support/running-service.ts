@@ -102,7 +102,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false, version: '0.0.0-test' },
-    ...{ drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
+    ...{ lockDelay: { seconds: 0 }, drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
     ...{ syncTimeout: { seconds: 60 }, parallelSyncs: 4, parallelClones: 16, freeDisk: endlessDisk },
     ...{ ...shippedRetention, ...shippedQuotas, ...quotas, rateLimit: shippedRateLimit },
     trustedProxies: trustedProxies.map(cidr),

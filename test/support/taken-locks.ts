@@ -6,7 +6,7 @@ export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
 });
 
-export const noTerms: LockTerms = { quota: async (_db, _now, requests) => requests.map(() => undefined) };
+export const noTerms: LockTerms = { quota: async (_db, _now, requests) => requests.map(() => undefined), delayMs: 0 };
 
 /** A request of Ada for an exclusive lock for an hour, unless given otherwise. */
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({

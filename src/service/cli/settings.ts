@@ -4,8 +4,10 @@ import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { errorCode } from '../../interface/system-errors.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
+import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags, parseFolder } from './storage-command.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -33,6 +35,12 @@ export const serveFlags = {
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that differ from a locked path only in case'),
+  lockDelay: withDefault(
+    'DURATION',
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
+    parseLockDelay,
+    '0s',
+  ),
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',
@@ -94,14 +102,10 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
 
 /** With or without `/v1`; no other path, because the dashboard links to paths that start with a slash. */
 export function parsePublicUrl(text: string): Parsed<string> {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
-  const { username, password, search, hash, origin, pathname } = new URL(text);
-  if (username !== '' || password !== '')
-    return refused('It must not have a user name or a password, because it is public.');
-  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
-  return /^\/*(?:v1\/*)?$/.test(pathname)
-    ? accepted(origin)
-    : refused('It must not have a path: the service must be at the root of its host.');
+  const [, url = ''] = /^(https?:\/\/[^/?#@]+)(?:\/+v1)?\/*$/i.exec(text) ?? [];
+  return URL.canParse(url)
+    ? accepted(new URL(url).origin)
+    : refused('It must be like https://assets.example.com: a host, without user name, path, query or fragment.');
 }
 
 const maxPerSecond = 1_000_000;
@@ -120,17 +124,12 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }
 
-const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
-
 export function parseByteCount(text: string): Parsed<number> {
-  if (text === '0') return accepted(0);
-  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
-  return isByteUnit(unit)
-    ? accepted(Number(digits) * bytesIn[unit])
-    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+  const [, digits, unit = ''] = /^(\d{1,6})([KMGT]?B)$/.exec(text === '0' ? '0B' : text) ?? [];
+  return digits === undefined
+    ? refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.')
+    : accepted(Number(digits) * 1_000 ** 'BKMGT'.indexOf(unit.charAt(0)));
 }
-
-const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
@@ -141,18 +140,20 @@ export function publicUrlOf({ publicUrl, dev, host }: Pick<ServeSettings, 'publi
 
 /** Explains why the server cannot listen. Other errors are returned unchanged. */
 export function listenFailure(error: unknown, host: string, port: number): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
-  const unresolved = `The name ${host} does not resolve. Choose another with --host.`;
-  const texts: Readonly<Record<string, string>> = {
-    EADDRINUSE: `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
-    EACCES: `This user may not listen on the port ${port}. Choose a port above 1023 with --port.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another with --host.`,
-    ENOTFOUND: unresolved,
-    EAI_AGAIN: unresolved,
-  };
-  const text = texts[String(error.code)];
-  return text === undefined ? error : new CommandError(text);
+  const reason = listenErrors[errorCode(error)];
+  if (reason === undefined) return error;
+  return new CommandError(
+    `Could not listen on port ${port} of ${host}: ${reason}. Choose others with --port and --host.`,
+  );
 }
+
+const listenErrors: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'this user may not use the port',
+  EADDRNOTAVAIL: 'it is not an address of this machine',
+  ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name does not resolve',
+};
 
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;

@@ -63,7 +63,7 @@ const settingFlags = {
     'DURATION',
     'how long a path stays closed after its lock has expired, at most 60s; not after a release',
     parseLockDelay,
-    'default 0s',
+    'default that of the service',
   ),
   latest: optional(
     'WHAT',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { milliseconds } from '../../interface/duration.ts';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { isRefused } from '../../interface/outdated.ts';
@@ -53,6 +53,8 @@ interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;
+  /** How long a path stays closed after its lock has expired, in workspaces that do not say it. */
+  readonly lockDelay: Duration;
   /** Whether case does not matter in paths. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
@@ -66,7 +68,10 @@ interface ComparedRequest extends TakeRequest {
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const terms = { quota: createLockQuota(options.quotas, () => performance.now()) };
+  const terms = {
+    quota: createLockQuota(options.quotas, () => performance.now()),
+    delayMs: milliseconds(options.lockDelay),
+  };
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });

@@ -36,6 +36,7 @@ export async function storeLocks(
   db: Database,
   now: Now,
   grants: readonly Grant[],
+  delayMs: number,
 ): Promise<readonly (readonly RecordedLock[])[]> {
   if (grants.length === 0) return [];
   const ids = newLockIds();
@@ -47,7 +48,7 @@ export async function storeLocks(
     const member = {
       ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
       ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
-      ...{ at, expiresAt: at + asked.ttlMs, ids, number, fence, keys },
+      ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
     };
     number += keys.length;
     return member;
@@ -68,6 +69,7 @@ interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'orig
   readonly owner: string;
   readonly at: number;
   readonly expiresAt: number;
+  readonly delayMs: number;
   readonly ids: string;
   /** The number and the fence of its first lock. */
   readonly number: number;
@@ -104,7 +106,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
 }
 
 const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
-const numbers = ['fromLfs', 'at', 'expiresAt', 'number', 'fence'] as const;
+const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
 const insertOf = (isFolded: boolean) =>
@@ -116,8 +118,9 @@ const insertOf = (isFolded: boolean) =>
           from.selectFrom(members).select([
             ...texts.map((name) => textOf(name).as(name)),
             ...numbers.map((name) => numberOf(name).as(name)),
+            // What its workspace says, or the service.
             sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${textOf('workspace')}),
-              0)`.as('delay'),
+              ${numberOf('delayMs')})`.as('delay'),
             sql<string>`asked.value -> 'paths'`.as('paths'),
           ]),
       )

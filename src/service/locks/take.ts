@@ -39,6 +39,8 @@ export type TakeDecision =
 /** What an instance grants locks by. */
 export interface LockTerms {
   readonly quota: LockQuota;
+  /** For workspaces that do not say how long a path stays closed after its lock has expired. */
+  readonly delayMs: number;
 }
 
 /**
@@ -136,7 +138,7 @@ async function decide(
   const exceeded = await terms.quota(db, now, owners);
   for (const [index, { request }] of grants.entries()) if (exceeded[index]) decisions.set(request, exceeded[index]);
   const granted = grants.filter((_, index) => exceeded[index] === undefined);
-  const stored = await storeLocks(db, now, granted);
+  const stored = await storeLocks(db, now, granted, terms.delayMs);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [] });
   }

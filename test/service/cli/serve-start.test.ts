@@ -59,7 +59,7 @@ describe('serve reports in one sentence that it', () => {
     const { port, close } = await listenHere(createServer());
     try {
       const result = await startIn(folderNamed('c'), {}, ['--dev', '--port', String(port), '--log-level=silent']);
-      expect(result).toEqual(refused(`The port ${port} of 127\\.0\\.0\\.1 is in use`));
+      expect(result).toEqual(refused(`Could not listen on port ${port} of 127\\.0\\.0\\.1: the port is in use`));
       // The service has not created a token that it never showed.
       const { stdout } = await runMain(['token', 'list'], commandEnvironment(folderNamed('c')));
       expect(stdout).toContain('no tokens yet');
@@ -71,7 +71,7 @@ describe('serve reports in one sentence that it', () => {
   test('cannot start at an IP address that this machine does not have', async () => {
     // TEST-NET-1 (RFC 5737), which no machine has.
     const result = await startIn(folderNamed('d'), {}, ['--host', '192.0.2.1']);
-    expect(result).toEqual(refused('192\\.0\\.2\\.1 is not an address of this machine'));
+    expect(result).toEqual(refused('of 192\\.0\\.2\\.1: it is not an address of this machine'));
   });
 
   test('cannot start if its data folder is a file', async () => {

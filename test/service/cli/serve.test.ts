@@ -87,7 +87,10 @@ describe('serve', () => {
     expect(json).toMatchObject({ public_url: publicUrl, dashboard_url: `${publicUrl}/` });
     expect(json.sign_in_link).toMatch(/^https:\/\/assets\.example\.com\/sign-in\?link=wsl_/);
     const refused = await runMain(['serve', '--public-url', `${publicUrl}/locks`], commandEnvironment(folder));
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It must not have a path') });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It must be like https://assets.example.com: a host'),
+    });
   });
 
   test('warns about trust rules without a public URL', async () => {

@@ -11,10 +11,10 @@ import { leasesOf } from './leases-of.ts';
 const delayMs = 15_000;
 
 describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
-  const service = sharedService(kind);
+  const service = sharedService(kind, { lockDelay: { seconds: delayMs / 1_000 } });
 
-  async function workspaceOf(lock_delay_ms = delayMs) {
-    const workspace = await service.workspace(undefined, { lock_delay_ms });
+  async function workspaceOf(settings: { readonly lock_delay_ms?: number } = {}) {
+    const workspace = await service.workspace(undefined, settings);
     const as = (token: string) => ({
       ...locksOf(service, workspace, token),
       leases: leasesOf(service, workspace, token),
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
   });
 
   test('a client that waits for an expired lock gets the path as soon as it is open', async () => {
-    const { ada, bob } = await workspaceOf(1_000);
+    const { ada, bob } = await workspaceOf({ lock_delay_ms: 1_000 });
     const { expires_at } = (await ada.take('a', { ttl: '1s' })).body;
     const { status, body } = await bob.take('a', { prefer: 'wait=30' });
     expect(status).toBe(201);
@@ -137,15 +137,15 @@ describe.each(databaseKinds)('with --lock-delay, on $name', (kind) => {
   });
 
   test('a client that waits until the path is free gets the response when it is open', async () => {
-    const { ada } = await workspaceOf(1_000);
+    const { ada } = await workspaceOf({ lock_delay_ms: 1_000 });
     const { expires_at } = (await ada.take('a', { ttl: '1s' })).body;
     const { body, headers } = await ada.list('?path=a', { headers: { prefer: 'wait=30' } });
     expect(body.locks).toEqual([]);
     expect(Date.parse(headers.get('date') ?? '') + 999).toBeGreaterThanOrEqual(Date.parse(expires_at) + 1_000);
   });
 
-  test('a workspace may have no delay', async () => {
-    const { ada, bob, expire } = await workspaceOf(0);
+  test('a workspace may have another delay, or none', async () => {
+    const { ada, bob, expire } = await workspaceOf({ lock_delay_ms: 0 });
     await ada.take('a');
     await expire('a');
     expect((await bob.take('a')).status).toBe(201);

@@ -9,7 +9,6 @@ import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak, useService } from '../stage.ts';
 import type { Who } from './book.ts';
-import { faultText, gatewayFault } from './gateway-faults.ts';
 import type { Naming } from './unlocks.ts';
 import { audience, openWorld, type Taking, type World } from './world.ts';
 
@@ -65,6 +64,29 @@ const takingAtOnce = fc
   .record({ paths: some, renew: fc.boolean() })
   .map(({ paths: wanted, renew }): Taking => ({ paths: wanted, wait: '0s', autoRelease: true, onLost: 'fail', renew }));
 
+const page = (status: number, title: string) => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n</body>\r\n</html>\r\n`,
+});
+
+/**
+ * Responses of gateways. None of them comes from the service, whatever the status. Empty ones and JSON are recognized
+ * only once the service has shown its marks.
+ */
+const gatewayAnswers = [
+  page(404, '404 Not Found'),
+  page(403, '403 Forbidden'),
+  page(401, '401 Authorization Required'),
+  page(502, '502 Bad Gateway'),
+  page(200, 'Sign in'),
+];
+
+/** The request may have been forwarded, and its response dropped. */
+const gatewayFault: fc.Arbitrary<Fault> = fc
+  .record({ response: fc.constantFrom(...gatewayAnswers), done: fc.boolean() })
+  .map(({ response, done }): Fault => ({ kind: done ? 'done-then-answer' : 'answer', ...response }));
+
 const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'cut' },
   { kind: 'done-then-cut' },
@@ -74,6 +96,14 @@ const serviceFault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'answer', status: 503 },
 );
 const fault = fc.oneof(serviceFault, gatewayFault);
+
+/** Describes a fault in the output of a failed sequence. */
+function faultText(fault: Fault): string {
+  if (fault.kind !== 'answer' && fault.kind !== 'done-then-answer') return fault.kind;
+  const { kind, status, headers = {}, body = '' } = fault;
+  const details = [headers['retry-after'], headers['content-type'], body === '' ? 'empty' : undefined];
+  return [kind, status, ...details.filter((detail) => detail !== undefined)].join(' ');
+}
 
 const jobLocks = (one: number, wanted: Taking): Happening =>
   happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted));
@@ -178,12 +208,13 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one without leases, one that identifies locks only by their times, and one that does not identify them
- * at all; each with a rate limit that the jobs reach, and without one.
+ * This service, one without leases, one that has ids without ETags, one that identifies locks only by their times, and
+ * one that does not identify them at all; each with a rate limit that the jobs reach, and without one.
  */
 const manner = fc.constantFrom<Manner>(
   {},
   pathByPath,
+  { givesNoTag: true },
   { givesNoProof: true },
   { givesNoProof: true, looksAlike: true },
 );

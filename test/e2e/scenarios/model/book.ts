@@ -19,10 +19,7 @@ export interface Broken {
   readonly step: number | undefined;
   /** Whether the job was granted the lock, has no other information about it, and must release it at its end. */
   readonly certain: boolean;
-  readonly autoRelease: boolean;
   readonly renewed: boolean;
-  /** Time when its expiry was noticed; undefined if someone released it. */
-  readonly ranOutAt: number | undefined;
   /** Whether the job has since unlocked its path, which may have settled it. */
   readonly unlocked: boolean;
 }
@@ -55,15 +52,14 @@ export function openBook(accounts: readonly Account[]) {
     /** Whether a job relies on the lock. */
     isCounted: (id: string) => accounts.some(({ counted }) => counted.some((lock) => lock.id === id)),
     /** Records that a lock expired, or was released by its path, without the knowledge of its holder. */
-    broke({ path, id, origin }: Lock, how: 'ran-out' | 'ended' = 'ended'): void {
+    broke({ path, id, origin }: Lock): void {
       if (others.get(path)?.id === id) others.delete(path);
       for (const account of accounts) {
         const known = account.counted.find((lock) => lock.id === id);
         if (known === undefined && account.origin !== origin) continue;
         account.counted = account.counted.filter((lock) => lock.id !== id);
         const { step, autoRelease = false, renewed = false } = known ?? {};
-        const ranOutAt = how === 'ran-out' ? Date.now() : undefined;
-        account.broken.push({ path, id, step, certain: autoRelease, autoRelease, renewed, ranOutAt, unlocked: false });
+        account.broken.push({ path, id, step, certain: autoRelease, renewed, unlocked: false });
       }
     },
   };
@@ -102,16 +98,3 @@ export function conclusionsOfPost(
   const mayFail = losses.some((lock) => holderOf(lock) !== undefined || lock.renewed || refused.has(lock.id));
   return mayFail ? ['success', 'failure'] : ['success'];
 }
-
-/** Tolerance of times in the past, since time passes faster for a step than for the responses it gets. */
-const unsureMs = 1_000;
-
-/** Paths of lost renewed locks that the post-step must report. */
-export const pathsToTell = (account: Account, step: PlayedStep, refused: ReadonlySet<string>): readonly string[] =>
-  lossesOf(account, step)
-    .filter(({ id, step: number, renewed, autoRelease, ranOutAt, unlocked }) => {
-      if (number === undefined || !renewed || unlocked) return false;
-      const ranOut = autoRelease && ranOutAt !== undefined && Date.now() - ranOutAt > unsureMs;
-      return refused.has(id) || ranOut;
-    })
-    .map(({ path }) => path);

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Entry } from '../../../../src/locks/ledger/entry.ts';
+import { fasterTime, preload, slowerTimeouts } from '../../../support/preload.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import { entriesOf } from '../ledger.ts';
 import { type Stage, soak } from '../stage.ts';
@@ -8,6 +9,25 @@ import type { Book } from './book.ts';
 
 /** Speed of time for the steps, and the time when that started. */
 export const faster = { times: 10, since: Date.now() };
+
+/**
+ * A machine whose calendar runs faster by this factor from that moment on, in milliseconds since 1970. With
+ * `fasterTime`, all its processes have the same time, whenever they were started.
+ */
+const fasterCalendar = (times: number, since: number): string =>
+  preload(`
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return ${since} + ${times} * (super.now() - ${since}); }
+    };
+    const every = globalThis.setInterval;
+    globalThis.setInterval = (work, ms = 0, ...given) => every(work, ms / ${times}, ...given);
+  `);
+
+/** The environment of the steps. */
+export const env = {
+  NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
+};
 
 /** The renewal process has two thirds of it to recover from errors. Soak tests run on an idle machine. */
 const shortTtlSeconds = soak ? 60 : 120;
@@ -54,7 +74,7 @@ export function watchShortLocks(stage: Stage, book: Book) {
         continue;
       }
       unkept.delete(id);
-      book.broke(lock, 'ran-out');
+      book.broke(lock);
     }
     for (const lock of standing.filter(isShort)) {
       if (!unkept.has(lock.id) && !book.isCounted(lock.id)) unkept.set(lock.id, { lock, until: undefined });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
-import { fasterTime, preload, slowerTimeouts } from '../../../support/preload.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
@@ -12,7 +11,7 @@ import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { openOutside } from './outside.ts';
 import { identifyJobs, openPlayers, type Player } from './players.ts';
-import { faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
+import { env, faster, refusedRenewals, shortTtl, shortTtlMs, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
 /** Inputs of a lock step in the model. */
@@ -32,24 +31,6 @@ interface Stopping {
   /** Whether the step runs below a process that stands for the worker of the runner. */
   readonly isBelowWorker?: boolean;
 }
-
-/**
- * A machine whose calendar runs faster by this factor from that moment on, in milliseconds since 1970. With
- * `fasterTime`, all its processes have the same time, whenever they were started.
- */
-const fasterCalendar = (times: number, since: number): string =>
-  preload(`
-    globalThis.Date = class extends Date {
-      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
-      static now() { return ${since} + ${times} * (super.now() - ${since}); }
-    };
-    const every = globalThis.setInterval;
-    globalThis.setInterval = (work, ms = 0, ...given) => every(work, ms / ${times}, ...given);
-  `);
-
-const env = {
-  NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
-};
 
 const longTtl = '10h';
 
@@ -135,18 +116,6 @@ export async function openWorld(options: WorldOptions) {
     return { ...locking(paths, inputs), env };
   }
 
-  /** Lost locks that the ledger of the job records: each of its steps must report them. */
-  const lossesKnownTo = ({ broken, job, ledgerGone }: Player): readonly string[] => {
-    if (ledgerGone) return [];
-    const refused = refusedRenewals(job);
-    return broken.filter(({ id, unlocked }) => refused.has(id) && !unlocked).map(({ path }) => path);
-  };
-
-  function expectTold(paths: readonly string[], { annotations, log }: StepResult): void {
-    const said = annotations.map(({ message }) => message).join('\n');
-    for (const path of paths) expect(said, log).toContain(`The lock on ${path} was lost`);
-  }
-
   function ask(player: Player, paths: readonly string[]): void {
     for (const path of paths) player.asked.add(path);
   }
@@ -194,11 +163,9 @@ export async function openWorld(options: WorldOptions) {
       await short.look();
       const free = !paths.some(book.isHeld) && !(await stage.locks()).some(({ path }) => paths.includes(path));
       const calm = isCalm(player, paths);
-      const lost = lossesKnownTo(player);
       const step = begin(player, taking);
       ask(player, paths);
       const result = await player.job.run(withInputs(taking));
-      expectTold(lost, result);
       if (calm) expect(result.conclusion, result.log).toBe(free ? 'success' : 'failure');
       await believe(player, step, result, taking);
     },
@@ -258,13 +225,11 @@ export async function openWorld(options: WorldOptions) {
       if (paths.length === 0) return;
       await short.look();
       const calm = isCalm(account, paths);
-      const lost = lossesKnownTo(account);
       const before = await stage.locks();
       const from = proxy.passed.length;
       begin(account);
       const inputs = naming === 'path' ? { glob: 'false', path: paths.join('\n') } : { path: `[${paths.join('')}]` };
       const result = await account.job.run({ ...unlocking({ audience, ...inputs }), env });
-      expectTold(lost, result);
       const after = await stage.locks();
       const passed = proxy.passed.slice(from);
       settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !looksAlike }, book);
