@@ -76,7 +76,9 @@ export type RequestFailure =
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
   /** Nothing was sent: the values do not make a valid request. */
-  | { readonly kind: 'unsendable'; readonly reason: string };
+  | { readonly kind: 'unsendable'; readonly reason: string }
+  /** The service knows only the interface. A complete sentence. */
+  | { readonly kind: 'unsupported'; readonly reason: string };
 
 interface FailedCall {
   readonly method: string;
@@ -132,6 +134,7 @@ export function isTransient({ failure }: ServiceError): boolean {
     case 'too-large':
     case 'aborted':
     case 'unsendable':
+    case 'unsupported':
       return false;
   }
 }
@@ -174,6 +177,7 @@ function explain(failure: RequestFailure, server: string): Explanation {
     case 'deadline':
       return explainDeadline(failure, server);
     case 'no-token':
+    case 'unsupported':
       return [failure.reason];
     case 'aborted':
       return ['The request was cancelled.'];
