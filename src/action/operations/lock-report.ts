@@ -1,5 +1,5 @@
 import { type Duration, formatDuration } from '../../interface/duration.ts';
-import { formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
+import { formatElapsed, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
@@ -89,12 +89,12 @@ export function acquiredOutcome(
 }
 
 export function notAcquiredOutcome(
-  { context, task, paths, wanted }: LockStep,
+  { context, task, wanted }: LockStep,
   round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
   { waitedMs, unanswered }: AcquireAllResult,
 ): Outcome {
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
-  const notes = [...rollBackText(round.rollback, paths.length), ...unanswered.map(unansweredText)];
+  const notes = unanswered.map(unansweredText);
   switch (round.kind) {
     case 'held': {
       const { blocked } = round;
@@ -143,17 +143,6 @@ const cancelText = (isAll: boolean): string =>
 
 const ledgerText = (reason: string, isAll: boolean): string =>
   `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${isAll ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
-
-/** Counts the locks that were acquired before one could not be. */
-export function rollBackText({ releases }: RollbackResult, pathCount: number): readonly string[] {
-  if (releases.length === 0) return [];
-  const released = releases.filter(({ result }) => result.kind === 'released' || result.kind === 'absent').length;
-  const locked = `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked`;
-  const lost = releases.filter(({ result }) => result.kind === 'other').map(({ grant }) => grant.path);
-  const gone = lost.length === 0 ? '' : `; lost before they could be released: ${joinFirst(lost)}`;
-  const rest = remainingIn(releases) === 0 ? '' : '; the post-step tries to release the others';
-  return [`${locked}; ${pluralize(released, 'was', 'were')} released again${gone}${rest}.`];
-}
 
 const remainingIn = (releases: RollbackResult['releases']): number =>
   releases.filter(({ result }) => ['ambiguous', 'failed'].includes(result.kind)).length;

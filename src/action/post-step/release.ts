@@ -97,9 +97,10 @@ const unreleasedResult = (
   reason: string,
   records: ReleaseCandidates,
   now: number,
+  mayBeDone = false,
 ): PathResult =>
   candidate.loss === undefined
-    ? notReleasedResult(candidate.grant, reason, now)
+    ? notReleasedResult(candidate.grant, reason, now, mayBeDone)
     : replacedResult(candidate, undefined, records, now);
 
 async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate): Promise<PathResult> {
@@ -119,7 +120,7 @@ async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate)
     case 'ambiguous':
       return grantedAgain ? replacedResult(candidate, undefined, candidates, now) : unidentifiedResult(grant, now);
     case 'failed':
-      return unreleasedResult(candidate, released.error.message, candidates, now);
+      return unreleasedResult(candidate, released.error.message, candidates, now, released.mayBeDone);
   }
 }
 
@@ -154,8 +155,8 @@ async function endLeaseInTime(context: ReleaseContext, lease: LeaseIntent, isHel
   const { client, clock, sleep, within } = context;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     const end = await endLease(context, lease, within);
-    // Only the list shows whether a gateway answered for a service with leases.
-    if (end.kind === 'unsupported' && !isHeld && (await isUnknownIn(client, lease, within))) {
+    // Only the list shows whether a gateway answered for a service with leases. Only such a service has pools.
+    if (end.kind === 'unsupported' && !isHeld && !lease.isPool && (await isUnknownIn(client, lease, within))) {
       return { kind: 'ended', released: [], lost: [] } as const;
     }
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;

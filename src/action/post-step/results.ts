@@ -22,14 +22,15 @@ export function goneResult({ path, lock }: Grant, now: number): PathResult {
   };
 }
 
-export function notReleasedResult(grant: Grant, reason: string, now: number): PathResult {
+/** `mayBeDone`: the request had no response, and is not repeated if nothing identifies the lock. */
+export function notReleasedResult(grant: Grant, reason: string, now: number, mayBeDone = false): PathResult {
   const { path, lock } = grant;
   const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(grant, now)].filter((text) => text !== '');
   const which = about.length > 0 ? ` (${about.join(', ')})` : '';
   return {
-    ...{ path, result: 'not released', until: lock.expires_at },
+    ...{ path, result: mayBeDone ? 'may still be locked' : 'not released', until: lock.expires_at },
     warning: {
-      reason: `Some locks could not be released and will expire. ${reason} To release them now:`,
+      reason: `Some locks ${mayBeDone ? 'may not have been released' : 'could not be released and will expire'}. ${reason} To release them now:`,
       text: `${path}${which}: ${manualReleaseCommand(grant)}.`,
     },
   };

@@ -136,8 +136,8 @@ async function renewFirst(
   }
 }
 
-/** Little memory, and no optimizing compiler: the process works for moments, next to a job that may need the rest. */
-const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256', '--lite-mode'];
+/** Little memory: the job may need the rest. With other options, Node would compile its own code again at each start. */
+const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
 /**
  * Starts the process. It does nothing until it receives its task, and ends if it receives none. `response` is undefined

@@ -26,7 +26,6 @@ test('rolls back the other locks if one of very many paths is held, and names th
     conclusion: 'failure',
     outputs: { status: 'held', acquired: 'false', holder: 'grace', count: '0', locks: '[]' },
   });
-  expect(result.log).toContain(`${taken.length} of 200 paths had been locked; ${taken.length} were released again.`);
   expect(result.annotations[0]?.message).toMatch(new RegExp(`^${theirs.path} is held by grace until `));
   await expect(job.post()).resolves.toMatchObject([{ log: 'Nothing was left to release at the end of the job.' }]);
 });

@@ -137,7 +137,6 @@ describe('a job that is locking a thousand paths', () => {
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
     expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
     expect(await stage.locks()).toEqual([]);
-    expect(result.log).toMatch(/(\d+) of 1,000 paths had been locked; \1 were released again\./);
     expect(result.log).toContain('The step was cancelled. It released all locks that it had acquired.');
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
