@@ -108,7 +108,9 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
       expect(query.text).toMatch(/limit/);
       const plan = await planOf(storage, query, {});
       // Only the counts of workspaces may be sorted, to join them.
-      expect(plan).not.toMatch(/SCAN locks\b(?! USING INDEX expiring)|TEMP B-TREE FOR ORDER BY|Sort Key: (?!expired\.of)/);
+      expect(plan).not.toMatch(
+        /SCAN locks\b(?! USING INDEX expiring)|TEMP B-TREE FOR ORDER BY|Sort Key: (?!expired\.of)/,
+      );
     }
   });
 
