@@ -83,7 +83,7 @@ async function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranc
   const head = headBranch();
   // On a service with --windows-paths, the case of a locked path may differ.
   const byPath = Map.groupBy(files, ({ path }) => foldCase(path));
-  const namesOn = ({ path }: KnownLock) => byPath.get(foldCase(path))?.map(({ name }) => name) ?? [];
+  const namesOn = ({ path }: KnownLock) => byPath.get(foldCase(path))?.map(({ name }) => name) ?? [path];
   const kept: KnownLock[] = [];
   for (const [branch, some] of Map.groupBy(locks, (lock) => lock.branch ?? head)) {
     const names = new Set(some.flatMap(namesOn));

@@ -1,15 +1,13 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
+import { type LeaseRequest, type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
 import { exitCodeOf, onSignals } from '../command/io.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { acquireLocks } from '../locks/acquire.ts';
-import { fetchPool, type PoolSelection } from '../locks/pool.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
@@ -108,25 +106,23 @@ type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request, remote, session }: RunContext) {
   const { wait = { seconds: 0 }, priority, where } = request;
-  const { client, workspace, interrupted, report } = remote;
+  const { client, interrupted, report } = remote;
   const { context } = session;
-  const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interrupted });
-  const named = [...new Set(request.paths)];
-  const selection: PoolSelection | undefined =
-    request.pool === undefined ? undefined : { kind: 'pool', name: request.pool, where: Object.fromEntries(where) };
-  const { any: count = selection === undefined ? named.length : 1 } = request;
-  const poolContext = { ...context, optionName: (option: string) => `--${option}`, toError: didNotRun };
-  const pool = selection && (await fetchPool(poolContext, { workspace, any: count, selection }, withoutWait()));
-  const { paths } = pool ?? { paths: named };
-  if (pool === undefined) for (const problem of pathProblems(paths)) report(problem);
-  const acquire = { ...context, withoutWait: withoutWait() };
+  const paths = [...new Set(request.paths)];
+  const { any: count = request.pool === undefined ? paths.length : 1 } = request;
+  for (const problem of pathProblems(paths)) report(problem);
+  const withoutWait = { deadline: steadyClock() + withoutWaitMs, signal: interrupted };
+  const acquire = { ...context, withoutWait };
   const waiting = { wait, urgency: urgencies[priority] };
-  const from = selection ?? { kind: 'paths' as const, paths };
+  const from: LeaseRequest['from'] =
+    request.pool === undefined
+      ? { kind: 'paths', paths }
+      : { kind: 'pool', name: request.pool, where: Object.fromEntries(where) };
   const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
   const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants, grantedAt } = acquired.round;
-  const items = await pool?.itemsOf(grants);
+  const items = request.pool === undefined ? undefined : acquired.round.items;
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
   return { grants, grantedAt, items };
@@ -154,9 +150,7 @@ async function runWithLocks(
   let folder: string | undefined;
   let code: number;
   try {
-    folder = await mkdtemp(join(tmpdir(), 'workspace-locks-')).catch((error: unknown) => {
-      throw didNotRun(`${errorMessage(error)}.`);
-    });
+    folder = privateFolder();
     const environment = { ...request.environment, ...variablesOf(acquired, folder) };
     child = startChild(request.command, environment, report);
     signals.forwardTo(child);
@@ -171,6 +165,15 @@ async function runWithLocks(
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   return stopped === undefined ? code : lockLost;
+}
+
+/** Synchronous, as what comes after it: a signal before the command has started would be lost. */
+function privateFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+  } catch (error) {
+    throw didNotRun(`${errorMessage(error)}.`);
+  }
 }
 
 /** For the command: the properties of a single item, the highest fence, and a file with the locks. */

@@ -28,10 +28,15 @@ export async function takeLocks(
   const paths = asked.filter((path) => !own.has(path));
   const goal = { paths, count: paths.length };
   const waiting = { wait, urgency: urgencies[priority] };
-  const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);
-  if (result.round.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
-  const nothingLeft = (await releaseAfterFailure(rollBackMs)) ? ' Nothing was locked.' : '';
-  throw new CommandError(`${notAcquiredText(result, wait, client.serverNow())}${nothingLeft}`);
+  try {
+    const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);
+    if (result.round.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
+    throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
+  } catch (error) {
+    const isReleased = await releaseAfterFailure(rollBackMs);
+    if (!(error instanceof CommandError && isReleased)) throw error;
+    throw new CommandError(`${error.message} Nothing was locked.`, error.exitCode);
+  }
 }
 
 function refuseMistakenPaths(paths: readonly LockPath[]): void {

@@ -68,6 +68,7 @@ export function createCall(options: CallOptions): Call {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { secrets = [] } = request;
+    const once = request.attempts === 'once';
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
       ...{ attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true },
@@ -131,7 +132,7 @@ export function createCall(options: CallOptions): Call {
       state.last = failure;
       state.failures += 1;
       if (retry === 'failed') state.counted += 1;
-      const isUsedUp = state.counted > options.retries || (request.attempts === 'once' && state.mayBeDone);
+      const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
       if (retry === undefined || isUsedUp) return failure;
       const timeLeftMs = deadline - clock();
       // A short pause is for a service that comes back, not for one that refuses too many requests.

@@ -4,11 +4,11 @@ import type { WorkspaceId } from './access.ts';
 import { inParallel } from './in-parallel.ts';
 import { asArray, firstName, isArray, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
-import { expectResource, isUnknownRoute } from './refusal.ts';
+import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import type { ServiceError } from './service-error.ts';
+import { knowsNoRoute, type ServiceError } from './service-error.ts';
 
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
@@ -35,10 +35,9 @@ export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
   async function checkSome({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> {
     const target = endpoints.check(workspace);
     const body = { paths: [...paths] };
-    const result = await call({ method: 'POST', target, body, expect, isOptional: true }, within);
-    if (result.kind === 'answered' && isUnknownRoute(result.response)) {
-      return { kind: 'unsupported', error: result.refusal() };
-    }
+    const result = await call({ method: 'POST', target, body, expect }, within);
+    const error = result.kind === 'given-up' ? result.error : result.refusal();
+    if (knowsNoRoute(error)) return { kind: 'unsupported', error };
     const { response } = expectSuccess(result);
     return readChecked(objectIn(response), response.sanitizer);
   }

@@ -4,7 +4,7 @@ import { etagOf, lockIn, namesHolder } from './known-lock.ts';
 import { isOwnProblem, isUnknownRoute, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import { isTransientStatus, type RequestFailure } from './service-error.ts';
+import { expectsHttps, isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
   /** A response that another attempt would not change. */
@@ -46,9 +46,10 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
+    const refusal = refusalOf(response, context);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
-    if (isFinal) return { kind: 'answered', response };
-    return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
+    if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
+    return unrecognized(response, { ...refusal, isRecognized: false });
   }
   const failure = refusalOf(response, context);
   const { retryAfterMs } = failure;

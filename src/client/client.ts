@@ -7,7 +7,6 @@ import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
-import { createGetPool } from './pools.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
@@ -22,16 +21,16 @@ export type { CheckedLock } from './check-paths.ts';
 export type { MarksStore } from './classify.ts';
 export { inParallel } from './in-parallel.ts';
 export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } from './known-lock.ts';
-export type { EndLeaseResult, LeaseRequest, LostLock, PutLeaseResult } from './leases.ts';
+export type { EndLeaseResult, LeaseRequest, LostLock, PoolItem, PoolSelection, PutLeaseResult } from './leases.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
-export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { ReleaseLockResult } from './release-lock.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export {
+  backoff,
   type Clock,
   clockSlackMs,
   lastAttemptMs,
@@ -118,7 +117,6 @@ export function createClient(options: ClientOptions) {
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
     registerHook: createRegisterHook(context),
-    getPool: createGetPool(context),
     checkPaths: createCheckPaths(context),
 
     /** By the clock of the server, from its last response. */

@@ -21,7 +21,6 @@ export function createEndpoints(baseUrl: URL) {
     lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', lease),
     check: (workspace: WorkspaceId) => below(workspace, 'check'),
     queue: (workspace: WorkspaceId) => below(workspace, 'queue'),
-    pool: (workspace: WorkspaceId, name: string) => below(workspace, 'pools', encodeURIComponent(name)),
     hooks: (workspace: WorkspaceId) => below(workspace, 'hooks'),
   };
 }

@@ -1,5 +1,6 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
+import type * as resources from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { branchHeader, type Conflict, placeIn } from './acquire-lock.ts';
@@ -19,16 +20,25 @@ export interface LeaseKey {
 }
 
 export interface LeaseRequest extends LeaseKey {
-  readonly from:
-    | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
-    | { readonly kind: 'pool'; readonly name: string; readonly where: Readonly<Record<string, string>> };
-  /** The first of the paths, or of the items: stands for all if a refusal names none. */
+  readonly from: { readonly kind: 'paths'; readonly paths: readonly LockPath[] } | PoolSelection;
+  /** Stands for all of them if a refusal names none. */
   readonly path: LockPath;
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
   /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly wait?: QueueWait | undefined;
+}
+
+/** The items of a pool that have all these properties. */
+export interface PoolSelection {
+  readonly kind: 'pool';
+  readonly name: string;
+  readonly where: Readonly<Record<string, string>>;
+}
+
+export interface PoolItem extends resources.PoolItem {
+  readonly path: LockPath;
 }
 
 /** A lock that its lease has lost, and who holds the path now. */
@@ -43,6 +53,8 @@ export type PutLeaseResult =
   | {
       readonly kind: 'held';
       readonly locks: readonly AcquiredLock[];
+      /** The items of a pool that were locked, with the values of secret properties. */
+      readonly items: readonly PoolItem[];
       /** The locks that have ended since: the response to the first request was lost. */
       readonly lost: readonly LostLock[];
     }
@@ -85,8 +97,12 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
         body: bodyOf(request),
         ...(wait !== undefined &&
           wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
-        expect: (response) => (response.status === 202 ? expectLease(response) : expectLocks(response, request)),
-        isOptional: true,
+        expect(response) {
+          const wrong = response.status === 202 ? expectLease(response) : expectLocks(response, request);
+          // The items of a pool have secrets, which no error may quote.
+          return wrong && { ...wrong, content: '' };
+        },
+        isOptional: request.from.kind === 'paths',
       },
       within,
     );
@@ -101,10 +117,12 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
         onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
       }
       const locks = locksIn(response, request, serverNow());
-      return { kind: 'held', locks, lost: lostAmong(response) };
+      return { kind: 'held', locks, items: asArray(body['locks']).flatMap(readItem), lost: lostAmong(response) };
     }
-    if (isUnknownRoute(response)) return { kind: 'unsupported' };
-    return { kind: 'failed', error: result.refusal(), mayBeDone };
+    if (!isUnknownRoute(response)) return { kind: 'failed', error: result.refusal(), mayBeDone };
+    if (request.from.kind === 'paths') return { kind: 'unsupported' };
+    const reason = `The service has no pools, so no item of ${JSON.stringify(request.from.name)} can be locked.`;
+    return { kind: 'failed', error: result.fail({ kind: 'unsupported', reason }), mayBeDone };
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
@@ -184,6 +202,20 @@ function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, n
     const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
     return { ...lock, etag, path: path.value, type, expires_at, lease };
   });
+}
+
+/** The item of a pool that is locked; none for other locks. */
+function readItem(entry: Json): readonly PoolItem[] {
+  const { path, state, properties, secret } = asObject(entry);
+  const parsed = parseHeldPath(nameIn(path) ?? '');
+  if (!parsed.ok || state === 'lost' || properties === undefined) return [];
+  const values = Object.entries(asObject(properties)).flatMap(([name, value]) => {
+    const text = nameIn(value);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  // With unreadable names, all properties are secret.
+  const names = isArray(secret) ? secret.flatMap((name) => nameIn(name) ?? []) : values.map(([name]) => name);
+  return [{ path: parsed.value, properties: Object.fromEntries(values), secret: names }];
 }
 
 /** A path without a holder is kept for another. */

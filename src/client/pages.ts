@@ -1,6 +1,6 @@
 import { isRejected } from './classify.ts';
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
-import { isArray, isObject, type Json, nameIn } from './json.ts';
+import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
@@ -19,6 +19,7 @@ const maxPages = 1_000;
  * Size as JSON: parsed, it takes many times the memory. A workspace of our service has at most a fifth as many locks.
  */
 const maxListBytes = 64 * 1_024 * 1_024;
+const maxEntries = 1_000_000;
 
 interface Listing {
   readonly target: string;
@@ -75,15 +76,15 @@ export async function readPages<Item>(
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
     // A page beyond the limit is dropped completely: keeping it would take too much memory.
     if (bytes > maxListBytes) return list('its pages exceed 64 MiB in total');
+    if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
       const item = readEntry(entry, response.sanitizer);
       if (item === undefined) unread += 1;
       else items.push(item);
     }
 
-    // Some services only say that there is more.
-    const hasMore = objectIn(response)['has_more'] === true;
-    if (next.kind === 'none') return list(hasMore ? 'the service does not name its next page' : undefined);
+    if (next.kind === 'none') return list(undefined);
+    if (next.kind === 'unnamed') return list('the service has more pages, but does not name the next one');
     if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
       throw answered.fail(notUnderstood(response, reason));
@@ -103,12 +104,15 @@ function expectEntries(response: ClientResponse, name: string): Unusable | undef
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
+type NextPage =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unnamed' }
+  | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
 
 /** The page after this response. A link to another server is never a target. */
-function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
+export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(response);
-  if (hint === undefined) return { kind: 'none' };
+  if (hint.kind === 'none' || hint.kind === 'unnamed') return hint;
   const followed = hint.kind === 'url' ? resolveLink(hint.text, target, baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-a-url'
     ? { kind: 'target', target: withCursor(target, hint.text) }
@@ -125,15 +129,27 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
-function hintOf(response: ClientResponse) {
+type Hint =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unnamed' }
+  | { readonly kind: 'url' | 'cursor'; readonly text: string };
+
+/** Members that some services put around what belongs to the pages. */
+const wrappers = ['pagination', 'meta', 'links', '_links'];
+
+function hintOf(response: ClientResponse): Hint {
   const linked = parseLinks(headerOf(response, 'link')).get('next');
-  if (linked !== undefined) return { kind: 'url', text: linked } as const;
-  const { next_cursor, next } = objectIn(response);
-  const cursor = nameIn(next_cursor);
-  if (cursor !== undefined) return { kind: 'cursor', text: cursor } as const;
-  // In some services, `next` is a URL; in others, a cursor.
-  const text = nameIn(next);
-  return text === undefined ? undefined : ({ kind: looksLikeUrl(text) ? 'url' : 'cursor', text } as const);
+  if (linked !== undefined) return { kind: 'url', text: linked };
+  const body = objectIn(response);
+  const places = [body, ...wrappers.map((name) => asObject(body[name]))];
+  for (const { next_cursor, next } of places) {
+    const cursor = nameIn(next_cursor);
+    if (cursor !== undefined) return { kind: 'cursor', text: cursor };
+    // In some services, `next` is a URL; in others, a cursor.
+    const text = nameIn(next) ?? nameIn(asObject(next)['href']);
+    if (text !== undefined) return { kind: looksLikeUrl(text) ? 'url' : 'cursor', text };
+  }
+  return { kind: places.some(({ has_more }) => has_more === true) ? 'unnamed' : 'none' };
 }
 
 const looksLikeUrl = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);

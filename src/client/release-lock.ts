@@ -15,6 +15,7 @@ import { expectResource, isOwnProblem } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
+import { clockSlackMs } from './time.ts';
 
 export interface ReleaseLockRequest {
   readonly workspace: WorkspaceId;
@@ -45,7 +46,7 @@ export type ReleaseLockResult =
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
 export function createReleaseLock(context: ClientContext) {
-  const { call, endpoints } = context;
+  const { call, endpoints, serverNow } = context;
   /** The slash encoding that works, known once the other one has been rejected. */
   let slashes: Slashes = 'encoded';
 
@@ -91,10 +92,33 @@ export function createReleaseLock(context: ClientContext) {
     return failed(result, found.kind === 'failed' ? found.error : undefined);
   }
 
+  /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
+  async function releaseUnconditionally(
+    result: AnsweredCall,
+    { proof, ...request }: ReleaseLockRequest,
+    within: CallLimits,
+  ): Promise<ReleaseLockResult> {
+    const found = await lookUpOnce(context, request, within);
+    const isOurs = found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === true;
+    const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
+    if (!isOurs || mayExpire) return classifyByList(result, found, { proof, ...request });
+    const released = await send({ ...request, attempts: 'once' }, within);
+    return classify(released, { ...request, found }, within);
+  }
+
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
-    let result = await send(request, within);
+    const result = await send(request, within);
     const etag = changedEtag(result, request);
-    if (etag !== undefined) result = await send({ ...request, proof: { ...request.proof, etag } }, within);
+    if (etag === undefined) return classify(result, request, within);
+    const current = { ...request, proof: { ...request.proof, etag } };
+    return classify(await send(current, within), current, within);
+  };
+
+  async function classify(
+    result: CallResult,
+    request: ReleaseLockRequest,
+    within: CallLimits,
+  ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
     const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
@@ -111,16 +135,16 @@ export function createReleaseLock(context: ClientContext) {
       case 412: {
         const { id, etag } = request.proof ?? {};
         const holder = holderOf(response, request.path);
-        if (id !== undefined && holder?.id === id) return failed(result);
+        const isOurs = id !== undefined && holder?.id === id;
         // A service cannot match an ETag that it never sent.
-        const isProof = etag !== undefined || holder?.id !== undefined;
-        if (!isProof) return classifyByList(result, await lookUpOnce(context, request, within), request);
-        return heldByOther(result, holder);
+        const isProof = etag !== undefined || (holder?.id !== undefined && !isOurs);
+        if (id !== undefined && !isProof) return releaseUnconditionally(result, request, within);
+        return isOurs ? failed(result) : heldByOther(result, holder);
       }
       default:
         return failed(result);
     }
-  };
+  }
 }
 
 const failed = (result: AnsweredCall, error = result.refusal()): ReleaseLockResult => ({

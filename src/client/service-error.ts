@@ -76,7 +76,9 @@ export type RequestFailure =
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
   /** Nothing was sent: the values do not make a valid request. */
-  | { readonly kind: 'unsendable'; readonly reason: string };
+  | { readonly kind: 'unsendable'; readonly reason: string }
+  /** The service knows only the interface. A complete sentence. */
+  | { readonly kind: 'unsupported'; readonly reason: string };
 
 interface FailedCall {
   readonly method: string;
@@ -132,8 +134,15 @@ export function isTransient({ failure }: ServiceError): boolean {
     case 'too-large':
     case 'aborted':
     case 'unsendable':
+    case 'unsupported':
       return false;
   }
+}
+
+/** Whether a service that knows only the interface has answered, or a gateway until the retries ran out. */
+export function knowsNoRoute({ failure }: ServiceError): boolean {
+  const refused = responseIn(failure);
+  return refused?.kind === 'refused' && [404, 405, 501].includes(refused.status) && !refused.isOwnProblem;
 }
 
 export function retryAfterOfError({ failure }: ServiceError): number | undefined {
@@ -168,6 +177,7 @@ function explain(failure: RequestFailure, server: string): Explanation {
     case 'deadline':
       return explainDeadline(failure, server);
     case 'no-token':
+    case 'unsupported':
       return [failure.reason];
     case 'aborted':
       return ['The request was cancelled.'];
@@ -224,6 +234,13 @@ const unusableText = ({ reason, content }: Unusable): string =>
 
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
+/** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
+const httpsNeeded =
+  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
+
+/** Whether the URL must change: another attempt would fail in the same way. */
+export const expectsHttps = ({ status, message = '' }: Refused): boolean => status === 400 && httpsNeeded.test(message);
+
 function adviceOnRefusal(refused: Refused): string {
   const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
   if (isRedirect(refused)) return ' Set the base URL to the actual URL of the service.';
@@ -233,6 +250,7 @@ function adviceOnRefusal(refused: Refused): string {
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
+  if (expectsHttps(refused)) return ' This port expects https: begin the base URL with https://.';
   if (!isRecognized) {
     return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
   }

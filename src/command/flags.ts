@@ -81,19 +81,15 @@ export const rest = <T>(...described: Described<T>): Flag<readonly T[]> => ({
 });
 
 const single = <T, D>(
-  [placeholder, description, parse, otherwise = 'default none']: Described<T>,
+  described: Described<T>,
   absent: (source: string) => Parsed<D>,
-  { secret = false }: FlagOptions = {},
+  options?: FlagOptions,
 ): Flag<T | D> => ({
-  placeholder,
-  description,
-  otherwise,
+  ...many(described, (text) => [text]),
   read([text, ...more], source) {
     if (text === undefined) return absent(source);
     if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
-    const parsed = parse(text);
-    if (parsed.ok) return parsed;
-    return secret ? refused(`${source} cannot be used. ${parsed.reason}`) : wrongValue(source, text, parsed.reason);
+    return readValue(text, source, described[2], options);
   },
 });
 
@@ -108,17 +104,22 @@ const many = <T>(
     if (texts.length === 0 && otherwise === 'required') return missing(source, description);
     const values: T[] = [];
     for (const text of texts.flatMap(split)) {
-      const parsed = parse(text);
-      if (!parsed.ok) return wrongValue(source, text, parsed.reason);
+      const parsed = readValue(text, source, parse);
+      if (!parsed.ok) return parsed;
       values.push(parsed.value);
     }
     return accepted(values);
   },
 });
 
-const missing = (source: string, description: string) => refused(`${source} is missing: ${description}.`);
+function readValue<T>(text: string, source: string, parse: Parse<T>, { secret = false }: FlagOptions = {}): Parsed<T> {
+  const parsed = parse(text);
+  return parsed.ok
+    ? parsed
+    : refused(`${source} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
+}
 
-const wrongValue = (source: string, text: string, reason: string) => refused(`${source} is ${quoted(text)}. ${reason}`);
+const missing = (source: string, description: string) => refused(`${source} is missing: ${description}.`);
 
 function parseSwitch(text: string): Parsed<boolean> {
   if (text === 'true' || text === '1') return accepted(true);

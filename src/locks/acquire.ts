@@ -27,7 +27,7 @@ export interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
-  readonly isInVain?: (() => Promise<boolean>) | undefined;
+  readonly isInVain?: ((blocked: Blocked) => Promise<boolean>) | undefined;
 }
 
 export interface WaitOptions {
@@ -73,7 +73,8 @@ export async function acquireLocks(
   const pathByPath = acquirePathByPath(context, goal);
   const lease = goal.lease && acquireLease(context, goal, goal.lease.from);
   const pauses = createPauses(context, deadline);
-  const hasLeases = (): boolean => goal.lease?.knowsOnlyInterface() === false;
+  const isPool = goal.lease?.from.kind === 'pool';
+  const hasLeases = (): boolean => isPool || goal.lease?.knowsOnlyInterface() === false;
   let way = lease !== undefined && hasLeases() ? lease : pathByPath;
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);
@@ -104,7 +105,7 @@ export async function acquireLocks(
     const waitedMs = isFirst ? 0 : clock() - startedAt;
     isFirst = false;
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
-    if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain()))) {
+    if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
       // A cancelled attempt has used the little time that is left.
       const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
       const { releases } = isSettled ? nothing : await way.end();

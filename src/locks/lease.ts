@@ -1,6 +1,6 @@
-import type { CallLimits, LeaseRequest, PutLeaseResult, QueueWait } from '../client/client.ts';
+import type { CallLimits, LeaseRequest, PoolSelection, PutLeaseResult, QueueWait } from '../client/client.ts';
 import { formatDuration } from '../interface/duration.ts';
-import { maxLeasePaths } from '../interface/lock-path.ts';
+import { type LockPath, maxLeasePaths, parseHeldPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
 import type { AcquireRound, PathGoal } from './path-by-path.ts';
@@ -19,14 +19,15 @@ export function acquireLease(
 ) {
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl } = terms;
-  const [path, ...more] = paths;
-  const isSet = more.length > 0 || from.kind === 'pool';
-  if (path === undefined || !isSet || paths.length > maxLeasePaths) return undefined;
+  const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
+  const path = from.kind === 'pool' ? poolPath(from) : isSet ? paths[0] : undefined;
+  if (path === undefined) return undefined;
   const startedAt = clock();
   const request = { workspace, lease: step, from, path, count, type, ttl };
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
-  const intent = { kind: 'lease', ...entry, path, type, ttl: formatDuration(ttl) } as const;
+  const isPool = from.kind === 'pool';
+  const intent = { kind: 'lease', ...entry, path, isPool, type, ttl: formatDuration(ttl) } as const;
   /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
   let state: 'new' | 'refused' | 'open' | 'over' = 'new';
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -52,12 +53,13 @@ export function acquireLease(
     }
     if (put.kind === 'failed') return { ...put, rollback: nothing };
     if (put.kind === 'blocked') {
-      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of: paths.length }, rollback: nothing };
+      const of = isPool ? undefined : paths.length;
+      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of }, rollback: nothing };
     }
     const [lost] = put.lost;
     if (lost === undefined) {
       state = 'over';
-      return { kind: 'acquired', grants, grantedAt, rollback: nothing };
+      return { kind: 'acquired', grants, items: put.items, grantedAt, rollback: nothing };
     }
     await end();
     return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, rollback: nothing };
@@ -85,4 +87,11 @@ export function acquireLease(
   }
 
   return { attempt, end };
+}
+
+/** Stands for the paths of a pool, which only the service knows. */
+function poolPath({ name }: PoolSelection): LockPath {
+  const path = parseHeldPath(`pools/${name}`);
+  if (path.ok) return path.value;
+  throw new Error(path.reason);
 }

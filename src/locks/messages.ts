@@ -26,9 +26,9 @@ export function cancelledText(cancelled: RunCancelled | undefined): string {
 export interface Blocked {
   /** No more than necessary: as soon as one of these paths is free, there may be enough. */
   readonly conflicts: readonly [Conflict, ...Conflict[]];
-  /** The number of paths that the step needs, and the number of its paths. */
+  /** The number of paths that the step needs, and the number of its paths: undefined for the items of a pool. */
   readonly count: number;
-  readonly of: number;
+  readonly of: number | undefined;
 }
 
 const maxNamed = 3;
@@ -37,15 +37,18 @@ const maxNamed = 3;
 export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
   const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now, withStart));
   if (one !== undefined && more.length === 0) return `${one}${placeText(conflicts[0])}`;
-  // An upper limit: paths that were not requested may be held as well.
-  const free = of - conflicts.length;
-  const tooFew =
-    free === 0
-      ? `None of the ${formatNumber(of)} paths is free`
-      : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and ${formatNumber(count)} are needed`;
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
-  return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
+  return `${tooFewText(conflicts.length, count, of)}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
+}
+
+function tooFewText(held: number, count: number, of: number | undefined): string {
+  if (of === undefined) return 'Too few items of the pool are free';
+  // An upper limit: paths that were not requested may be held as well.
+  const free = of - held;
+  return free === 0
+    ? `None of the ${formatNumber(of)} paths is free`
+    : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and ${formatNumber(count)} are needed`;
 }
 
 function conflictText({ path, holder, queue }: Conflict, now: number | undefined, withStart: boolean): string {

@@ -1,4 +1,11 @@
-import { type CallLimits, type Conflict, inParallel, type QueueWait, type ServiceError } from '../client/client.ts';
+import {
+  type CallLimits,
+  type Conflict,
+  inParallel,
+  type PoolItem,
+  type QueueWait,
+  type ServiceError,
+} from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
@@ -19,7 +26,13 @@ export interface PathGoal {
 
 /** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
 export type AcquireRound = { readonly rollback: RollbackResult } & (
-  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly grantedAt: number }
+  | {
+      readonly kind: 'acquired';
+      readonly grants: readonly Grant[];
+      /** The locked items of a pool. */
+      readonly items: readonly PoolItem[];
+      readonly grantedAt: number;
+    }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
@@ -97,7 +110,8 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
     // An unanswered request may have been granted more than the step wants, which is not in its outputs.
     const excess = isEnough && pending.size > 0 ? await giveBack([]) : nothing;
     if (isEnough && remainingRollback(excess).length === 0 && !signal.aborted) {
-      return { kind: 'acquired', grants: acquired, grantedAt: Math.min(...grantedAt.values()), rollback: excess };
+      const first = Math.min(...grantedAt.values());
+      return { kind: 'acquired', grants: acquired, items: [], grantedAt: first, rollback: excess };
     }
     // A single lock that was granted without a response is kept by the next attempt.
     const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(acquired) : nothing;

@@ -1,4 +1,11 @@
-import { type CallLimits, clockSlackMs, type LookupResult, lookUp, type ReleaseLockResult } from '../client/client.ts';
+import {
+  backoff,
+  type CallLimits,
+  isTransient,
+  type LookupResult,
+  lookUp,
+  type ReleaseLockResult,
+} from '../client/client.ts';
 import type { LockContext } from './context.ts';
 import type { Grant } from './ledger/entry.ts';
 import { mayHaveExpired, type OwnLock, ownLockState } from './ownership.ts';
@@ -26,7 +33,7 @@ export type ReleaseResult =
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' };
 
-export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock'>;
+export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
@@ -49,30 +56,50 @@ export async function releaseTarget(
   return result;
 }
 
+async function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
+  const { client, clock, sleep, random } = context;
+  const { workspace, path, target, force } = request;
+  const lock = lockOf(target);
+  if (hasIdentity(lock)) return client.releaseLock({ workspace, path, proof: lock, force }, within);
+  for (let failures = 1; ; failures += 1) {
+    const result = await releaseOnce(context, request, within);
+    const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
+    const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
+    const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
+    if (target.kind === 'found' || !hasNotArrived || isOver) return result;
+    await sleep(pauseMs, within.signal);
+  }
+}
+
+const maxPauseMs = 5_000;
+
 /**
- * A lock with neither id nor ETag is released by its path, after a look at the list, and with one request: if its
- * response is lost, or the lock has expired before it arrives, another job may hold the path.
+ * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
+ * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
  */
-async function send(
-  { client, clock }: ReleaseContext,
+async function releaseOnce(
+  { client }: ReleaseContext,
   { workspace, path, target, force }: LockToRelease,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const lock = lockOf(target);
-  if (hasIdentity(lock)) return client.releaseLock({ workspace, path, proof: lock, force }, within);
-  const found = target.kind === 'found' ? target.found : await lookUp(client, { workspace, path }, within);
+  const look = () => lookUp(client, { workspace, path }, within);
+  const found = target.kind === 'found' ? target.found : await look();
   if (found.kind === 'failed') return { ...found, mayBeDone: false };
-  const request = { workspace, path, force, found, attempts: 'once' } as const;
-  if (target.kind === 'found') return found.kind === 'absent' ? found : client.releaseLock(request, within);
-  const { mayBeReleased } = target;
-  const serverNow = client.serverNow();
-  const state = ownLockState(lock, found, { serverNow, mayBeReleased });
-  if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
-  if (state === 'unknown') return { kind: 'ambiguous' };
-  // Some services list no locks at all.
-  if (state === 'absent' && (mayBeReleased || mayHaveExpired(lock, serverNow))) return { kind: 'absent' };
-  const expiresAt = clock() + Date.parse(lock.expires_at ?? '') - serverNow - clockSlackMs;
-  return client.releaseLock(request, { ...within, deadline: Math.min(within.deadline, expiresAt) });
+  if (target.kind === 'own') {
+    const serverNow = client.serverNow();
+    const state = ownLockState(target.lock, found, { serverNow, mayBeReleased: target.mayBeReleased });
+    if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+    if (state === 'unknown') return { kind: 'ambiguous' };
+    // Some services list no locks at all.
+    const mayBeGone = target.mayBeReleased || mayHaveExpired(target.lock, serverNow);
+    if (state === 'absent' && mayBeGone) return { kind: 'absent' };
+  } else if (found.kind === 'absent') return found;
+
+  const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
+  if (result.kind !== 'failed' || !result.mayBeDone) return result;
+  const after = { serverNow: client.serverNow(), mayBeReleased: true };
+  const state = ownLockState(lockOf(target), await look(), after);
+  return state === 'absent' || state === 'other' ? { kind: 'released' } : result;
 }
 
 /** A request that names its lock by ETag or id can be sent again: it never releases a later lock. */

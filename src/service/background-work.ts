@@ -5,7 +5,7 @@ import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { removeUnusedObjects } from './lfs/unused-objects.ts';
 import { removeOldLockHistory } from './locks/history.ts';
-import { removeOldLeases } from './locks/lease-store.ts';
+import { fileEndedLocks, removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
 import { measureBacklogs } from './outbox/outbox.ts';
 import type { ServiceParts } from './parts.ts';
@@ -47,6 +47,9 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
         expired = await locks.removeExpired();
         metrics.expiredLocks.inc(expired);
       }
+    }),
+    every(500, async () => {
+      while (await fileEndedLocks(storage));
     }),
     every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.

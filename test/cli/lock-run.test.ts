@@ -7,9 +7,6 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { runMain } from '../command/run-main.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { problem } from '../support/other-servers/responses.ts';
-import { passOn } from '../support/other-servers/slash-proxies.ts';
-import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import { storePool } from '../support/stored-pool.ts';
@@ -196,7 +193,7 @@ describe('a command under a lock on an item of a pool', () => {
       environment: environment(),
     });
     onTestFinished(() => command.signal('SIGKILL'));
-    await command.logLine((line) => line.includes('None of the 2 paths is free'));
+    await command.logLine((line) => line.includes('Too few items of the pool are free'));
     await release('seats/1');
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toMatch(/^A1-s3cret b1 \d+\n/);
@@ -209,27 +206,9 @@ describe('a command under a lock on an item of a pool', () => {
     await lockIt(secret, 'seats/1');
     const { code, stdout, stderr } = await run([...pool, '--where', 'host-name=b9'], 'echo', 'It ran.');
     expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toContain('no item of the pool "unity-pro" has host-name=b9');
+    expect(stderr).toContain('No item of the pool "unity-pro" has these properties');
     expect(stderr).not.toContain(serial);
     expect(await locks()).toHaveLength(1);
-  });
-
-  test('releases its item and does not run if the properties cannot be read: 75', async () => {
-    await store();
-    const onward = passOn(service.port);
-    let reads = 0;
-    const server = await startOtherServer((response, request) => {
-      if (request.url.endsWith('/pools/unity-pro')) reads += 1;
-      if (reads > 1 && request.method === 'GET') problem(403, {})(response, request);
-      else onward(response, request);
-    });
-    const args = ['lock', 'run', ...pool, '--where', 'host-name=b1', '--', 'echo', 'It ran.'];
-    const { code, stdout, stderr } = await runCommand(args, {
-      environment: { ...environment(), WORKSPACE_BASE_URL: server.baseUrl },
-    });
-    expect({ code, stdout, reads }).toEqual({ code: 75, stdout: '', reads: 2 });
-    expect(stderr).toMatch(/GET \S+\/pools\/unity-pro: 403.* The command did not run\.\n$/);
-    expect(await locks()).toEqual([]);
   });
 });
 

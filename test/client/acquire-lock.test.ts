@@ -283,3 +283,13 @@ test('a lease is held only with all of its locks', async () => {
     expect(await put(locks)).toBe('failed');
   }
 });
+
+test('no error quotes a response with the items of a pool, which have secrets', async () => {
+  const pool = { lease: 'l'.repeat(16), from: { kind: 'pool', name: 'seats', where: {} }, count: 1 } as const;
+  for (const answer of [raw(201, '{"locks":[{"serial":"s3cret"'), json(201, { locks: [{ s3cret: 's3cret' }] })]) {
+    const { client } = await clientOf(answer, { retries: 0 });
+    const { error } = ofKind(await client.putLease({ ...request, ...pool }, client.within()), 'failed');
+    expect(error.message).toContain('The response cannot be used');
+    expect(error.message).not.toContain('s3cret');
+  }
+});

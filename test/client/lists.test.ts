@@ -91,6 +91,10 @@ describe('the pages of a list', () => {
     ['next with a path', json(200, { items: ['a'], next: `${locks}?p=2` }), '?p=2'],
     ['next with a query', json(200, { items: ['a'], next: '?p=2' }), '?p=2'],
     ['next with an absolute URL', ofTheSameServer, '?p=2'],
+    ['a cursor in pagination', json(200, { locks: ['a'], pagination: { next_cursor: 'b' } }), '?limit=1000&cursor=b'],
+    ['a cursor in meta', json(200, { data: ['a'], meta: { next: 'b' } }), '?limit=1000&cursor=b'],
+    ['a link in links', json(200, { data: ['a'], links: { next: '?p=2' } }), '?p=2'],
+    ['a link in _links', json(200, { items: ['a'], _links: { next: { href: '?p=2' } } }), '?p=2'],
   ])('are found by %s', async (_, page1, query) => {
     const urls = ['?limit=1000', query].map((each) => locks + each);
     expect(await follow(page1, last)).toEqual({ urls, paths: ['a', 'b'], incomplete: undefined });
@@ -102,6 +106,12 @@ describe('the pages of a list', () => {
     ['false', { locks: ['a'], next: false }],
   ])('end with %s', async (_, body) => {
     expect((await follow(json(200, body), last)).urls).toHaveLength(1);
+  });
+
+  test('make the list incomplete if the service does not name them', async () => {
+    const { paths, incomplete } = await follow(json(200, { locks: ['a'], meta: { has_more: true } }));
+    expect(paths).toEqual(['a']);
+    expect(incomplete).toContain('the service has more pages, but does not name the next one.');
   });
 
   test('are not fetched from another server, and an error is reported', async () => {
@@ -129,15 +139,13 @@ describe('the pages of a list', () => {
     expect(incomplete).toContain('the same page again');
   });
 
-  test('make the list incomplete if the service does not name them', async () => {
-    const { paths, incomplete } = await follow(json(200, { locks: ['a'], has_more: true }));
-    expect(paths).toEqual(['a']);
-    expect(incomplete).toContain('the service does not name its next page.');
-  });
+  // Unreadable entries count as well, and are the cheapest.
+  const million = `[${'0,'.repeat(300_000)}"a"]`;
 
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
     ['64 MiB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages exceed 64 MiB in total'],
+    ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
   ])('are limited to %s', async (_, body, asked, read, reason) => {
     let n = 0;
     const { server, client } = await clientOf((response, request) => {

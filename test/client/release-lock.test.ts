@@ -5,7 +5,7 @@ import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { clientOf, game, hero, lockPath, ofKind, testClient, workspaceId } from './test-client.ts';
+import { clientOf, game, hero, lockPath, ofKind, start, testClient, workspaceId } from './test-client.ts';
 
 const locks = '/v1/workspaces/game/locks';
 const encoded = `${locks}/Content%2FHero.uasset`;
@@ -24,7 +24,7 @@ const release = async (answer: Answer, request: Partial<ReleaseLockRequest> = {}
   const { server, client } = await clientOf(answer);
   const result = await client.releaseLock({ workspace: game, path: hero, ...request }, client.within());
   const releases = server.requests.filter(({ method }) => method === 'DELETE');
-  return { result, server, urls: releases.map(({ url }) => url) };
+  return { result, server, releases, urls: releases.map(({ url }) => url) };
 };
 
 describe('the release of a lock', () => {
@@ -172,8 +172,11 @@ describe('a 412 for a lock with the same id', () => {
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', '"v2"']);
   });
 
-  test.each([proof, { id: 'l1' }])('is a failure, not a loss: %j', async (its) => {
-    const { result, urls } = await release(problem(412, { lock: same }), { proof: its });
+  test.each([
+    ['no ETag', problem(412, { lock: same })],
+    ['the ETag that was sent', problem(412, { lock: same }, { etag: '"l1"' })],
+  ])('is a failure, not a loss, if it has %s', async (_, answer) => {
+    const { result, urls } = await release(answer, { proof });
     expect(ofKind(result, 'failed').error.status).toBe(412);
     expect(urls).toHaveLength(1);
   });
@@ -182,10 +185,24 @@ describe('a 412 for a lock with the same id', () => {
 describe('a 412 for an ETag derived from the id', () => {
   const onlyId = { id: 'l1' };
   const unmatched = problem(412, { detail: 'Not that.' });
+  const same = { ...other, id: 'l1' };
+  const conditional: Answer = (response, request) =>
+    (request.headers['if-match'] === undefined ? nothing(204) : unmatched)(response, request);
 
-  test('is a loss if another lock is listed, an absence if none is, and a failure otherwise', async () => {
-    const same = { ...other, id: 'l1' };
-    expect((await release(listing([same], unmatched), { proof: onlyId })).result.kind).toBe('failed');
+  test('is followed by a release without a condition if the list has the lock with its id', async () => {
+    const { result, releases } = await release(listing([same], conditional), { proof: onlyId });
+    expect(result.kind).toBe('released');
+    expect(releases.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', undefined]);
+  });
+
+  test('leaves alone a lock that is about to expire, because another one may replace it', async () => {
+    const ending = { ...same, expires_at: new Date(start + 1_000).toISOString() };
+    const { result, urls } = await release(listing([ending], conditional), { proof: onlyId });
+    expect(result.kind).toBe('failed');
+    expect(urls).toHaveLength(1);
+  });
+
+  test('is a loss if another lock is listed, and an absence if none is listed', async () => {
     expect((await release(listing([other], unmatched), { proof: onlyId })).result.kind).toBe('other');
     expect((await release(listing([], unmatched), { proof: onlyId })).result.kind).toBe('absent');
   });

@@ -1,5 +1,15 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createServerClock, dateOf, steadyClock } from '../../src/client/time.ts';
+import {
+  backoff,
+  createServerClock,
+  dateOf,
+  type StartTimer,
+  sleep,
+  startTimeLimit,
+  steadyClock,
+} from '../../src/client/time.ts';
 import { start } from './test-client.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -30,4 +40,69 @@ test.each([
   expect(dateOf(headers)).toBeUndefined();
   // Locks get their times from this clock, so it must stay in a range that ISO 8601 can express.
   expect(new Date(clock.now()).toISOString()).toBe('2026-03-01T12:00:00.000Z');
+});
+
+/** A limit with two outer signals, and a timer that the test fires. */
+function limited() {
+  let goOff = (): void => undefined;
+  const start: StartTimer = (_, work) => {
+    goOff = work;
+    return () => {
+      goOff = () => undefined;
+    };
+  };
+  const outer = new AbortController();
+  const limit = startTimeLimit(1_000, [new AbortController().signal, outer.signal], start);
+  return { limit, outer, goOff: () => goOff() };
+}
+
+test('a time limit aborts its signal when its time has passed', () => {
+  const { limit, goOff } = limited();
+  expect(limit.signal.aborted).toBe(false);
+  goOff();
+  expect(limit.signal.aborted).toBe(true);
+  expect(limit.isOver()).toBe(true);
+});
+
+test('a time limit ends with an outer signal, and does not count as exceeded after that', () => {
+  const { limit, outer, goOff } = limited();
+  outer.abort();
+  expect(limit.signal.aborted).toBe(true);
+  goOff();
+  expect(limit.isOver()).toBe(false);
+});
+
+test('a stopped time limit does not abort its signal', () => {
+  const { limit, goOff } = limited();
+  limit.stop();
+  goOff();
+  expect(limit.signal.aborted).toBe(false);
+});
+
+test('a sleep beyond the range of timers does not end at once, but ends with its signal', async () => {
+  const awake = new AbortController();
+  let slept = false;
+  const sleeping = sleep(2 ** 31, awake.signal).then(() => {
+    slept = true;
+  });
+  // Node fires a timer that exceeds its range after a millisecond.
+  await wait(50);
+  expect(slept).toBe(false);
+  awake.abort();
+  await sleeping;
+});
+
+test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and never less than Retry-After', () => {
+  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(), random, (failures, retryAfterMs, drawn) => {
+      const full = Math.min(10_000, 500 * 2 ** (failures - 1));
+      const ms = backoff(failures, undefined, () => drawn);
+      expect(ms).toBeGreaterThanOrEqual(full / 2);
+      expect(ms).toBeLessThanOrEqual(full);
+      const asked = backoff(failures, retryAfterMs, () => drawn);
+      expect(asked).toBeGreaterThanOrEqual(Math.max(retryAfterMs, full / 2));
+      expect(asked).toBeLessThanOrEqual(Math.max(retryAfterMs + 250, 5_000));
+    }),
+  );
 });

@@ -83,7 +83,7 @@ test('a service that answers at once while it stops is asked again within 300 ms
 
 test.each([1, 2])('the locks of a lease are recorded, and as old as its response: %i', async (count) => {
   const held = paths.slice(0, count).map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
-  const { result, entries } = await requesting(() => ({ kind: 'held', locks: held, lost: [] }), 0);
+  const { result, entries } = await requesting(() => ({ kind: 'held', locks: held, items: [], lost: [] }), 0);
   expect(result.round).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
   expect(entries.filter(({ kind }) => kind === 'granted')).toHaveLength(count);
 });

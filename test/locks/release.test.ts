@@ -19,7 +19,7 @@ interface Service {
 async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Service = {}) {
   const events: string[] = [];
   const entries: Entry[] = [];
-  const limits: number[] = [];
+  let now = start;
   let looks = 0;
   let sends = 0;
   const client: Pick<Client, 'serverNow' | 'listLocks' | 'releaseLock'> = {
@@ -29,8 +29,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       const lock = lists[Math.min(looks++, lists.length - 1)];
       return { items: lock === undefined ? [] : [lock], incomplete: undefined };
     },
-    async releaseLock({ proof, attempts }, { deadline }) {
-      limits.push(deadline);
+    async releaseLock({ proof, attempts }) {
       events.push(proof === undefined ? `send ${attempts}` : `send ${proof.id}`);
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
@@ -40,7 +39,11 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       // A release uses no other methods.
       client: client as Client,
       record: (...all) => entries.push(...all),
-      clock: () => start,
+      clock: () => now,
+      async sleep(ms) {
+        now += ms;
+      },
+      random: () => 0.5,
     },
     { service: place.service, workspace: game, path: hero, target },
     { deadline: start + 60 * second },
@@ -49,7 +52,6 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
   return {
     kind: result.kind,
     ...mayBeDone,
-    limits,
     events,
     recorded: entries.map((entry) => entry.kind),
   };
@@ -70,7 +72,7 @@ const withId = { ...ours, id: 'l2' };
 
 describe('the release of a lock of the job', () => {
   test('sends the id without a lookup, and records the start and the end in the ledger', async () => {
-    expect(await releasing(own({ id: 'l1' }))).toMatchObject({
+    expect(await releasing(own({ id: 'l1' }))).toEqual({
       kind: 'released',
       events: ['send l1'],
       recorded: ['releasing', 'ended'],
@@ -82,11 +84,25 @@ describe('the release of a lock of the job', () => {
     expect(await releasing(own(), { lists: [ours] })).toMatchObject({ kind: 'released', events });
   });
 
-  test('sends the request for a lock without an id only while the lock lasts', async () => {
-    const { limits } = await releasing(own(), { lists: [ours] });
-    expect(limits).toEqual([start + 60 * second]);
-    const ending = { kind: 'own', lock: { expires_at: iso(10 * second) }, mayBeReleased: false } as const;
-    expect((await releasing(ending, { lists: [ours] })).limits).toEqual([start + 8 * second]);
+  test('a lock without an id is looked up again before its request, which has not arrived, is repeated', async () => {
+    const refused = failing(false);
+    const result = await releasing(own(), { lists: [ours], answers: [refused, refused, { kind: 'released' }] });
+    const events = ['look', 'send once', 'look', 'send once', 'look', 'send once'];
+    expect(result).toMatchObject({ kind: 'released', events });
+    const taken = await releasing(own(), { lists: [ours, later], answers: [refused] });
+    expect(taken).toMatchObject({ kind: 'other', events: ['look', 'send once', 'look'] });
+    const never = await releasing(own(), { lists: [ours], answers: [refused] });
+    expect(never).toMatchObject({ kind: 'failed', mayBeDone: false });
+  });
+
+  test.each<[string, KnownLock | undefined, string]>([
+    ['is released if it is gone', undefined, 'released'],
+    ['is released if another lock is on the path, which stays', later, 'released'],
+    ['may not be released if it cannot be distinguished from another', timeless, 'failed'],
+    ['may not be released if it looks the same', ours, 'failed'],
+  ])('a lock without an id whose only request has no response %s', async (_, after, kind) => {
+    const events = ['look', 'send once', 'look'];
+    expect(await releasing(own(), { lists: [ours, after], answers: [failing(true)] })).toMatchObject({ kind, events });
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
@@ -95,24 +111,20 @@ describe('the release of a lock of the job', () => {
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
   ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
     const result = await releasing(own({ key: 'k1' }, mayBeReleased), { lists: [listed] });
-    expect(result).toMatchObject({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
+    expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
   });
 
   test('records no end of a lock without any proof when another holder has the path', async () => {
     const result = await releasing(own({}, false), { lists: [later] });
-    expect(result).toMatchObject({ kind: 'other', events: ['look'], recorded: ['releasing'] });
+    expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });
 
   test('sends a request for an unlisted lock without an id while it lives, and none afterwards', async () => {
     const ended = { kind: 'own', lock: { expires_at: iso(0) }, mayBeReleased: false } as const;
     expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['look', 'send once'] });
-    expect(await releasing(ended)).toMatchObject({
-      kind: 'absent',
-      events: ['look'],
-      recorded: ['releasing', 'ended'],
-    });
+    expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
     const left = await releasing(ended, { lists: [timeless] });
-    expect(left).toMatchObject({ kind: 'ambiguous', events: ['look'], recorded: ['releasing'] });
+    expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: ['releasing'] });
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {
@@ -126,9 +138,13 @@ describe('the release of a found lock', () => {
     expect((await releasing(found(withId))).events).toEqual(['send l2']);
   });
 
-  test('sends one request for a lock without an id', async () => {
-    const result = await releasing(found(ours), { answers: [failing(true)] });
-    expect(result).toMatchObject({ kind: 'failed', mayBeDone: true, events: ['send once'] });
+  test.each<[string, KnownLock | undefined, string]>([
+    ['is gone', undefined, 'released'],
+    ['was replaced by another one', later, 'released'],
+    ['may be another one', timeless, 'failed'],
+  ])('looks up a lock without an id again after its only request was unanswered: it %s', async (_, after, kind) => {
+    const result = await releasing(found(ours), { lists: [after], answers: [failing(true)] });
+    expect(result).toMatchObject({ kind, events: ['send once', 'look'] });
   });
 
   test('records the end of a found lock that is gone before the release', async () => {
@@ -139,6 +155,6 @@ describe('the release of a found lock', () => {
 
   test('needs no request if the path is not locked', async () => {
     const result = await releasing({ kind: 'found', found: { kind: 'absent' } });
-    expect(result).toMatchObject({ kind: 'absent', events: [], recorded: ['ended'] });
+    expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended'] });
   });
 });

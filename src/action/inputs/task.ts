@@ -1,6 +1,6 @@
+import type { PoolSelection } from '../../client/client.ts';
 import { type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-import type { PoolSelection } from '../../locks/pool.ts';
 import { readConnection } from './connection.ts';
 import { type OnLost, type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
 import {

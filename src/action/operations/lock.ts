@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { ServiceError } from '../../client/client.ts';
+import type { PoolItem } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
@@ -7,7 +7,7 @@ import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
-import { fetchPool, type Pool } from '../../locks/pool.ts';
+import type { Blocked } from '../../locks/messages.ts';
 import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
@@ -31,7 +31,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   const jobLocks = jobLocksIn(context, workspace);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).createRenewal(context, task) : undefined;
-  const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
+  const { paths, wanted } = await goalOf(context, task, jobLocks);
   renewal?.prepare();
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -41,31 +41,32 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
     warnOfLostLocks(context, jobLocks);
     let alreadyHeld = await findAlreadyHeld(context, jobLocks, workspace, paths, step);
     const others = withoutOwn(paths, alreadyHeld);
-    if (others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
+    if (task.from.kind === 'paths' && others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
 
     const session = createLockSession({ ...context, origin: runner.origin });
     const terms = { service, workspace, step, type, ttl };
-    /** A parallel step may have locked a path meanwhile. */
-    const isInVain = async (): Promise<boolean> => {
-      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths, step);
-      return withoutOwn(paths, alreadyHeld).length < wanted;
+    let inVain = false;
+    /** A parallel step may have locked a path meanwhile. Of a pool, only the paths that are not free are known. */
+    const isInVain = async ({ conflicts }: Blocked): Promise<boolean> => {
+      const needed = task.from.kind === 'pool' ? conflicts.map(({ path }) => path) : paths;
+      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, needed, step);
+      const least = task.from.kind === 'pool' ? 1 : wanted;
+      inVain = withoutOwn(needed, alreadyHeld).length < least;
+      return inVain;
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
     const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
     const lease = { from, knowsOnlyInterface: () => jobLocksIn(context, workspace).knowsOnlyInterface };
     const result = await acquireLocks(acquire, { paths: others, count: wanted, lease }, task);
     const { round } = result;
-    if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted) {
-      return alreadyHeldOutcome(alreadyHeld);
-    }
+    if (round.kind === 'held' && inVain) return alreadyHeldOutcome(alreadyHeld);
     if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);
     record({ kind: 'acquired', service, workspace, step, at: now() });
     if (signal.aborted) {
       const rollback = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
       return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result);
     }
-    const read = pool && (await readProperties(pool, round.grants, acquire));
-    if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, result);
+    maskSecrets(context, round.items);
     const sorted = sortGrants(lockStep, round.grants);
     const ageMs = clock() - round.grantedAt;
     const grants = renewal === undefined ? sorted : await renewal.start(step, sorted, ageMs);
@@ -78,7 +79,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
       waited_seconds: String(Math.floor(result.waitedMs / 1_000)),
       locks: locksOutput(locks, (entries) => lockJson(entries, redact)),
       ...writeLocksFile(lockStep, lockJson(locks, redact)),
-      ...(read !== undefined && { properties: JSON.stringify(read.properties) }),
+      ...(task.from.kind === 'pool' && { properties: propertiesOf(round.items) }),
     };
     saveLocks(lockStep, grants, outputs);
     return acquiredOutcome(lockStep, grants, result, outputs);
@@ -91,26 +92,9 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
 const randomUuid = (): string =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
 
-interface Goal {
-  /** From the input, or of the items of a pool. */
-  readonly paths: readonly LockPath[];
-  readonly wanted: number;
-  readonly pool?: Pool;
-}
-
-async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks): Promise<Goal> {
-  if (task.from.kind === 'pool') {
-    const pool = await fetchPool(
-      {
-        ...context,
-        optionName: (option, place) => `${place === undefined ? '' : 'Input '}\`${option}\``,
-        toError: (reason) => new InputError([reason]),
-      },
-      { workspace: task.workspace, any: task.any, selection: task.from },
-      defaultLimits(context),
-    );
-    return { paths: pool.paths, wanted: wantedOf(task.any, pool.paths), pool };
-  }
+/** The paths of the input, and how many of them, or of the items of a pool, the step wants. */
+async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks) {
+  if (task.from.kind === 'pool') return { paths: [], wanted: task.any === 'all' ? 1 : task.any };
   const isLocked = (path: LockPath): boolean => held.has(path);
   const resolved = await resolvePaths(task.from.paths, { ...context.runner, isLocked });
   const paths = resolved.paths.map(({ path }) => path);
@@ -119,30 +103,17 @@ async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks
   return { paths, wanted };
 }
 
-/**
- * Masks those that are secret, and rolls back on an error: an item without its properties is of no use, because the job may need its
- * serial number or host.
- */
-async function readProperties(
-  pool: Pool,
-  grants: readonly Grant[],
-  context: Parameters<typeof rollBackInTime>[0] & Pick<Context, 'mask'>,
-) {
-  try {
-    const items = await pool.itemsOf(grants);
-    for (const { properties, secret } of items) {
-      for (const value of secret.flatMap((each) => properties[each] ?? [])) {
-        // As it is, and as it is in the output, which is JSON.
-        for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) context.mask(text);
-      }
+function maskSecrets({ mask }: Context, items: readonly PoolItem[]): void {
+  for (const { properties, secret } of items) {
+    for (const value of secret.flatMap((each) => properties[each] ?? [])) {
+      // As it is, and as it is in the output, which is JSON.
+      for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) mask(text);
     }
-    return { kind: 'read', properties: Object.fromEntries(items.map((item) => [item.path, item.properties])) } as const;
-  } catch (error) {
-    const rollback = await rollBackInTime(context, { acquired: grants, unanswered: [] });
-    if (!(error instanceof ServiceError)) throw error;
-    return { kind: 'failed', error, rollback } as const;
   }
 }
+
+const propertiesOf = (items: readonly PoolItem[]): string =>
+  JSON.stringify(Object.fromEntries(items.map(({ path, properties }) => [path, properties])));
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly LookedUp[]): readonly LockPath[] =>
   paths.filter((path) => !own.some(({ ours }) => ours.path === path));

@@ -155,8 +155,8 @@ async function endLeaseInTime(context: ReleaseContext, lease: LeaseIntent, isHel
   const { client, clock, sleep, within } = context;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     const end = await endLease(context, lease, within);
-    // Only the list shows whether a gateway answered for a service with leases.
-    if (end.kind === 'unsupported' && !isHeld && (await isUnknownIn(client, lease, within))) {
+    // Only the list shows whether a gateway answered for a service with leases. Only such a service has pools.
+    if (end.kind === 'unsupported' && !isHeld && !lease.isPool && (await isUnknownIn(client, lease, within))) {
       return { kind: 'ended', released: [], lost: [] } as const;
     }
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;

@@ -113,9 +113,10 @@ const shapes = {
   /** `waitedMs` is the time since the step first requested the path. */
   granted: { ...request, waitedMs: isInteger, lock: isGrantedLock },
   /**
-   * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths.
+   * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
+   * pool.
    */
-  lease: { ...location, step: isString, lease: isString, type: isString, ttl: isTtl },
+  lease: { ...location, step: isString, lease: isString, isPool: isOptional(isBoolean), type: isString, ttl: isTtl },
   /** The lease is dead: it holds nothing, and will be granted nothing. */
   'lease-ended': { ...ofStep, lease: isString },
   /** The service answered like one that knows only the interface. */

@@ -96,8 +96,8 @@ export function openHistory() {
   /** By idempotency key: a repeated request with the same key is about the same lock. */
   const held = new Map<string, RecordedLock>();
   const grants = new Map<string, Grant>();
-  /** The key of the last grant of each path. */
-  const lastKeys = new Map<string, string>();
+  /** The keys of the grants of each path. */
+  const keysAt = new Map<string, string[]>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
@@ -114,17 +114,14 @@ export function openHistory() {
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
     if (entry.key !== undefined) return [held.get(entry.key)].filter((lock) => lock !== undefined);
-    const location = locationKey(entry);
-    const last = held.get(lastKeys.get(location) ?? '');
-    if (last !== undefined && isSameLock(entry, last.grant.lock)) return [last];
-    const locks = [...held.values()].filter(({ grant }) => locationKey(grant) === location);
+    const locks = (keysAt.get(locationKey(entry)) ?? []).flatMap((key) => held.get(key) ?? []);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
 
   const jobLockOf = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
     ...{ grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } }, releaseStarted, loss },
-    grantedAgain: grant.key !== lastKeys.get(locationKey(grant)),
+    grantedAgain: grant.key !== keysAt.get(locationKey(grant))?.at(-1),
   });
 
   function addEntry(entry: Entry): void {
@@ -161,7 +158,8 @@ export function openHistory() {
         const grant = { ...entry, at: held.get(entry.key)?.grant.at ?? entry.at };
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         held.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
-        lastKeys.set(locationKey(entry), entry.key);
+        const keys = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
+        keysAt.set(locationKey(entry), [...keys, entry.key]);
         grants.set(`${entry.step} ${locationKey(entry)}`, grant);
         endings.delete(entry.key);
         break;

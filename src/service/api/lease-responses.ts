@@ -90,10 +90,10 @@ export async function heldLease(
 ): Promise<ApiResponse> {
   const [pool] =
     row.pool === null ? [] : await findPools(storage.read, { workspace: row.workspace_id, name: row.pool });
-  const properties = new Map(pool?.items.map((item) => [item.path, item.properties]));
+  const items = new Map(pool?.items.map((item) => [item.path, item]));
   const held = (lock: RecordedLock): Lease['locks'][number] => {
-    const ofItem = row.pool === null ? undefined : (properties.get(lock.path) ?? {});
-    return { ...toLock(lock), state: 'held', ...(ofItem && { properties: ofItem }) };
+    const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };
+    return { ...toLock(lock), state: 'held', ...(row.pool !== null && { properties, secret }) };
   };
   const firstEnd = locks.reduce((first, { expires_at }) => Math.min(first, expires_at), Number.MAX_SAFE_INTEGER);
   const lease: Omit<Lease, 'locks'> = {

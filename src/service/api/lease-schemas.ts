@@ -86,6 +86,7 @@ const heldLockSchema = lockSchema.extend({
     .record(z.string(), z.string())
     .optional()
     .openapi({ description: 'Properties of an item of a pool, with the values of secret ones.' }),
+  secret: z.array(z.string()).optional().openapi({ description: 'The names of the secret properties.' }),
 });
 
 export const leaseSchema = z

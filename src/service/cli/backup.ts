@@ -1,10 +1,10 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
-import { defineCommand } from '../../command/command.ts';
+import { CommandError, defineCommand } from '../../command/command.ts';
 import { deliberateToggle, required, textOf } from '../../command/flags.ts';
-import type { ProcessIo } from '../../command/io.ts';
+import { awaitStop, exitCodeOf, type ProcessIo } from '../../command/io.ts';
 import { type CommandOutput, printOutput, quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
@@ -31,7 +31,7 @@ const backup = defineStorageCommand({
   example: 'workspaces.backup',
   async run({ arguments: { file }, io }, storage) {
     const isPiped = file === '-';
-    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file);
+    const writing = isPiped ? writeBackup(storage, packageVersion, io.output()) : writeToFile(storage, file, io);
     const { header, rows } = await withFileErrors(file, writing);
     const taken_at = asTimestamp(header.taken_at);
     const where = isPiped ? 'stdout' : quoted(file);
@@ -52,17 +52,27 @@ const totalOf = (rows: RowCounts): string =>
   );
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
-async function writeToFile(storage: Storage, file: string) {
+async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
+  const interruption = new AbortController();
+  const stop = awaitStop(io);
+  void stop.received.then((signal) =>
+    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
+  );
   const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
     EEXIST: 'it already exists. Choose another name, or remove it',
     ENOENT: 'its folder does not exist',
   });
   try {
-    return await writeBackup(storage, packageVersion, handle.createWriteStream({ flush: true }));
+    const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
+    // An interruption before the first write: writeBackup() rejects.
+    output.on('error', () => undefined);
+    return await writeBackup(storage, packageVersion, output);
   } catch (error) {
     await rm(file);
+    interruption.signal.throwIfAborted();
     throw error;
   } finally {
+    stop.forget();
     flushFolder(dirname(file));
   }
 }

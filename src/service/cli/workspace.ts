@@ -40,6 +40,11 @@ function parseAnyRemote(text: string): Parsed<{ readonly text: string; readonly 
   return remote.ok ? accepted({ text, remote: remote.value }) : remote;
 }
 
+const orNone =
+  <T>(parse: (text: string) => Parsed<T>) =>
+  (text: string): Parsed<T | null> =>
+    text === 'none' ? accepted(null) : parse(text);
+
 const settingFlags = {
   deskTtl: optional(
     'DURATION',
@@ -50,7 +55,7 @@ const settingFlags = {
   lfsUrl: optional(
     'URL',
     'the LFS endpoint that has the objects of the workspace, without user name and password; none for that of the remote',
-    (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
+    orNone(parseLfsUrl),
     'default that of the remote',
   ),
   lfs: optional(
@@ -61,8 +66,8 @@ const settingFlags = {
   ),
   lockDelay: optional(
     'DURATION',
-    'how long a path stays closed after its lock has expired, at most 60s; not after a release',
-    parseLockDelay,
+    'how long a path stays closed after its lock has expired, at most 60s; not after a release; none for that of the service',
+    orNone(parseLockDelay),
     'default that of the service',
   ),
   latest: optional(

@@ -117,19 +117,17 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(inRepository(git, mirrorOf(workspace).repository), wanted, limits, onBlob),
-    fetchLfsObjects: guarded('fetch LFS objects', (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
+    fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),
-    ),
     /** Keeps the mirror fast after many fetches; a failure does no harm. */
-    maintain: guarded('maintain a mirror', (workspace: string, limits: Limits) =>
+    maintain: (workspace: string, limits: Limits) =>
       writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits)),
-    ),
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
-    sampleRepository: guarded('create the sample repository', async () => {
+    async sampleRepository(): Promise<string> {
       const repository = join(root, 'sample.git');
       await createSampleRepository(git, { repository, scratch });
       return repository;
-    }),
+    },
     serve: guarded('serve the mirror', (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
     ),

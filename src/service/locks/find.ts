@@ -20,8 +20,12 @@ export interface LockKey {
   readonly foldedPath?: string | undefined;
 }
 
-export async function findLock(db: Database, now: Now, key: LockKey): Promise<StoredLock | undefined> {
-  const [found] = await findLocks(db, now, [key]);
+export async function findLock(
+  db: Database,
+  now: Now,
+  { workspace, path, foldedPath }: LockKey,
+): Promise<StoredLock | undefined> {
+  const [found] = await findLocks(db, now, [{ workspace, path, foldedPath }]);
   return found;
 }
 
@@ -52,12 +56,11 @@ export async function findLocks(
   now: Now,
   keys: readonly LockKey[],
 ): Promise<readonly (StoredLock | undefined)[]> {
-  const asked = keys.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
   /** The lock with the highest rank counts, because it is the last one of its key. */
   const rankOf = ({ index, path, remaining, delay_ms }: SelectedLock): number =>
     (remaining + delay_ms > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
   const isFolded = keys.some(({ foldedPath }) => foldedPath !== undefined);
-  const found = await (isFolded ? selectBySpellings : selectByPath)(db, now, asked);
+  const found = await (isFolded ? selectBySpellings : selectByPath)(db, now, keys);
   const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
   return inInputOrder(keys, ranked).map((row) => row && foundLock(row));
 }

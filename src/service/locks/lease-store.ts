@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import { byPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { recordEventsIn } from '../outbox/outbox.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -66,9 +67,9 @@ const locksOf = (db: Database, row: LeaseRow) =>
     .where(startsLike('id', row))
     .where('lease_id', '=', row.id);
 
-/** The locks of the lease that are held, in the order of its paths. */
-export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<RecordedLock[]> =>
-  locksOf(db, lease).select(recordedColumns).where('expires_at', '>', at).orderBy('fence').execute();
+/** The locks of the lease whose rows exist, in the order of its paths. */
+export const leaseLocks = (db: Database, lease: LeaseRow): Promise<RecordedLock[]> =>
+  locksOf(db, lease).select(recordedColumns).orderBy('id').execute();
 
 /** The paths that the lease holds, up to `limit`. */
 export const heldPaths = async (db: Database, lease: LeaseRow, at: number, limit: number): Promise<string[]> => {
@@ -90,59 +91,72 @@ export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlM
   return Number(numUpdatedRows);
 }
 
-/**
- * Releases what is held of the lease, and returns the paths. Unlike the history of a lock that it has lost, that of these
- * does not name the lease.
- */
-export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string): Promise<string[]> {
+/** Releases what is held of the lease. The history of these locks is filed later: see fileEndedLocks(). */
+export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string) {
+  const locks = await locksOf(db, lease).select(['id', 'path', 'expires_at']).orderBy('id').execute();
   const held = locksOf(db, lease).where('expires_at', '>', at);
   await db
-    .insertInto('lock_history')
-    .columns([...copied, 'lock_id', 'kind', 'ended_at', 'ended_by'])
-    .expression(
-      held.select([
-        ...copied,
-        'id',
-        sql`'released'`.as('kind'),
-        sql`cast(${at} as bigint)`.as('at'),
-        sql.val(by).as('by'),
-      ]),
-    )
-    .onConflict((conflict) => conflict.doNothing())
+    .insertInto('ended_locks')
+    .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
+    .expression(held.select([...copied, 'id', sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by')]))
     .execute();
   await recordEventsIn(db, now, new Set([lease.workspace_id]), async () =>
-    (await held.select(recordedColumns).orderBy('fence').execute()).map((lock) =>
+    (await held.select(recordedColumns).orderBy('id').execute()).map((lock) =>
       eventOf({ kind: 'released', lock, at, by }),
     ),
   );
-  const released = await db
+  await db
     .deleteFrom('locks')
     .where('workspace_id', '=', lease.workspace_id)
     .where(startsLike('id', lease))
     .where('lease_id', '=', lease.id)
     .where('expires_at', '>', at)
-    .returning(['path', 'fence'])
     .execute();
-  return released.toSorted(byFence).map(({ path }) => path);
+  return {
+    released: locks.flatMap(({ path, expires_at }) => (expires_at > at ? path : [])),
+    expired: locks.filter(({ expires_at }) => expires_at <= at),
+  };
 }
 
-/** Columns of a lock that its history has as well. */
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
 
-/** The order of the request. */
-const byFence = (one: { readonly fence: number }, other: { readonly fence: number }): number => one.fence - other.fence;
+/** Limits the time that other changes wait to some milliseconds. */
+const filedAtOnce = 2_000;
+
+/**
+ * Moves locks that ended with their leases to the history, whose indexes would make the end of a large lease delay others.
+ * Unlike the history of a lock that a lease has lost, theirs does not name the lease. False if there were none.
+ */
+export async function fileEndedLocks({ read, commit }: Pick<Storage, 'read' | 'commit'>): Promise<boolean> {
+  const first = await read
+    .selectFrom('ended_locks')
+    .select(['workspace_id as workspace', 'sequence'])
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst();
+  if (first === undefined) return false;
+  await commit(first, async (db) => {
+    const isNext = sql<boolean>`(workspace_id = ${first.workspace} and sequence < ${first.sequence + filedAtOnce})`;
+    const next = db.selectFrom('ended_locks').where(isNext);
+    await db
+      .insertInto('lock_history')
+      .columns([...copied, 'lock_id', 'ended_at', 'ended_by', 'kind'])
+      .expression(next.select([...copied, 'lock_id', 'ended_at', 'ended_by', sql`'released'`.as('kind')]))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db.deleteFrom('ended_locks').where(isNext).execute();
+  });
+  return true;
+}
 
 /** The paths that the end of the lease released, in the order of its paths. */
 export async function releasedPaths(db: Database, lease: LeaseRow): Promise<string[]> {
-  const released = db
-    .selectFrom('lock_history')
-    .select('path')
-    .where('workspace_id', '=', lease.workspace_id)
-    .where('ended_at', '=', lease.expires_at)
-    .where(startsLike('lock_id', lease))
-    .where('lease_id', 'is', null)
-    .orderBy('fence');
-  return (await released.execute()).map(({ path }) => path);
+  const withIt = sql`workspace_id = ${lease.workspace_id} and ended_at = ${lease.expires_at}
+    and ${startsLike('lock_id', lease)}`;
+  const { rows } = await sql<{ path: string }>`
+    select path, fence from lock_history where ${withIt} and lease_id is null
+    union all select path, fence from ended_locks where ${withIt} order by fence`.execute(db);
+  return rows.map(({ path }) => path);
 }
 
 export interface LostLock {
@@ -153,27 +167,21 @@ export interface LostLock {
   readonly lock?: Lock;
 }
 
-/** The locks of a lease that have ended otherwise than with it. */
+/** The locks of a lease that have ended otherwise than with it: some have expired, and are not in the history yet. */
 export async function lostLocks(
   db: Database,
   now: Now,
-  lease: LeaseRow,
-  at: number,
+  { workspace_id: workspace, id: lease }: LeaseRow,
+  expired: readonly Pick<RecordedLock, 'id' | 'path'>[],
   fold: (path: string) => string | undefined,
 ): Promise<readonly LostLock[]> {
-  const { workspace_id: workspace } = lease;
-  const lost = await db
+  const recorded = await db
     .selectFrom('lock_history')
-    .select(['lock_id as id', 'path', 'fence', 'kind'])
+    .select(['lock_id as id', 'path', 'kind'])
     .where('workspace_id', '=', workspace)
-    .where('lease_id', '=', lease.id)
-    .unionAll(
-      locksOf(db, lease)
-        .select(['id', 'path', 'fence', sql<string>`'expired'`.as('kind')])
-        .where('expires_at', '<=', at),
-    )
-    .orderBy('fence')
+    .where('lease_id', '=', lease)
     .execute();
+  const lost = [...recorded, ...expired.map(({ id, path }) => ({ id, path, kind: 'expired' }))].toSorted(byPath);
   const keys = lost.map(({ path }) => ({ workspace, path, foldedPath: fold(path) }));
   const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {
@@ -181,6 +189,9 @@ export async function lostLocks(
     return { id, path, reason: reasonOf(kind), ...(holder?.isActive && { lock: toLock(holder) }) };
   });
 }
+
+export const expiredLocks = (db: Database, lease: LeaseRow, at: number) =>
+  locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
 
 function reasonOf(end: string): LostLock['reason'] {
   if (end === 'force-released') return 'forced';

@@ -6,12 +6,13 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, RecordedLock } from './find.ts';
 import {
+  expiredLocks,
   findLease,
-  heldLocks,
   heldPaths,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
+  leaseLocks,
   lostLocks,
   releasedPaths,
   releaseHeld,
@@ -93,8 +94,10 @@ export function createLeases(options: LeasesOptions) {
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
     const at = await timeOf(db, now);
-    const locks = await heldLocks(db, row, at);
-    const lost = await lostLocks(db, now, row, at, fold);
+    const { locks = [], expired = [] } = Object.groupBy(await leaseLocks(db, row), ({ expires_at }) =>
+      expires_at > at ? 'locks' : 'expired',
+    );
+    const lost = await lostLocks(db, now, row, expired, fold);
     if (locks.length === 0) return { kind: 'ended', lost };
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
@@ -151,7 +154,7 @@ export function createLeases(options: LeasesOptions) {
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
         const at = await timeOf(db, now);
         const renewed = await renewLocks(db, row, at, ttlMs);
-        const lost = await lostLocks(db, now, row, at, fold);
+        const lost = await lostLocks(db, now, row, await expiredLocks(db, row, at), fold);
         if (renewed === 0) return { kind: 'ended', lost } as const;
         const held = await heldPaths(db, row, at, maxNamedLines + 1);
         return { kind: 'renewed', expiresAt: at + ttlMs, held, lost } as const;
@@ -181,11 +184,12 @@ export function createLeases(options: LeasesOptions) {
           return { kind: 'left', released: [], lost: [], left } as const;
         }
         if (row === undefined || row.fingerprint === null) return { kind: 'absent' } as const;
-        const lost = await lostLocks(db, now, row, at, fold);
-        if (row.state === 'ended') {
-          return { kind: 'released-before', released: await releasedPaths(db, row), lost } as const;
-        }
-        return { kind: 'released', released: await releaseHeld(db, now, row, at, bearer.owner), lost } as const;
+        const kind = row.state === 'ended' ? 'released-before' : 'released';
+        const { released, expired } =
+          kind === 'released'
+            ? await releaseHeld(db, now, row, at, bearer.owner)
+            : { released: await releasedPaths(db, row), expired: await expiredLocks(db, row, at) };
+        return { kind, released, lost: await lostLocks(db, now, row, expired, fold) } as const;
       });
       if (ending.kind === 'released') onChange(key.workspace, ending.released);
       if (ending.kind === 'left') onChange(key.workspace, ending.left);

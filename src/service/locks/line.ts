@@ -27,7 +27,8 @@ export async function keptFor(
   now: Now,
   keys: readonly LinePath[],
 ): Promise<readonly (Next | undefined)[]> {
-  const waited = keys.length === 0 ? [] : await waitedFor(db, now, keys);
+  const mayWait = keys.length > manyKeys ? await isAnyoneWaiting(db) : keys.length > 0;
+  const waited = mayWait ? await waitedFor(db, now, keys) : [];
   if (waited.length === 0) return keys.map(() => undefined);
   const known = new Map<string, Next>();
   const seen = new Set<string>();
@@ -61,12 +62,16 @@ const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),
 ];
 
+/** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
+const manyKeys = 300;
+
+const isAnyoneWaiting = async (db: Database): Promise<boolean> =>
+  (await db.selectFrom('waits').select('id').limit(1).execute()).length > 0;
+
 const waitedFor = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .select(inputIndex.as('index'))
-    // Evaluated once: most often, nobody waits for any of thousands of paths.
-    .where(({ exists, selectFrom }) => exists(selectFrom('waits').select('id')))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('wait_paths')

@@ -41,7 +41,8 @@ export async function releaseLocks(
   now: Now,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ReleaseDecision[]> {
-  const locks = await findLocks(db, now, requests);
+  const keys = requests.map(({ workspace, path }) => ({ workspace, path }));
+  const locks = await findLocks(db, now, keys);
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { LockType } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, RecordedLock, StoredLock } from './find.ts';
@@ -98,9 +98,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
     now,
     members.map(({ keys, ...member }) => ({
       ...member,
-      paths: Object.fromEntries(
-        keys.map(({ path, foldedPath: folded }, index) => [path, isFolded ? { index, folded } : index]),
-      ),
+      paths: { ...keys.map(({ path, foldedPath }) => (isFolded ? [path, foldedPath] : path)) },
     })),
   );
 }
@@ -130,16 +128,18 @@ const insertOf = (isFolded: boolean) =>
         ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
       ])
       .expression((from) => {
-        const index = isFolded ? sql`path.value ->> 'index'` : sql`cast(path.value as text)`;
+        const path = isFolded ? sql<string>`path.value ->> 0` : valueText(db, 'path.value');
+        const index = sql<number>`cast(path.key as bigint)`;
         return from
           .selectFrom(['granted', sql<{ key: string; value: string }>`json_each(granted.paths)`.as('path')])
           .select([
-            ...(['granted.workspace', 'path.key'] as const),
-            sql<string>`granted.ids || cast(granted.number + cast(${index} as bigint) as text)`.as('id'),
+            'granted.workspace',
+            path.as('lockedPath'),
+            sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
             ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
-            sql<string | null>`${isFolded ? sql`path.value ->> 'folded'` : null}`.as('folded'),
+            sql<string | null>`${isFolded ? sql`path.value ->> 1` : null}`.as('folded'),
             ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
-            sql<number>`granted.fence + cast(${index} as bigint)`.as('lockFence'),
+            sql<number>`granted.fence + ${index}`.as('lockFence'),
             ...(['granted.at', 'granted.expiresAt', 'granted.delay'] as const),
           ]);
       }),

@@ -52,6 +52,10 @@ export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.va
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
+/** The text that is the value of a field of `json_each`. */
+export const valueText = (db: Database, value: string): RawBuilder<string> =>
+  isPostgres(db) ? sql<string>`${sql.ref(value)} #>> '{}'` : sql<string>`${sql.ref(value)}`;
+
 export const textsOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, textOf);
 export const numbersOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, numberOf);
 /** For a conflict: the values of the row that was not inserted. */
@@ -99,5 +103,6 @@ export function inInputOrder<Row extends { readonly index: number }>(
 /** PostgreSQL estimates 100 rows for any list, and would scan a complete table. The limit has the real number. */
 const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
 
-const membersFor = (db: Database): Members =>
-  db.getExecutor().adapter instanceof PostgresAdapter ? countedMembers : members;
+const membersFor = (db: Database): Members => (isPostgres(db) ? countedMembers : members);
+
+const isPostgres = (db: Database): boolean => db.getExecutor().adapter instanceof PostgresAdapter;

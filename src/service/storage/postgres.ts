@@ -46,6 +46,9 @@ export async function openPostgres({
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     pipeline: true,
+    // A plan that is made while a table is nearly empty is kept until the server analyzes the table, and would read all of
+    // its rows. Those that must read all rows then seem so expensive that the server would compile them.
+    options: '-c enable_seqscan=off -c jit=off',
     types: {
       // Milliseconds and counts stay far below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>

@@ -106,15 +106,22 @@ const openKysely = (
     }),
   });
 
+/** At most once for each checkpoint: on a slow disk, every transaction may be a long one. */
 function postponeCheckpoints(connection: DatabaseConnection, database: DatabaseSync): void {
   const execute = connection.executeQuery.bind(connection);
-  const checkpointAtEnd = (pages: number): void => database.exec(`pragma wal_autocheckpoint = ${pages}`);
+  const checkpointAtCommit = (pages: number): void => database.exec(`pragma wal_autocheckpoint = ${pages}`);
   let beganAt = 0;
+  let state: 'ready' | 'postponed' | 'due' = 'ready';
   connection.executeQuery = (query, ...more) => {
     if (query.sql === 'begin') beganAt = performance.now();
-    if (query.sql === 'commit' && performance.now() - beganAt > longTransactionMs) {
-      checkpointAtEnd(0);
-      const timer = setTimeout(() => database.isOpen && checkpointAtEnd(checkpointAfter), checkpointPauseMs);
+    if (query.sql === 'commit' && state === 'due') state = 'ready';
+    else if (query.sql === 'commit' && state === 'ready' && performance.now() - beganAt > longTransactionMs) {
+      state = 'postponed';
+      checkpointAtCommit(0);
+      const timer = setTimeout(() => {
+        state = 'due';
+        if (database.isOpen) checkpointAtCommit(checkpointAfter);
+      }, checkpointPauseMs);
       timer.unref();
     }
     return execute(query, ...more);

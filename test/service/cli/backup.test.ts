@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { withFileErrors } from '../../../src/command/system-errors.ts';
 import { besideService } from '../../command/in-service.ts';
-import { commandEnvironment, runMain } from '../../command/run-main.ts';
+import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
@@ -146,4 +148,13 @@ test('restore moves data from SQLite to PostgreSQL unless an instance runs (need
   } finally {
     await remove();
   }
+});
+
+test('an interrupted backup leaves no file', async () => {
+  const parent = temporaryFolder();
+  const running = startMain(['backup', join(parent, 'a')], commandEnvironment(folder));
+  while (readdirSync(parent).length === 0) await setImmediate();
+  expect(await running.stop('SIGTERM')).toBe(143);
+  expect(running.written().stderr).toContain('Interrupted. Nothing was written.');
+  expect(await readdir(parent)).toEqual([]);
 });

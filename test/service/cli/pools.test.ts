@@ -68,15 +68,13 @@ test('a change of a pool that cannot be made changes nothing, and the error says
   const before = await readPool('macs');
   const broken = join(temporaryFolder(), 'broken.json');
   await writeFile(broken, '["s3cret"');
-  const wrong = join(temporaryFolder(), 'wrong.json');
-  await writeFile(wrong, JSON.stringify([{ path: 'macs/2', properties: { Serial: 's3cret' } }]));
   const add = ['add', 'sample'];
   const update = ['update', 'sample', 'macs'];
   const tooMany = Array.from({ length: 1_001 }, (_, index) => `macs/${index}`);
   for (const [args, code, text] of [
     [[...add, 'macs', '--item', 'macs/2'], 1, 'The pool "macs" already exists.'],
-    [[...add, 'Big', '--item', 'a'], 2, 'A pool name has'],
     [[...add, 'big', '--item', ...tooMany], 1, 'The pool "big" would have 1001 items. The maximum is 1000.'],
+    [[...add, 'Big', '--item', 'a'], 2, 'A pool name has'],
     [[...add, 'new'], 2, 'A pool needs items.'],
     [[...add, 'new', '--item', 'a', 'x=s3cret,s3cret'], 2, '--item cannot be used. The item "a": Its properties are'],
     [['add', 'smaple', 'new', '--item', 'a'], 1, 'There is no workspace "smaple". Did you mean sample?'],
@@ -84,7 +82,6 @@ test('a change of a pool that cannot be made changes nothing, and the error says
     [[...update, '--remove-item', 'macs/9'], 1, '"macs/9" is not an item of the pool "macs".'],
     [[...update, '--remove-item', 'macs/1'], 1, 'The pool "macs" would be empty. Remove it with'],
     [[...update, '--items-file', broken], 1, 'cannot be used. They must be JSON.'],
-    [[...update, '--items-file', wrong], 1, '0: The item "macs/2": A property name has'],
     [[...update, '--items-file', `${broken}.none`], 1, 'it does not exist'],
     [['update', 'sample', 'mac', '--item', 'a'], 1, 'The workspace "sample" has no pool "mac". Its pools are macs.'],
     [['remove', 'sample', 'mac'], 1, 'The workspace "sample" has no pool "mac". Its pools are macs.'],

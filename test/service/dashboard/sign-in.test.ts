@@ -113,24 +113,6 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     expect(rows.length).toBeGreaterThan(0);
     expect(JSON.stringify(rows) + service.log()).not.toContain(secret);
   });
-
-  test.each([
-    ['without an origin', { origin: undefined }],
-    ['with an empty origin', { origin: '' }],
-    ['of another site', { origin: 'https://evil.example' }],
-    ['of a page that hides its origin', { origin: 'null' }],
-    ['of another site, according to the browser', { 'sec-fetch-site': 'cross-site' }],
-    ['of another host of the same site', { 'sec-fetch-site': 'same-site' }],
-  ])('a form %s has no effect, and does not sign in', async (_name, headers) => {
-    const visitor = await here();
-    const response = await visitor.post('/sign-out', {}, headers);
-    expect(response.status).toBe(403);
-    expect(response.text).toContain('nothing was done');
-    expect(await statusOf(visitor)).toBe(200);
-    const other = visit(service);
-    expect((await other.post('/sign-in', { token: visitor.secret, to: '/' }, headers)).status).toBe(403);
-    expect(other.cookie()).toBe('');
-  });
 });
 
 describe('a page', () => {

@@ -97,19 +97,6 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     }
   });
 
-  test('verifying separates own locks from those of others, in pages, and its arrays are never null', async () => {
-    const { ada, bob } = await twoOwners();
-    expect((await ada.lfs.verify()).body).toEqual({ ours: [], theirs: [] });
-    for (const path of ['a', 'c']) await ada.lfs.take(path);
-    for (const path of ['b', 'd']) await bob.api.take(path);
-    const { body: all } = await ada.lfs.verify({ ref: { name: 'refs/heads/main' } });
-    expect([pathsOf(all.ours), pathsOf(all.theirs), 'next_cursor' in all]).toEqual([['a', 'c'], ['b', 'd'], false]);
-    const { body: first } = await bob.lfs.verify({ limit: 3, cursor: null });
-    expect([pathsOf(first.ours), pathsOf(first.theirs)]).toEqual([['b'], ['a', 'c']]);
-    const { body: second } = await bob.lfs.verify({ limit: 3, cursor: first.next_cursor });
-    expect([pathsOf(second.ours), pathsOf(second.theirs), 'next_cursor' in second]).toEqual([['d'], [], false]);
-  });
-
   test('all tokens of an owner share its locks, and other tokens with the same name do not', async () => {
     const workspace = await service.workspace();
     const [desk, laptop] = [await ownerIn(workspace, 'desk', 'ada'), await ownerIn(workspace, 'laptop', 'ada')];

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findLocks } from '../../../src/service/locks/find.ts';
+import { type LeaseRow, leaseLocks } from '../../../src/service/locks/lease-store.ts';
 import { listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -12,6 +13,11 @@ const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces
 
 const byPath = { workspace: 'game', path: 'A', foldedPath: 'a' };
 const id = 'lock_game_a';
+
+const lease: LeaseRow = {
+  ...{ workspace_id: 'game', id: 'lease', owner: 'ada', fingerprint: null, pool: null },
+  ...{ lock_ids: 'lock_game_', state: 'held', expires_at: 1 },
+};
 
 describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['film', 'game'] });
@@ -48,6 +54,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
     ['locks_by_folded_path', ({ read, now }) => findLocks(read, now, [byPath])],
     ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
+    ['locks_by_id', ({ read }) => leaseLocks(read, lease)],
   ])('are found by the index %s', async (index, find) => {
     const queries: RecordedQuery[] = [];
     // A query is built once per clock object, and this is a new one.

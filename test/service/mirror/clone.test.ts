@@ -70,15 +70,6 @@ test('a single-branch clone fetches commits that were synced later', async () =>
   await client.git('-C', 'game', 'fetch', '--quiet', 'origin', remote.git('rev-parse', 'main~20').trim());
 });
 
-test('ls-remote lists the synced branches and the default branch, and nothing else', async () => {
-  const { remote, url, client } = await syncedMirror();
-  remote.commit({ branch: 'never/synced', from: 'main', files: { a: '1' } });
-  const [main, release] = [remote.head('main'), remote.head('release/1.0')];
-  expect(await client.git('ls-remote', '--symref', url)).toBe(
-    `ref: refs/heads/main\tHEAD\n${main}\tHEAD\n${main}\trefs/heads/main\n${release}\trefs/heads/release/1.0\n`,
-  );
-});
-
 test('actions/checkout fetches from the mirror if git maps the URL of the repository to the mirror', async () => {
   const { remote, url, client, path } = await syncedMirror();
   const address = service.baseUrl + path;

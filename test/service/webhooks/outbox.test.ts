@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
-import { recordEvents } from '../../../src/service/outbox/outbox.ts';
-import { removeHook } from '../../../src/service/webhooks/hooks.ts';
+import {
+  changeBacklogs,
+  maxWaitingDeliveries,
+  measureBacklogs,
+  recordEvents,
+} from '../../../src/service/outbox/outbox.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';
@@ -97,5 +103,32 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     await release('a');
     expect(await settle(claimed, { kind: 'retry', afterMs: 0, reason: '' })).toBe(false);
     expect(await deliveries()).toEqual([]);
+  });
+
+  const overviewOf = async (hook: string) => (await listHooks(storage.read, 'game')).find(({ id }) => id === hook);
+
+  test('drops and counts events for a hook with a full queue, while other hooks get them', async () => {
+    const full = await hook(url);
+    // Full, except for three deliveries.
+    const filling = { hookId: full, added: maxWaitingDeliveries - 3, dropped: 0 };
+    await storage.commit('global', (db) => changeBacklogs(db, storage.now, [filling]));
+    for (const path of ['a', 'b', 'c']) await acquire(path);
+    expect((await overviewOf(full))?.dropped_events).toBe(0);
+    const empty = await hook('https://b.example.com/');
+    for (const path of ['d', 'e']) await acquire(path);
+    expect(await waitingFor(full)).toHaveLength(3);
+    expect(await waitingFor(empty)).toHaveLength(2);
+    expect(await overviewOf(full)).toMatchObject({ pending_deliveries: maxWaitingDeliveries, dropped_events: 2 });
+    expect((await overviewOf(empty))?.dropped_events).toBe(0);
+    const metrics = createMetrics();
+    await measureBacklogs(storage, metrics);
+    const measured = [await metrics.mostWaiting.get(), await metrics.droppedEvents.get()];
+    expect(measured.map(({ values: [first] }) => first?.value)).toEqual([maxWaitingDeliveries, 2]);
+
+    // New events are recorded as soon as there is room.
+    await settle(await claim(), { kind: 'delivered' });
+    await acquire('f');
+    expect(await waitingFor(full)).toHaveLength(3);
+    expect((await overviewOf(full))?.dropped_events).toBe(2);
   });
 });

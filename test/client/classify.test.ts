@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classifyResponse, noMarks } from '../../src/client/classify.ts';
 import type { JsonObject } from '../../src/client/json.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
-import { backoff } from '../../src/client/time.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
 const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
@@ -60,19 +58,4 @@ describe('a 409 for a request that is still running', () => {
   ])('is not assumed for a 409 %s', (_, body, sent) => {
     expect(judged(409, soon, body, sent).kind).toBe('answered');
   });
-});
-
-test('the backoff doubles from 0.5 to 10 s, with at least half of it waited, and never less than Retry-After', () => {
-  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(), random, (failures, retryAfterMs, drawn) => {
-      const full = Math.min(10_000, 500 * 2 ** (failures - 1));
-      const ms = backoff(failures, undefined, () => drawn);
-      expect(ms).toBeGreaterThanOrEqual(full / 2);
-      expect(ms).toBeLessThanOrEqual(full);
-      const asked = backoff(failures, retryAfterMs, () => drawn);
-      expect(asked).toBeGreaterThanOrEqual(Math.max(retryAfterMs, full / 2));
-      expect(asked).toBeLessThanOrEqual(Math.max(retryAfterMs + 250, 5_000));
-    }),
-  );
 });
