@@ -24,12 +24,13 @@ const cleanupEveryMs = 10 * 60_000;
 
 /** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const syncs = startSyncs({ ...parts, pollMs });
+  const { mirrorMaintenance, pullThrough } = parts;
+  const syncs = startSyncs({ ...parts, pollMs, scheduleMaintenance: mirrorMaintenance.schedule });
   const deliveries = startDeliveries({ ...parts, pollMs });
   const periodicWork = startPeriodicWork(parts);
   return {
     async stop() {
-      const work = [syncs, parts.pullThrough, deliveries, periodicWork];
+      const work = [syncs, pullThrough, mirrorMaintenance, deliveries, periodicWork];
       await Promise.all(work.map((each) => each.stop()));
     },
   };

@@ -20,6 +20,7 @@ import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
+import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
 import { createRemoteMemory, createRemotes } from './workspaces/remotes.ts';
@@ -71,6 +72,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   });
   const idempotency = createIdempotency(storage);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
   const fetchObjects = createFetchObjects(options);
   return {
     ...options,
@@ -88,7 +90,11 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     lastUse: createLastUse(storage, () => performance.now()),
     remotes,
     fetchObjects,
-    pullThrough: createPullThrough({ ...options, fetchObjects, stopping }),
+    mirrorMaintenance,
+    pullThrough: createPullThrough({
+      ...{ ...options, fetchObjects, stopping },
+      scheduleMaintenance: mirrorMaintenance.schedule,
+    }),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping }),
     objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
   };

@@ -94,6 +94,8 @@ export function obstacleIn(found: StoredLock): Obstacle {
   return { kind: 'closed', lock, until: asTimestamp(found.expires_at + found.delay_ms), remainingSeconds };
 }
 
+const atOnce = 10_000;
+
 const setFoldedPaths = batchQuery((db, members) =>
   db
     .updateTable('locks')
@@ -104,15 +106,21 @@ const setFoldedPaths = batchQuery((db, members) =>
 );
 
 /** Adds folded paths to locks that were acquired without --windows-paths. */
-export const foldHeldPaths = ({ now, commit }: Storage): Promise<void> =>
-  commit('global', async (db) => {
-    const unfolded = db
-      .selectFrom('locks')
-      .select(['workspace_id as workspace', 'path'])
-      .where('folded_path', 'is', null);
-    const rows = (await unfolded.execute()).map((lock) => ({ ...lock, foldedPath: foldCase(lock.path) }));
-    if (rows.length > 0) await setFoldedPaths(db, now, rows);
-  });
+export async function foldHeldPaths({ now, commit }: Storage): Promise<void> {
+  for (let folded = atOnce; folded === atOnce; ) {
+    folded = await commit('global', async (db) => {
+      const locks = await db
+        .selectFrom('locks')
+        .select(['workspace_id as workspace', 'path'])
+        .where('folded_path', 'is', null)
+        .limit(atOnce)
+        .execute();
+      const rows = locks.map((lock) => ({ ...lock, foldedPath: foldCase(lock.path) }));
+      if (rows.length > 0) await setFoldedPaths(db, now, rows);
+      return rows.length;
+    });
+  }
+}
 
 export type LockRow = Selectable<Tables['locks']>;
 

@@ -181,7 +181,9 @@ export async function lostLocks(
     .where('workspace_id', '=', workspace)
     .where('lease_id', '=', lease)
     .execute();
-  const lost = [...recorded, ...expired.map(({ id, path }) => ({ id, path, kind: 'expired' }))].toSorted(byPath);
+  // Outside of a transaction, an expired lock may have come into the history meanwhile.
+  const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
+  const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
   const keys = lost.map(({ path }) => ({ workspace, path, foldedPath: fold(path) }));
   const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {

@@ -104,16 +104,22 @@ export function createLeases(options: LeasesOptions) {
     return { kind: 'held', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
   }
 
+  /** The state of a lease that was requested before; undefined if it was neither granted nor ended. */
+  async function known(db: Database, request: LeaseRequest): Promise<HeldLease | EndedLease | Ungranted | undefined> {
+    const { row, found } = await findLeaseOrWait(db, request);
+    if (found !== undefined && !isOwnLock(found, request.bearer)) return { kind: 'another-owner' };
+    // Without a fingerprint, it was ended before this request arrived.
+    const fingerprint = found?.fingerprint ?? request.fingerprint;
+    if (fingerprint !== request.fingerprint) return { kind: 'another-request' };
+    return row && stateOf(db, row);
+  }
+
   async function attempt(request: LeaseRequest, place?: Place): Promise<Attempt<LeaseDecision>> {
     const comparison = await request.compare(await request.readPaths(storage.read));
-    const decided = await storage.commit(request, async (db): Promise<HeldLease | EndedLease | Ungranted> => {
-      const { row, found } = await findLeaseOrWait(db, request);
-      if (found !== undefined && !isOwnLock(found, request.bearer)) return { kind: 'another-owner' };
-      // Without a fingerprint, it was ended before this request arrived.
-      const fingerprint = found?.fingerprint ?? request.fingerprint;
-      if (fingerprint !== request.fingerprint) return { kind: 'another-request' };
-      return row === undefined ? takeLease(db, { ...options, now }, request, comparison, place) : stateOf(db, row);
-    });
+    const decided = await storage.commit(
+      request,
+      async (db) => (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place),
+    );
     if (decided.kind === 'exceeded') onRefused();
     if (decided.kind === 'held' && decided.isNew) onChange(request.workspace, firstPathsOf(decided.locks));
     const decision = { ...decided, comparison };
@@ -123,6 +129,13 @@ export function createLeases(options: LeasesOptions) {
 
   return {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
+      // First: the paths of a pool may have changed since then.
+      const before = await known(storage.read, request);
+      if (before !== undefined) {
+        // Only paths that were parsed are locked.
+        const held = before.kind === 'held' ? before.locks.map(({ path }) => path as LockPath) : [];
+        return { ...before, comparison: await request.compare(held) };
+      }
       if (waitOptions === undefined) return (await attempt(request)).decision;
       const { workspace, bearer } = request;
       const id = waitIdOf(request);

@@ -10,14 +10,13 @@ import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { FetchObjects } from '../syncs/queue.ts';
-import { maintainMirror } from '../syncs/sync-worker.ts';
 import { remoteOf } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../workspaces/workspaces.ts';
 
 interface PullThroughParts {
   readonly storage: Pick<Storage, 'read'>;
-  readonly git: Pick<Git, 'missingCommits' | 'fetchCommits' | 'maintain'>;
+  readonly git: Pick<Git, 'missingCommits' | 'fetchCommits'>;
   readonly fetchObjects: FetchObjects;
   readonly allowFileRemotes: boolean;
   readonly syncTimeout: Duration;
@@ -25,6 +24,7 @@ interface PullThroughParts {
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly stopping: AbortSignal;
   readonly log: Logger;
+  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 export type PullThrough = ReturnType<typeof createPullThrough>;
@@ -126,7 +126,7 @@ async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace,
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
   await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
   log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
-  await maintainMirror(parts, workspace.id);
+  parts.scheduleMaintenance(workspace.id);
 }
 
 const maxSettled = 10_000;

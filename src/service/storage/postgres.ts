@@ -46,9 +46,6 @@ export async function openPostgres({
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     pipeline: true,
-    // A plan that is made while a table is nearly empty is kept until the server analyzes the table, and would read all of
-    // its rows. Those that must read all rows then seem so expensive that the server would compile them.
-    options: '-c enable_seqscan=off -c jit=off',
     types: {
       // Milliseconds and counts stay far below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -56,6 +53,13 @@ export async function openPostgres({
     },
   });
   pool.on('error', onIdleError);
+  // A plan that is made while a table is nearly empty is kept until the server analyzes the table, and would read all of
+  // its rows. Those that must read all rows then seem so expensive that the server would compile them. As a statement,
+  // because poolers refuse such settings at the start of a connection.
+  pool.on('connect', (client) => {
+    // It fails only with its connection.
+    client.query('set enable_seqscan = off; set jit = off').catch(() => undefined);
+  });
   // The pool handles errors only of idle connections. A connection that is lost in use also fails its query, which is
   // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -158,7 +162,7 @@ function nameOf(text: string, values: readonly unknown[]): string | undefined {
 }
 
 /** Nobody needs their results, and they fail only with their connection: each is sent together with the next one. */
-const sentAhead = /^(?:begin|savepoint change|release savepoint change)$/;
+const sentAhead = /^(?:begin|savepoint change)$/;
 
 const noResult: pg.QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
 

@@ -26,6 +26,7 @@ interface SyncRunParts {
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
@@ -63,7 +64,7 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
 
 /** Runs a claimed sync. If the service stops or the claim is lost, the next instance that claims it continues. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
-  const { storage, git, metrics, log } = parts;
+  const { storage, metrics, log, scheduleMaintenance } = parts;
   let progress: Progress = {};
   const claim = keepClaim(() => renewClaim(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
@@ -77,7 +78,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
-    await maintainMirror({ git, log, stopping }, sync.workspace);
+    scheduleMaintenance(sync.workspace);
   } catch (error) {
     if (!claim.signal.aborted) throw error;
     if (stopping.aborted) await endClaim(storage, 'syncs', sync);
@@ -85,21 +86,6 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
   } finally {
     claim.end();
     metrics.syncsRunning.dec();
-  }
-}
-
-const maintenanceMs = 10 * 60_000;
-
-/** Takes a moment after some fetches, and minutes after many large ones. */
-export async function maintainMirror(
-  parts: Pick<SyncRunParts, 'log'> & { readonly git: Pick<Git, 'maintain'>; readonly stopping: AbortSignal },
-  workspace: string,
-): Promise<void> {
-  const { git, log, stopping } = parts;
-  try {
-    await git.maintain(workspace, { timeoutMs: maintenanceMs, signal: stopping });
-  } catch (error) {
-    if (!stopping.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
   }
 }
 

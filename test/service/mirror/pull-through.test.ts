@@ -27,7 +27,6 @@ function setUp({ isDiskLow = false } = {}) {
         await fetching.promise;
         for (const head of wanted.values()) present.add(head);
       },
-      maintain: async (workspace) => void maintained.push(workspace),
     },
     async fetchObjects() {
       objectRuns += 1;
@@ -39,6 +38,7 @@ function setUp({ isDiskLow = false } = {}) {
     freeDisk: { isLow: () => isDiskLow, reserve: '1 MiB' },
     stopping: new AbortController().signal,
     log: pino({ level: 'silent' }),
+    scheduleMaintenance: (workspace) => maintained.push(workspace),
   });
   return { pull, present, fetches, wantedBy, maintained, objectRuns: () => objectRuns };
 }

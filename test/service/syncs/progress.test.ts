@@ -24,7 +24,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
     let receive: (objects: number) => void = () => undefined;
     const git: Partial<Git> = {
-      maintain: async () => undefined,
       fetch: (_workspace, _remote, _branch, { signal }, onReceived = () => undefined) => {
         receive = onReceived;
         signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
@@ -42,6 +41,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         syncTimeout: { seconds: 60 },
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
+        scheduleMaintenance: () => undefined,
       },
       claimed,
       stopping.signal,
