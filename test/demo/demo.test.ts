@@ -155,7 +155,7 @@ test('after SIGKILL, the post-step of the killed job releases its locks, and the
 
 test('a lock released by force is reported as lost by its job', () => {
   expectInOrder('Arena.umap: kept until ', ' lock release ', 'Arena.umap: lost, held by nobody');
-  expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\. /);
+  expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\./);
   expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
   expect(said('nightly')).toMatch(/Error: This job lost its lock on Content\/Maps\/Arena\.umap\. /);
 });
