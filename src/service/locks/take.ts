@@ -150,7 +150,7 @@ async function decide(
   await decide(db, now, later, terms, decisions);
 }
 
-/** What is on the paths of requests. */
+/** The locks and the waiting leases on the paths of requests. */
 interface PathStates {
   /** Locks, also expired ones whose rows still exist. */
   readonly lockOn: ReadonlyMap<LockKey, StoredLock>;
@@ -160,7 +160,7 @@ interface PathStates {
 
 type Wanted = Pick<TakeRequest, 'keys' | 'wanted' | 'waitId' | 'bearer'>;
 
-/** Whom a free path is kept for matters only where enough of the paths are free. */
+/** The keeper of a free path matters only where enough of the paths are free. */
 async function readStates(db: Database, now: Now, requests: readonly Wanted[]): Promise<PathStates> {
   const keys = requests.flatMap((request) => request.keys);
   const lockOn = foundOf(keys, await findLocks(db, now, keys));

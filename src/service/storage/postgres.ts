@@ -54,8 +54,8 @@ export async function openPostgres({
   });
   pool.on('error', onIdleError);
   // A plan that is made while a table is nearly empty is kept until the server analyzes the table, and would read all of
-  // its rows. Those that must read all rows then seem so expensive that the server would compile them. As a statement,
-  // because poolers refuse such settings at the start of a connection.
+  // its rows. Plans that must do so then seem so expensive that the server would compile them. Set by a statement, because
+  // poolers refuse such settings at the start of a connection.
   pool.on('connect', (client) => {
     // It fails only with its connection.
     client.query('set enable_seqscan = off; set jit = off').catch(() => undefined);
