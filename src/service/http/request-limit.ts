@@ -9,8 +9,8 @@ export type RequestLimit = ReturnType<typeof createRequestLimit>;
 /** Requests of one token that run at the same time: more would delay others, because lists take long. */
 const maxReads = 4;
 
-/** Enough for commits to be grouped. */
-const maxOthers = 64;
+/** Enough for commits to be grouped: each group is one flush to disk, for which all requests wait. */
+const maxOthers = 128;
 
 /** A request that takes longer waits for something else, such as a lock or a remote, and makes room for the next one. */
 const maxMs = 100;

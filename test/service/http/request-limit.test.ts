@@ -47,21 +47,21 @@ function setUp() {
 
 const started = (requests: readonly { readonly isStarted: boolean }[]) => requests.filter((each) => each.isStarted);
 
-test('64 requests of a token run at once, and the next one when one of them has ended', async () => {
+test('128 requests of a token run at once, and the next one when one of them has ended', async () => {
   const send = setUp();
   const [first] = await send(1, { credential: 'good', address: '192.0.2.7' }, 'tok_1');
   first?.end();
   await turn();
-  const requests = await send(66, { credential: 'good', address: '192.0.2.7' });
-  expect(started(requests)).toHaveLength(64);
+  const requests = await send(130, { credential: 'good', address: '192.0.2.7' });
+  expect(started(requests)).toHaveLength(128);
   requests[0]?.end();
   await turn();
-  expect(started(requests)).toHaveLength(65);
+  expect(started(requests)).toHaveLength(129);
 });
 
 test('4 reads of a token run at once, besides its other requests', async () => {
   const send = setUp();
-  await send(64, { address: '192.0.2.7' });
+  await send(128, { address: '192.0.2.7' });
   expect(started(await send(6, { method: 'GET', address: '192.0.2.7' }))).toHaveLength(4);
   expect(started(await send(1, { method: 'HEAD', address: '192.0.2.7' }))).toHaveLength(0);
 });
@@ -71,7 +71,7 @@ test('a token is not delayed by the requests of another one, or of strangers at 
   const [known] = await send(1, { credential: 'good', address: '192.0.2.7' }, 'tok_1');
   known?.end();
   await turn();
-  expect(started(await send(100, { credential: 'a guess', address: '192.0.2.7' }))).toHaveLength(64);
+  expect(started(await send(200, { credential: 'a guess', address: '192.0.2.7' }))).toHaveLength(128);
   expect(started(await send(1, { credential: 'another guess', address: '192.0.2.7' }))).toHaveLength(0);
   expect(started(await send(1, { credential: 'good', address: '192.0.2.7' }))).toHaveLength(1);
 });
@@ -80,26 +80,26 @@ test('a session and its token share their slots, and so do all addresses of an I
   const send = setUp();
   for (const credential of ['good', 'session']) (await send(1, { credential }, 'tok_1'))[0]?.end();
   await turn();
-  await send(64, { credential: 'good' });
+  await send(128, { credential: 'good' });
   expect(started(await send(1, { credential: 'session' }))).toHaveLength(0);
-  await send(64, { address: '2001:db8::1' });
+  await send(128, { address: '2001:db8::1' });
   expect(started(await send(1, { address: '2001:db8::ffff:1' }))).toHaveLength(0);
   expect(started(await send(1, { address: '2001:db8:0:1::1' }))).toHaveLength(1);
 });
 
 test('a request that waits for something else makes room after 100 ms', async () => {
   const send = setUp();
-  const requests = await send(65, { address: '192.0.2.7' });
-  expect(started(requests)).toHaveLength(64);
+  const requests = await send(129, { address: '192.0.2.7' });
+  expect(started(requests)).toHaveLength(128);
   await vi.advanceTimersByTimeAsync(100);
-  expect(started(requests)).toHaveLength(65);
+  expect(started(requests)).toHaveLength(129);
 });
 
 test('a request of a closed connection is not started', async () => {
   const send = setUp();
-  const requests = await send(65, { address: '192.0.2.7' });
-  requests[64]?.incoming.socket.destroy();
+  const requests = await send(129, { address: '192.0.2.7' });
+  requests[128]?.incoming.socket.destroy();
   requests[0]?.end();
   await turn();
-  expect(started(requests)).toHaveLength(64);
+  expect(started(requests)).toHaveLength(128);
 });

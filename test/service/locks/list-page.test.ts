@@ -107,7 +107,10 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     for (const query of queries) {
       expect(query.text).toMatch(/limit/);
       const plan = await planOf(storage, query, {});
-      expect(plan).not.toMatch(/SCAN locks\b(?! USING INDEX expiring)|TEMP B-TREE FOR ORDER BY|-> +Sort\b|^Sort\b/m);
+      // Only the counts of workspaces may be sorted, to join them.
+      expect(plan).not.toMatch(
+        /SCAN locks\b(?! USING INDEX expiring)|TEMP B-TREE FOR ORDER BY|Sort Key: (?!expired\.of)/,
+      );
     }
   });
 
