@@ -67,10 +67,15 @@ async function refusingLocks(
   const checked = await client.checkPaths({ workspace, paths }, within);
   if (checked.kind === 'unsupported') throw checked.error;
   const ofOthers = checked.locks.filter(({ owner }) => pusher === undefined || owner !== pusher);
+  const keys = new Set(paths.map(foldCase));
   const refusing = new Set<KnownLock>();
   for (const { branch, files } of pushed) {
+    // Files that only other branches of the push change.
+    const others = keys.difference(new Set(files.map(({ path }) => foldCase(path))));
     const counting = ofOthers.filter(
-      (lock) => checked.pushLocks === 'all' || lock.branch === undefined || lock.branch === branch.name,
+      (lock) =>
+        !others.has(foldCase(lock.path)) &&
+        (checked.pushLocks === 'all' || lock.branch === undefined || lock.branch === branch.name),
     );
     for (const lock of await locksOnChanges(counting, branch, files)) refusing.add(lock);
   }

@@ -302,6 +302,19 @@ describe('lock check --receive', () => {
     expect(await server.push(as('bob'), 'main')).toEqual(accepted);
   });
 
+  test('counts a lock only on the branches of a push that change its file', async () => {
+    await server.push(as('ada'), 'main:release/1');
+    await lock('ada', hero, { branch: 'release/1' });
+    server.git('checkout', '--quiet', '-b', 'feature');
+    expect(await server.push(as('bob'), 'feature')).toEqual(accepted);
+    // This branch still has the old version of the locked file.
+    server.change({ 'src/a.c': 'a' });
+    server.git('checkout', '--quiet', 'main');
+    server.change({ [hero]: 'fixed' });
+    expect(await server.push(as('ada'), 'main:release/1')).toEqual(accepted);
+    expect(await server.push(as('bob'), 'main', 'feature')).toEqual(accepted);
+  });
+
   test('compares names as locks do, and leaves out those that cannot be locked', async () => {
     const composed = 'Content/H\u00e9ro.uasset';
     await lock('ada', composed);
