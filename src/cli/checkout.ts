@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from '../command/command.ts';
 import { startErrorText } from '../command/system-errors.ts';
-import { closestNames } from '../interface/closest-name.ts';
+import { closestPath } from '../interface/closest-name.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
@@ -24,7 +24,10 @@ function problemOf(path: LockPath, root: string, folder: string): string | undef
   const isPattern =
     /[*?[]/.test(path) && [path, fromFolder].some((each) => outputOf('ls-files', '--', `:(top,glob)${each}`));
   if (isPattern) return `${path} is not expanded. A lock on a pattern covers no files: name the files.`;
-  const meant = folder !== '' && kindOf(fromFolder, root) !== undefined ? fromFolder : closestPath(path, root);
+  const meant =
+    folder !== '' && kindOf(fromFolder, root) !== undefined
+      ? fromFolder
+      : closestPath(path, (at) => namesIn(join(root, at)));
   return meant && `${path} is not in this checkout. Did you mean ${meant}?`;
 }
 
@@ -33,22 +36,8 @@ function kindOf(path: string, root: string): 'file' | 'folder' | undefined {
   const tracked = outputOf('ls-files', '-z', '--full-name', '--', `:(top,literal)${path}`)?.split('\0') ?? [];
   if (tracked.includes(path)) return 'file';
   if (tracked.some((name) => name.startsWith(`${path}/`))) return 'folder';
-  if (closestPath(path, root) !== path) return undefined;
+  if (closestPath(path, (at) => namesIn(join(root, at))) !== path) return undefined;
   return statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() ? 'folder' : 'file';
-}
-
-const maxEdits = 2;
-
-/** The entry with the closest name in each folder along the path: the path itself if it exists. */
-function closestPath(path: string, root: string): string | undefined {
-  let closest = '';
-  for (const name of path.split('/')) {
-    const [next, ...others] = closestNames(name, namesIn(join(root, closest)), maxEdits);
-    // Files with numbers are close to each other: any of them would be a guess.
-    if (next === undefined || others.length > 0) return undefined;
-    closest = closest === '' ? next : `${closest}/${next}`;
-  }
-  return closest;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -11,6 +11,20 @@ export function closestNames(name: string, names: Iterable<string>, maxEdits = 4
   return near.find((group) => group.length > 0) ?? [];
 }
 
+const maxEditsInPath = 2;
+
+/** The path itself, or else the one with the closest name in each folder along it. Undefined if several are as close. */
+export function closestPath(path: string, namesIn: (folder: string) => Iterable<string>): string | undefined {
+  let closest = '';
+  for (const name of path.split('/')) {
+    const [next, ...others] = closestNames(name, namesIn(closest), maxEditsInPath);
+    // Files with numbers are close to each other: any of them would be a guess.
+    if (next === undefined || others.length > 0) return undefined;
+    closest = closest === '' ? next : `${closest}/${next}`;
+  }
+  return closest;
+}
+
 /** Short names can differ by one or two letters without being typos of each other. */
 const editsAllowed = ({ length }: string): number => (length <= 2 ? 0 : length < 8 ? 1 : Math.floor(length / 4));
 

@@ -60,10 +60,6 @@ const handoff = (...grants: readonly Grant[]): string =>
   JSON.stringify(grants.map(({ path, lock: { id, etag } }) => ({ path, id, etag })));
 
 describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (operation) => {
-  test('are taken from the locks that the job holds', async () => {
-    expect(await placeOf(operation, [planIn(place), inGame])).toEqual(place);
-  });
-
   test('are taken from the paths that its steps tried to lock, if the job holds none', async () => {
     expect(await placeOf(operation, [planIn(place), inGame, ended(inGame)])).toEqual(place);
     expect(await placeOf(operation, [planIn(place)])).toEqual(place);
@@ -82,12 +78,6 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   ])('are taken from the locks of the job there, if the step names only %s', async (_, given, expected) => {
     const held = [inFilm, grantOf('a', { ...elsewhere, key: 'elsewhere' })];
     expect(await placeOf(operation, held, given)).toEqual(expected);
-  });
-
-  test('are required as inputs if the job has locks in several places, and the error lists the places', async () => {
-    expect(await problemsOf(operation, [inGame, grantOf('a', { ...elsewhere, key: 'elsewhere' })])).toEqual([
-      'Input `base-url` is missing. This job has locks in several places: game on https://workspaces.example.com/v1, game on https://other.example.com/v1. Use one step for each, and name its service and workspace.',
-    ]);
   });
 
   test('are required as inputs if no step has locked anything', async () => {

@@ -97,17 +97,6 @@ export const isRenewing = (passing: Passing): boolean =>
 export const isReleasing = ({ method, path }: Pick<Passing, 'method' | 'path'>): boolean =>
   method === 'DELETE' && path !== undefined;
 
-const isGranted = (one: Passed): boolean => isLocking(one) && one.status === 201;
-
-/** The locks that a request acquired, with a lease or alone. */
-export function grantedBy(
-  one: Passed,
-): readonly { readonly path: string; readonly id: string; readonly fence: number }[] {
-  if (!isGranted(one)) return [];
-  const answer = JSON.parse(one.response);
-  return answer.locks ?? [answer];
-}
-
 /** The paths whose locks a request released. */
 export function releasedBy({ status, response, ...one }: Passed): readonly string[] {
   if (!isReleasing(one) || (status !== 200 && status !== 204)) return [];

@@ -12,12 +12,11 @@ export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
 /** A receiver of webhooks at a loopback address. It responds 204 until it is given another behavior. */
 export async function startWebhookReceiver(options: OtherServerOptions = {}) {
   let answer: Answer = nothing(204);
-  const byPath = new Map<string, Answer>();
   const arrivals = new EventEmitter();
   let handedOut = 0;
   const { requests, ...server } = await openOtherServer((response, request) => {
     arrivals.emit('delivery');
-    (byPath.get(request.url) ?? answer)(response, request);
+    answer(response, request);
   }, options);
   return {
     ...server,
@@ -29,8 +28,6 @@ export async function startWebhookReceiver(options: OtherServerOptions = {}) {
     behave(...answers: readonly [Answer, ...Answer[]]) {
       answer = inTurn(...answers);
     },
-    /** Sets the response to every request to the path. */
-    behaveAt: (path: string, always: Answer) => void byPath.set(path, always),
     /** The first delivery that no earlier call has returned, as soon as it arrives. */
     async nextDelivery(): Promise<SeenRequest> {
       const index = handedOut;

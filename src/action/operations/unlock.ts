@@ -52,7 +52,7 @@ const nothingTexts = {
  * One status for all paths. The first that applies: a lock was lost; a lock was released; a path is, or may be, still
  * locked; no path was locked.
  */
-export function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 'held' | 'absent' {
+function statusOf(results: readonly PathResult[]): 'lost' | 'released' | 'held' | 'absent' {
   const words = new Set(results.map(({ result }) => result));
   if (words.has('lost')) return 'lost';
   if (words.has('released')) return 'released';

@@ -1,7 +1,7 @@
 // Not node:fs/promises: Node loads `promises`, and many modules with it, only on first use.
 import { type Dirent, promises, readdirSync, statSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
-import { closestNames } from '../../interface/closest-name.ts';
+import { closestPath } from '../../interface/closest-name.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -154,22 +154,9 @@ export function unknownLinesText(lines: readonly string[], checkout: Checkout): 
 /** A suggestion for the line; undefined if nothing in the checkout is close. */
 export function suggestionFor(line: string, checkout: Checkout): string | undefined {
   const path = canonicalLockPath(line);
-  const closest = path.ok ? closestPath(path.value, checkout) : undefined;
-  return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
-}
-
-const maxEdits = 2;
-
-/** The entry of the checkout with the closest name in each folder along the path. */
-function closestPath(path: string, { namesIn, find }: Checkout): string | undefined {
-  let closest = '';
-  for (const name of path.split('/')) {
-    const [next, ...others] = closestNames(name, namesIn(closest), maxEdits);
-    // Files with numbers are close to each other: any of them would be a guess.
-    if (next === undefined || others.length > 0) return undefined;
-    closest = closest === '' ? next : `${closest}/${next}`;
-  }
-  return find(closest) === 'folder' ? `${closest}/**` : closest;
+  const closest = path.ok ? closestPath(path.value, checkout.namesIn) : undefined;
+  if (closest === undefined) return undefined;
+  return `did you mean ${quoted(checkout.find(closest) === 'folder' ? `${closest}/**` : closest)}?`;
 }
 
 type Checkout = ReturnType<typeof openCheckout>;

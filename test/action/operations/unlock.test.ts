@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { resolveFromLedger, statusOf, unlockResult } from '../../../src/action/operations/unlock.ts';
-import type { PathResult } from '../../../src/action/report/results.ts';
+import { resolveFromLedger, unlockResult } from '../../../src/action/operations/unlock.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { at, errorOf, grantOf, refused, start } from '../../locks/samples.ts';
+import { at, grantOf, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -66,21 +65,9 @@ describe('the target of an unlocked path', () => {
   });
 });
 
-test.each<[string, readonly PathResult['result'][], string]>([
-  ['a lock was lost, whatever else happened', ['not released', 'released', 'lost'], 'lost'],
-  ['some locks were released', ['left alone', 'not released', 'released'], 'released'],
-  ['a path is held and nothing was released', ['not locked', 'left alone'], 'held'],
-  ['a release failed, as the lock may still exist', ['not released'], 'held'],
-  ['no path was locked', ['not locked', 'not locked'], 'absent'],
-  ['a pattern matches no lock of the job', [], 'absent'],
-])('the status says that %s', (_, words, status) => {
-  expect(statusOf(words.map((result) => ({ path, result })))).toBe(status);
-});
-
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
     unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, isNamed: true, now: start });
-  const failed = (status: number) => resultOf({ kind: 'failed', error: errorOf(refused(status)), mayBeDone: false });
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
     const text = expect.stringContaining('cannot be verified to be the one that you passed');
@@ -93,17 +80,6 @@ describe('the result of a release', () => {
     expect(resultOf(other, true)).toMatchObject({
       result: 'left alone',
       warning: { text: expect.stringMatching(/is held, and/), advice: expect.stringContaining('`force: true`') },
-    });
-  });
-
-  test('is a failure that explains a refusal in terms of the inputs', () => {
-    expect(failed(403)).toMatchObject({
-      result: 'not released',
-      failure: expect.stringMatching(/is held, and the service does not let this token .* set `force: true` with /),
-    });
-    expect(failed(500)).toMatchObject({
-      result: 'not released',
-      failure: expect.stringMatching(/^The lock on Content\/Hero\.uasset was not released\. .*500/),
     });
   });
 });

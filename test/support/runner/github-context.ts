@@ -7,7 +7,6 @@ export interface JobEvent {
   /** `GITHUB_REF`, such as `refs/heads/main` or `refs/pull/7/merge`. */
   readonly ref: string;
   readonly headRef?: string;
-  readonly baseRef?: string;
 }
 
 const someCommit = 'ffac537e6cbbf934b08745a378932722df287a53';
@@ -36,7 +35,6 @@ export const pullRequestEvent = (request: {
     name: 'pull_request',
     ref: `refs/pull/${number}/merge`,
     headRef: head,
-    baseRef: base,
     payload: {
       action: 'synchronize',
       number,
@@ -100,7 +98,6 @@ export function contextVariables(options: ContextOptions): Readonly<Record<strin
     GITHUB_ACTION: action,
     GITHUB_ACTOR: run.actor,
     GITHUB_API_URL: run.apiUrl,
-    GITHUB_BASE_REF: event.baseRef ?? '',
     GITHUB_EVENT_NAME: event.name,
     GITHUB_EVENT_PATH: eventPath,
     GITHUB_HEAD_REF: event.headRef ?? '',

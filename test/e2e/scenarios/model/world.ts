@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type Fault, grantedBy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, isLocking, type Manner, type Passed, type Passing } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import type { StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
@@ -46,6 +46,13 @@ export interface WorldOptions {
   readonly issuer?: OidcIssuer | undefined;
   /** Whether the end waits until all locks that are not renewed have expired. */
   readonly patient: boolean;
+}
+
+/** The locks that a request acquired, with a lease or alone. */
+function grantedBy(one: Passed): readonly { readonly path: string; readonly id: string; readonly fence: number }[] {
+  if (!isLocking(one) || one.status !== 201) return [];
+  const answer = JSON.parse(one.response);
+  return answer.locks ?? [answer];
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
