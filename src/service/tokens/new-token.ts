@@ -1,8 +1,19 @@
 import { type Duration, parsePositiveDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Field } from '../contract/field.ts';
 import type { Scope } from '../contract/scopes.ts';
 import type { Database } from '../storage/storage.ts';
+
+/** A value that people enter as text, with a flag of a command or an input of a form. */
+export interface Field<Value> {
+  readonly title: string;
+  /** Stands for the value in the help of the command. */
+  readonly placeholder: string;
+  /** A phrase without a period: the help of the flag, and the start of the hint of the input. */
+  readonly hint: string;
+  /** `required`, or the default. */
+  readonly otherwise: string;
+  readonly parse: (text: string) => Parsed<Value>;
+}
 
 /** The name is also the default owner of the token's locks. */
 export const parseTokenName = (text: string): Parsed<string> =>

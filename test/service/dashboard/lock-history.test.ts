@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { csvLine } from '../../../src/service/contract/csv.ts';
-import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
+import { csvLine, historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';

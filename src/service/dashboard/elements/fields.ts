@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Field } from '../../contract/field.ts';
+import type { Field } from '../../tokens/new-token.ts';
 import type { Markup } from './text.ts';
 
 interface PostForm {

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { csvLine } from '../../contract/csv.ts';
 import { invalid, parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
@@ -157,3 +156,17 @@ function parseDay(text: string): Parsed<number> {
   const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
   return exists ? accepted(day) : refused('It must be a date such as 2026-03-01.');
 }
+
+/** A line of RFC 4180. A cell that a spreadsheet would evaluate gets a leading apostrophe, which makes it text. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+
+/**
+ * Spreadsheets evaluate a cell that starts with one of these characters, even in quotes: see OWASP, "CSV Injection".
+ * The full-width forms, as typed on Japanese keyboards, count as well.
+ */
+const formula = /^[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]/;
+
+const cellOf = (text: string): string => {
+  const plain = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+};
