@@ -195,6 +195,7 @@ export async function readLockHistory(
   const { prefix, owner, kind, limit } = query;
   const newest = ofLocks(read, now, query)
     .unionAll(ofHistory(read, query))
+    .unionAll(ofEndedLeases(read, query))
     .orderBy('ended_at', 'desc')
     .orderBy('fence', 'desc')
     .limit(lookAt);
@@ -240,6 +241,13 @@ const ofHistory = (read: Database, query: HistoryQuery) =>
   read
     .selectFrom('lock_history')
     .select([...common, 'lock_id', 'ended_at', 'ended_by', 'kind'])
+    .where(isAsked('ended_at', query, sql`workspace_id`));
+
+/** Locks that are about to come into the history. */
+const ofEndedLeases = (read: Database, query: HistoryQuery) =>
+  read
+    .selectFrom('ended_locks')
+    .select([...common, 'lock_id', 'ended_at', 'ended_by', sql<string>`'released'`.as('kind')])
     .where(isAsked('ended_at', query, sql`workspace_id`));
 
 function isAsked(

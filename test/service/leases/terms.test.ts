@@ -63,7 +63,7 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
       return periods.map(({ kind, path, ended_by }) => `${kind} ${path} ${ended_by}`).toSorted();
     };
     const ends = ['expired b null', 'force-released a root', 'released c ada'];
-    await expect.poll(told, { timeout: 10_000 }).toEqual(ends);
+    expect(await told()).toEqual(ends);
     const hooks = storage.read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace);
     const events = async () => {
       const rows = await storage.read.selectFrom('deliveries').selectAll().where('hook_id', 'in', hooks).execute();
