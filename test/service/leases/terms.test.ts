@@ -97,6 +97,20 @@ describe.each(databaseKinds)('leases follow the rules of locks, on $name', (kind
     expectInvalid(await put(newId(), { pool: 'seats', where: { host: 'b1' }, count: 2 }), '#/count');
   });
 
+  test('pools: a repeated request gets its lease, although no item has the properties any more', async () => {
+    const { id: workspace, put, end } = await newWorkspace();
+    const { storage } = service;
+    await storePool(storage, workspace, 'seats', 's/1', 'host=b1');
+    const lease = newId();
+    const wanted = { pool: 'seats', where: { host: 'b1' } };
+    expect((await put(lease, wanted)).status).toBe(201);
+    await updateStoredPool(storage, { workspace, name: 'seats', words: ['s/2', 'host=b2'], removed: ['s/1'] });
+    const again = await put(lease, wanted);
+    expect([again.status, pathsIn(again)]).toEqual([200, ['s/1']]);
+    await end(lease);
+    expect((await put(lease, wanted)).status).toBe(410);
+  });
+
   test('pools: a lease that waits wants the items of now', async () => {
     const { id: workspace, take, release, put } = await newWorkspace();
     const { storage } = service;
