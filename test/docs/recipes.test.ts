@@ -100,7 +100,7 @@ const shapeOf = (log: string): string =>
     .replaceAll(/^(?: {2}.*|##\[endgroup\])$/gm, '')
     .replaceAll('##[group]', '')
     .replaceAll(/https:\/\/\S+\/runs\/\d+/g, 'RUN')
-    .replaceAll(/\d\d:\d\d UTC/g, 'TIME')
+    .replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/g, 'TIME')
     .replaceAll(/\d+(\.\d+)? (h|min|s)\b/g, 'SPAN')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/SPAN( SPAN)+/g, 'SPAN')
