@@ -11,7 +11,7 @@ import type { Context } from './step/context.ts';
 import { readRunner } from './step/runner.ts';
 
 await main();
-// Everything is written by now, and taking Node down piece by piece takes longer.
+// Everything is written, and taking Node down piece by piece would take longer.
 process.exit();
 
 async function main(): Promise<void> {

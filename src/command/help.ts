@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { flagName } from './flags.ts';
 import { programName } from './print.ts';
 
-/** Of a line that still has whole words. */
+/** The width of a line whose words are kept whole. */
 const maxColumns = 100;
 
 /** The help of a command. */

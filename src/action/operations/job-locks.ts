@@ -70,9 +70,9 @@ export async function lookUpOurs(
 export const maxLookupMs = 10_000;
 
 /**
- * The locks that other steps of this job hold on the paths: only the job can release them, so waiting for them is in
- * vain. The ledger lists them, and the service confirms that they still exist: a lock that expired or was released by
- * force does not stop the step from locking the path.
+ * The locks that other steps of this job hold on the paths: only the job can release them, so the step does not wait
+ * for them. The ledger lists them, and the service confirms that they still exist: a lock that expired or was released
+ * by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection'>,
