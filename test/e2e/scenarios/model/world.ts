@@ -127,6 +127,19 @@ export async function openWorld(options: WorldOptions) {
     for (const path of paths) player.asked.add(path);
   }
 
+  /** Stops a step below a worker of its own at that request, and ends its job. */
+  async function endsAfter(
+    number: number,
+    taking: Taking,
+    atRequest: number,
+    stop: (step: RunningStep) => Promise<StepResult>,
+  ): Promise<void> {
+    const player = playerOf(number);
+    const fault = { kind: 'done-then-silence' } as const;
+    await stopped({ player, taking, atRequest, fault, isBelowWorker: true }, stop);
+    await ends.endJob(player);
+  }
+
   /** Stops a step when the service receives the request with this number, unless the step ends earlier. */
   async function stopped(
     { player, taking, atRequest, fault, isBelowWorker = false }: Stopping,
@@ -198,31 +211,11 @@ export async function openWorld(options: WorldOptions) {
         },
       ),
     /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
-    async survives(number: number, taking: Taking, atRequest: number): Promise<void> {
-      const player = playerOf(number);
-      const stopping = {
-        player,
-        taking,
-        atRequest,
-        fault: { kind: 'done-then-silence' },
-        isBelowWorker: true,
-      } as const;
-      await stopped(stopping, (step) => step.disconnect());
-      await ends.endJob(player);
-    },
+    survives: (number: number, taking: Taking, atRequest: number) =>
+      endsAfter(number, taking, atRequest, (step) => step.disconnect()),
     /** Kills the worker of the runner at that request, and ends its job. */
-    async orphaned(number: number, taking: Taking, atRequest: number): Promise<void> {
-      const player = playerOf(number);
-      const stopping = {
-        player,
-        taking,
-        atRequest,
-        fault: { kind: 'done-then-silence' },
-        isBelowWorker: true,
-      } as const;
-      await stopped(stopping, (step) => step.kill());
-      await ends.endJob(player);
-    },
+    orphaned: (number: number, taking: Taking, atRequest: number) =>
+      endsAfter(number, taking, atRequest, (step) => step.kill()),
     async unlock(number: number, named: readonly string[], naming: Naming): Promise<void> {
       const account = playerOf(number);
       const isOthers = (path: string): boolean =>
