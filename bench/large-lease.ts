@@ -10,7 +10,7 @@ const full = { paths: 20_000, rounds: 2, warmUpMs: 1_000, ms: 8_000 };
 const small = { paths: 200, rounds: 1, warmUpMs: 50, ms: 200 };
 const clients = 8;
 
-/** Acquires and releases a lease of so many paths again and again. `end` returns the times of both. */
+/** Acquires and releases a lease of this many paths repeatedly. `end` returns the times of both. */
 function repeatLease(service: RunningService, paths: number) {
   const { ask, close } = openClient(service);
   const ending = new AbortController();

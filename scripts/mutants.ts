@@ -30,7 +30,7 @@ const { values: given, positionals: places } = parseArgs({
 });
 
 const mostSurvivors = 0.09;
-/** Of the nearest tests, those run first that take this long together. */
+/** The time of the nearest tests that run before all others, taken together. */
 const nearSeconds = 20;
 const bundled = 'test/support/runner/action-file.ts';
 

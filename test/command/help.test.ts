@@ -84,7 +84,7 @@ test.each([
   expect(stderr).toContain(hint);
 });
 
-test('the help keeps the indentation of a list, also where it wraps', async () => {
+test('the help keeps the indentation of a list whose lines wrap', async () => {
   const { stdout } = await runMain(['token', 'create', '--help']);
   expect(stdout).toMatch(/\nScopes:\n(?: {2}[a-z]+.*\n)+\nArguments:\n/);
 });

@@ -46,7 +46,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
     const session = createLockSession({ ...context, origin: runner.origin });
     const terms = { service, workspace, step, type, ttl };
     let inVain = false;
-    /** A parallel step may have locked a path meanwhile. Of a pool, only the paths that are not free are known. */
+    /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
     const isInVain = async ({ conflicts }: Blocked): Promise<boolean> => {
       const needed = task.from.kind === 'pool' ? conflicts.map(({ path }) => path) : paths;
       alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, needed, step);
@@ -88,7 +88,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   }
 }
 
-/** A random UUID (RFC 9562). It is no secret, and Node's own takes a seventh as long as starting Node: it loads crypto. */
+/** A random UUID (RFC 9562), not a secret. Node's own loads crypto, which takes a seventh as long as starting Node. */
 const randomUuid = (): string =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', () => Math.floor(Math.random() * 16).toString(16));
 

@@ -37,7 +37,7 @@ describe('the check of a lock', () => {
     },
   );
 
-  test('is without a result if nothing shows whose lock it is, or the service did not say', () => {
+  test('has no result if the holder of the lock is unknown, or the service did not answer', () => {
     expect(check('unknown', {}, '')).toMatchObject({ result: 'unknown', unclear: expect.stringContaining('verified') });
     expect(check('absent', { reason: 'It is cut.' })).toEqual({ path, result: 'unknown', unclear: 'It is cut.' });
   });

@@ -34,7 +34,7 @@ describe('audit', () => {
     expect((await json('audit', '--actor', token.id)).entries).toEqual(entries);
   });
 
-  test('stops at the limit, and says that there are older entries', async () => {
+  test('stops at the limit, and mentions older entries', async () => {
     const all = (await json('audit')).entries;
     expect(all.length).toBeGreaterThan(3);
     const first = await run('audit', '--limit', '2');

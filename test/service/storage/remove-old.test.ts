@@ -72,7 +72,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(commits.length).toBeLessThanOrEqual(6);
   });
 
-  test('goes on with other data if one kind cannot be removed, and reports that', async () => {
+  test('removes the other data if one kind cannot be removed, and reports the failure', async () => {
     await sync('older', 90 * day + minute);
     await storage.commit('global', (db) => sql`alter table remembered_answers rename to gone`.execute(db));
     const errors: unknown[] = [];
