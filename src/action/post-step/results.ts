@@ -1,10 +1,11 @@
 import { type KnownLock, responseClockMs } from '../../client/client.ts';
 import { formatTime } from '../../interface/format.ts';
+import { asOneSegment } from '../../interface/lock-path.ts';
+import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant, Intent } from '../../locks/ledger/entry.ts';
 import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { PathResult } from '../report/results.ts';
 import type { ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
-import { manualReleaseCommand } from './manual-release.ts';
 
 /** Results of the post-step for a path. `now` is the current time by the clock of the service. */
 export const releasedResult = ({ path }: Pick<Grant, 'path'>): PathResult => ({ path, result: 'released' });
@@ -101,4 +102,12 @@ function untilText({ lock }: Grant, now: number): string {
   const end = Date.parse(lock.expires_at);
   if (Number.isNaN(end)) return '';
   return end <= now + responseClockMs ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
+}
+
+/** A command that releases the lock without this action, with a placeholder for the token. */
+export function manualReleaseCommand({ service, workspace, path, lock }: Grant): string {
+  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
+  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
+  const url = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(url)}`;
 }

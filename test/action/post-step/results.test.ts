@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReleaseCandidate } from '../../../src/action/post-step/candidates.ts';
-import { manualReleaseCommand } from '../../../src/action/post-step/manual-release.ts';
 import {
   goneResult,
+  manualReleaseCommand,
   notReleasedResult,
   releasedResult,
   replacedResult,
