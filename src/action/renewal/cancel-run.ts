@@ -1,14 +1,12 @@
-import type { CallLimits, ServiceError } from '../../client/client.ts';
+import type { ServiceError } from '../../client/client.ts';
 import { isSuccess } from '../../client/response.ts';
 import type { RunCancelled } from '../../locks/ledger/entry.ts';
 import { InputError } from '../inputs/table.ts';
-import { actionVersion } from '../step/connect.ts';
 import {
-  apiHeaders,
   findRepository,
   type GitHubContext,
   type GitHubRepository,
-  openGitHubCall,
+  openRepository,
   type RepositoryAccess,
 } from '../step/github.ts';
 import type { RunEvent } from '../step/runner.ts';
@@ -30,21 +28,14 @@ const timeLimitMs = 60_000;
 
 /** Cancels the run because the step lost a lock. The result is for the ledger. */
 export async function cancelRun(
-  { apiUrl, repository, run, token }: RunToCancel,
+  run: RunToCancel,
   context: GitHubContext & { readonly serverNow: () => number },
   step: string,
 ): Promise<RunCancelled> {
-  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
-  const within: CallLimits = { deadline: context.clock() + timeLimitMs };
-  const { owner, repo } = repository;
-  const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
-  const headers = {
-    ...apiHeaders,
-    authorization: `Bearer ${token}`,
-    'user-agent': `workspace-automation/${actionVersion}`,
-  };
+  const { root, request, close } = openRepository(run, context);
   try {
-    const result = await call({ method: 'POST', target, headers }, within);
+    const within = { deadline: context.clock() + timeLimitMs };
+    const result = await request('POST', new URL(`actions/runs/${run.run}/cancel`, root), within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
     const error = result.kind === 'given-up' ? result.error : result.refusal();
     const at = new Date(context.serverNow()).toISOString();

@@ -1,17 +1,19 @@
 import { createCall } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
+import type { CallLimits } from '../../client/request.ts';
 import type { RawResponse } from '../../client/response.ts';
 import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { retryLog } from './connect.ts';
+import { actionVersion, retryLog } from './connect.ts';
 import type { Context } from './context.ts';
 import type { RunEvent } from './runner.ts';
 
 /** The repository of the run, and the API to reach it. */
 export interface GitHubRepository {
-  readonly repository: { readonly owner: string; readonly repo: string };
+  /** As owner/name. */
+  readonly repository: string;
   /** Without a trailing slash. */
   readonly apiUrl: string;
   readonly token: string;
@@ -24,20 +26,14 @@ export interface RepositoryAccess {
 
 /** Determines the repository of the run, without a request. */
 export function findRepository(
-  event: Pick<RunEvent, 'repository' | 'apiUrl'>,
+  { repository, apiUrl: given }: Pick<RunEvent, 'repository' | 'apiUrl'>,
   { token, allowHttp }: RepositoryAccess,
 ): Parsed<GitHubRepository> {
-  const repository = parseRepository(event.repository);
-  if (!repository.ok) return repository;
-  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
-  return apiUrl.ok ? accepted({ repository: repository.value, apiUrl: apiUrl.value, token }) : apiUrl;
-}
-
-function parseRepository(text: string): Parsed<GitHubRepository['repository']> {
-  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
-  return owner === undefined || repo === undefined
-    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
-    : accepted({ owner, repo });
+  if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+    return refused('GITHUB_REPOSITORY does not name a repository as owner/name.');
+  }
+  const apiUrl = parseApiUrl(given, allowHttp);
+  return apiUrl.ok ? accepted({ repository, apiUrl: apiUrl.value, token }) : apiUrl;
 }
 
 function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
@@ -53,8 +49,6 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
 }
 
-export const apiHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
-
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> & {
   readonly connection: Pick<Context['connection'], 'requestTimeout' | 'retries'>;
 };
@@ -62,14 +56,15 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> 
 /** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
 const maxConnections = 4;
 
-/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
-export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
+/** Opens the repository: its requests have the same retries, limits and proxies as those to the service. */
+export function openRepository({ apiUrl, repository, token }: GitHubRepository, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const connection = openConnection(apiUrl);
+  const root = new URL(`${apiUrl}/repos/${repository}/`);
+  const connection = openConnection(root);
   const closing = new AbortController();
   const call = createCall({
-    baseUrl: apiUrl,
+    baseUrl: root,
     maxConnections,
     server: 'GitHub',
     clock,
@@ -78,14 +73,23 @@ export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContex
     timeoutMs: milliseconds(requestTimeout),
     retries,
     secrets: [token],
-    headers: {},
+    headers: {
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      authorization: `Bearer ${token}`,
+      'user-agent': `workspace-automation/${actionVersion}`,
+    },
     sleep,
     random,
     closed: closing.signal,
     onRetry: retryLog(log),
   });
   return {
-    call,
+    /** Paths of requests are relative to it. */
+    root,
+    request: (method: 'GET' | 'POST', { pathname, search }: URL, within: CallLimits) =>
+      call({ method, target: pathname + search }, within),
+    /** Aborts pending requests. */
     close(): void {
       closing.abort();
       connection.close();
