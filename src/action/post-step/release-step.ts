@@ -1,7 +1,13 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { pluralize } from '../../interface/format.ts';
-import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
+import {
+  createRecorder,
+  type Ledger,
+  ledgerFile,
+  openLedger,
+  parseLines,
+  type Recorder,
+} from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
 import { cancelledText } from '../../locks/messages.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
@@ -16,7 +22,6 @@ import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { type ReleaseCandidates, readCandidates } from './candidates.ts';
-import { chartOf } from './chart.ts';
 import { releaseAll, unreleased } from './release.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -56,24 +61,14 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
-  const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
-  if (nothing && saved.length === 0) {
+  if (candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 
-  // For the post-steps of the job's earlier steps, which may know the same locks, and for the chart.
-  const recordInLedger = createRecorder(ledger, { warn: log.debug });
-  const releases: Entry[] = [];
-  const record = (entry: Entry): void => {
-    recordInLedger(entry);
-    releases.push(entry);
-  };
-
-  const { results, now } = nothing
-    ? { results: [], now: Date.now() }
-    : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
-  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
+  // For the post-steps of the job's earlier steps, which may know the same locks.
+  const record = createRecorder(ledger, { warn: log.debug });
+  const { results, now } = await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const { held, lease, unanswered } = candidates;
   // All locks of a step are in the same workspace.
   const about = lease ?? held[0]?.grant ?? unanswered[0];
@@ -96,7 +91,6 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       ...outcome,
       ...lossesOf(outcome, onLost.ok ? onLost.value : 'fail', cancelledText(runCancelled)),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart,
     },
     !summary.ok || summary.value,
     now,
@@ -115,7 +109,7 @@ function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onL
 interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
   readonly origin: string | undefined;
   readonly ledger: Ledger;
-  readonly record: (entry: Entry) => void;
+  readonly record: Recorder;
   readonly cancelled: AbortSignal;
 }
 
