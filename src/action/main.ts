@@ -15,12 +15,12 @@ await main();
 process.exit();
 
 async function main(): Promise<void> {
-  const raw = readRawInputs(core.getInput, process.env);
-  const reporter = createReporter(secretsIn(raw));
-  const fromLedger = wantsLedger(raw)
-    ? (await import('./inputs/job-workspace.ts')).findJobWorkspace(raw, readRunner(process.env).temporaryFolder)
-    : undefined;
-  const loaded = loadInputs(raw, core.getInput, process.env, fromLedger);
+  const given = readRawInputs(core.getInput, process.env);
+  const reporter = createReporter(secretsIn(given));
+  const { raw, missing } = wantsLedger(given)
+    ? (await import('./inputs/job-workspace.ts')).findJobWorkspace(given, readRunner(process.env).temporaryFolder)
+    : { raw: given };
+  const loaded = loadInputs(raw, core.getInput, process.env, missing);
   if (!loaded.ok) {
     reporter.failEarly(loaded.problems);
     return;

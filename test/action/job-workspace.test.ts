@@ -29,13 +29,11 @@ async function load(
   if (ledger.length > 0) await writeFile(file, ledger.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   const step = { operation, token: 'wsa_0123456789', ...given };
   const environment = stepEnvironment(step, { RUNNER_TEMP: temporaryFolder, ...more });
-  const raw = readRawInputs(getInputOf(environment), environment);
-  return loadInputs(
-    raw,
-    getInputOf(environment),
-    environment,
-    wantsLedger(raw) ? findJobWorkspace(raw, environment['RUNNER_TEMP'] ?? '') : undefined,
-  );
+  const inputs = readRawInputs(getInputOf(environment), environment);
+  const { raw, missing } = wantsLedger(inputs)
+    ? findJobWorkspace(inputs, temporaryFolder)
+    : { raw: inputs, missing: undefined };
+  return loadInputs(raw, getInputOf(environment), environment, missing);
 }
 
 const placeIn = (loaded: Awaited<ReturnType<typeof load>>) => {

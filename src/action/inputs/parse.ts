@@ -15,8 +15,6 @@ export const onLost = ['fail', 'warn', 'cancel'] as const;
 
 export type OnLost = (typeof onLost)[number];
 
-export const asText: Parse<string> = accepted;
-
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;

@@ -1,9 +1,9 @@
 import { parseToken } from '../../client/access.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
 import { oneOf } from '../../interface/one-of.ts';
+import { accepted } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import {
-  asText,
   onLost,
   type Parse,
   parseAudience,
@@ -19,13 +19,6 @@ import {
   parseWorkspace,
   receiverOf,
 } from './parse.ts';
-
-/** Service and workspace of the job's locks, for `check` and `unlock`. */
-export interface FromLedger {
-  readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
-  /** The reason why they must be given. */
-  readonly missing: string | undefined;
-}
 
 export const operations = [
   'sync',
@@ -63,16 +56,16 @@ const wait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
 /** Every input of `action.yml`: which operations use it, and what it may be. */
 export const inputTable = {
   operation: { fallback: '', usedBy: all, parse: oneOf(operations) },
-  'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: asText },
+  'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all, parse: accepted },
   'allow-http': { fallback: 'false', usedBy: all, parse: parseBoolean },
   token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all, parse: parseToken(apiToken), isSecret: true },
   audience: { fallback: '', usedBy: all, parse: parseAudience },
   workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace, parse: parseWorkspace },
-  branch: { fallback: '', usedBy: ['sync'], parse: asText },
-  path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: asText },
+  branch: { fallback: '', usedBy: ['sync'], parse: accepted },
+  path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: accepted },
   glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'], parse: parseBoolean },
   pool: { fallback: '', usedBy: ['lock'], parse: parseText('It must be the name of a pool.') },
-  where: { fallback: '', usedBy: ['lock'], parse: asText },
+  where: { fallback: '', usedBy: ['lock'], parse: accepted },
   any: { fallback: '', usedBy: ['lock'], parse: parsePathCount },
   type: { fallback: 'exclusive', usedBy: ['lock'], parse: parseText('It must be a kind of lock, such as exclusive.') },
   ttl: { fallback: '1h', usedBy: ['lock'], parse: parseTtl },
@@ -86,10 +79,10 @@ export const inputTable = {
   force: { fallback: 'false', usedBy: ['unlock'], parse: parseBoolean },
   'changed-files': { fallback: 'false', usedBy: ['list-locks'], parse: parseBoolean },
   'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'], parse: parseBoolean },
-  'ignore-owner': { fallback: '', usedBy: ['list-locks'], parse: asText },
+  'ignore-owner': { fallback: '', usedBy: ['list-locks'], parse: accepted },
   'hook-url': { fallback: '', usedBy: ['register-hook'], parse: parseHookUrl, isSecret: true },
-  'hook-events': { fallback: '', usedBy: ['register-hook'], parse: asText },
-  'hook-secret': { fallback: '', usedBy: ['register-hook'], parse: asText, isSecret: true },
+  'hook-events': { fallback: '', usedBy: ['register-hook'], parse: accepted },
+  'hook-secret': { fallback: '', usedBy: ['register-hook'], parse: accepted, isSecret: true },
   'hook-options': { fallback: '', usedBy: ['register-hook'], parse: parseHookOptions, isSecret: true },
   'request-timeout': { fallback: '30s', usedBy: all, parse: timeout },
   retries: { fallback: '4', usedBy: all, parse: parseRetries },

@@ -6,7 +6,6 @@ import { type OnLost, type PathLine, parsePathLine, parseText, splitLines, split
 import {
   complete,
   createReader,
-  type FromLedger,
   type GetInput,
   type OperationName,
   type RawInputs,
@@ -18,17 +17,8 @@ import {
 export type LoadedInputs = ReturnType<typeof loadInputs>;
 
 /** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
-export function loadInputs(
-  raw: RawInputs,
-  getInput: GetInput,
-  environment: NodeJS.ProcessEnv,
-  { values, missing }: FromLedger = { values: {}, missing: undefined },
-) {
-  const fromLedger = {
-    'base-url': raw['base-url'] || (values['base-url'] ?? ''),
-    workspace: raw.workspace || (values.workspace ?? ''),
-  };
-  const reader = createReader({ ...raw, ...fromLedger }, missing);
+export function loadInputs(raw: RawInputs, getInput: GetInput, environment: NodeJS.ProcessEnv, missing?: string) {
+  const reader = createReader(raw, missing);
   const operation = reader.read('operation');
   const connection = readConnection(reader, environment);
   const summary = reader.read('summary');

@@ -12,7 +12,6 @@ import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs }
 import { holderTable, locksPage } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
 import type { LookedUp } from './job-locks.ts';
-import { LedgerFailure } from './step-recorder.ts';
 
 export interface LockStep {
   readonly context: Context;
@@ -22,6 +21,9 @@ export interface LockStep {
   readonly wanted: number;
   readonly startedAt: number;
 }
+
+/** The reason to end a step that cannot write the ledger: its post-step needs it. */
+export class LedgerFailure extends Error {}
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 

@@ -6,7 +6,7 @@ import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { acquireLocks } from '../../locks/acquire.ts';
 import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
+import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import type { Blocked } from '../../locks/messages.ts';
 import { rollBackInTime } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
@@ -18,8 +18,13 @@ import { locksOutput } from '../report/locks-output.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
-import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
-import { createStepRecorder } from './step-recorder.ts';
+import {
+  acquiredOutcome,
+  alreadyHeldOutcome,
+  LedgerFailure,
+  type LockStep,
+  notAcquiredOutcome,
+} from './lock-report.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
@@ -86,6 +91,33 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   } finally {
     renewal?.end();
   }
+}
+
+/**
+ * Saves the step before its first request for a lock: from then on, there may be locks to release. Ends a step whose
+ * ledger cannot be written.
+ */
+function createStepRecorder(
+  { ledger, log, saveState, cancel }: Context,
+  step: string,
+  onLost: TaskOf<'lock'>['onLost']['kind'],
+): Recorder {
+  let isSaved = false;
+  return (...entries) => {
+    try {
+      ledger.append(...entries);
+    } catch (error) {
+      cancel(new LedgerFailure(errorMessage(error)));
+      return;
+    }
+    if (isSaved || !entries.some(({ kind }) => kind === 'intent' || kind === 'lease')) return;
+    isSaved = true;
+    saveState('step', step);
+    saveState('main', JSON.stringify(identifyProcess(process.pid)));
+    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
+    saveState('on-lost', onLost);
+    log.debug(`The id of this step in the ledger is ${step}.`);
+  };
 }
 
 /** A random UUID (RFC 9562), not a secret. Node's own loads crypto, which takes a seventh as long as starting Node. */

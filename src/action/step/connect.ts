@@ -1,7 +1,8 @@
 import { type Client, type ClientOptions, createClient, type Retry } from '../../client/client.ts';
+import type { ExchangeContext } from '../../client/exchange.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { formatElapsed } from '../../interface/format.ts';
-import type { ConnectionInputs } from '../inputs/connection.ts';
+import type { ConnectionInputs, JobIdentity } from '../inputs/connection.ts';
 import type { Reporter } from '../report/reporter.ts';
 
 /** The client of a step. It logs retries, and sends the run URL with its requests. */
@@ -17,11 +18,7 @@ export function connect(
     credentials:
       credentials.kind === 'static'
         ? credentials
-        : {
-            kind: 'exchanged',
-            // Loaded only if no token is given.
-            open: async (exchange) => (await import('./identity.ts')).createJobTokens(credentials, exchange, mask),
-          },
+        : { kind: 'exchanged', open: (exchange) => openJobTokens(credentials, exchange, mask) },
     retries,
     requestTimeoutMs: milliseconds(requestTimeout),
     userAgent: `workspace-automation/${actionVersion}`,
@@ -29,6 +26,22 @@ export function connect(
     ...more,
     onWarning: log.warn,
     onRetry: retryLog(log),
+  });
+}
+
+/** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
+async function openJobTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Reporter['mask']) {
+  // Loaded only if no token is given.
+  const { createTokenSource, openIssuer } = await import('../../client/exchange.ts');
+  return createTokenSource({
+    ...exchange,
+    issueIdentityToken: openIssuer({ ...identity, server: 'GitHub' }, exchange, mask),
+    onToken: mask,
+    messages: {
+      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
+      unsupported: 'Set the input `token` to an API token, from a secret.',
+      untrusted: `The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`,
+    },
   });
 }
 
