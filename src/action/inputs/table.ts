@@ -2,6 +2,7 @@ import { parseToken } from '../../client/access.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted } from '../../interface/parsed.ts';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import {
   onLost,
@@ -220,18 +221,11 @@ type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], u
 function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
   if (row(name).isSecret) return `Input \`${name}\` is not valid.`;
-  return `Input \`${name}\` is ${quoted(name === 'base-url' ? withoutCredentials(text) : text)}.`;
+  return `Input \`${name}\` is ${quoteForLog(name === 'base-url' ? withoutCredentials(text) : text)}.`;
 }
 
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
-  `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
-
-const maxQuoted = 200;
-
-const truncated = (text: string): string => (text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
-
-/** A value as errors show it: on one line, and truncated if it is long. */
-export const quoted = (text: string): string => JSON.stringify(truncated(text));
+  `Input \`${name}\` has the line ${quoteForLog(line)}. ${reason}`;
 
 /** The part of a URL before an @, its query and its fragment often contain credentials. */
 const withoutCredentials = (text: string): string =>

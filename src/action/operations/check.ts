@@ -5,9 +5,8 @@ import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import type { OurLock, OwnLock } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { locksOutput } from '../report/locks-output.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
+import { locksOutput, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { gapText, jobLocksIn, type LookedUp, lookUpOurs, ourLock } from './job-locks.ts';
 

@@ -79,9 +79,8 @@ export async function findAlreadyHeld(
   { held }: JobLocks,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
-  step: string,
 ): Promise<readonly LookedUp[]> {
-  const ofOthers = paths.flatMap((path) => held.get(path) ?? []).filter(({ grant }) => grant.step !== step);
+  const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.
   const within = { ...defaultLimits(context), deadline: context.clock() + maxLookupMs };

@@ -6,10 +6,9 @@ import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { locksOutput } from '../report/locks-output.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { holderTable, locksPage } from '../report/results.ts';
+import { holderTable, locksOutput, locksPage } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
 

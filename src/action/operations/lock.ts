@@ -14,8 +14,8 @@ import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
-import { locksOutput } from '../report/locks-output.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
+import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
 import {
@@ -34,17 +34,16 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = jobLocksIn(context, workspace);
+  const { paths, wanted } = await goalOf(context, task, jobLocks);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).createRenewal(context, task) : undefined;
-  const { paths, wanted } = await goalOf(context, task, jobLocks);
-  renewal?.prepare();
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   const now = (): string => new Date(client.serverNow()).toISOString();
   try {
     const main = identifyProcess(process.pid);
     record({ kind: 'plan', service, workspace, step, main, paths, at: now() });
     warnOfLostLocks(context, jobLocks);
-    let alreadyHeld = await findAlreadyHeld(context, jobLocks, workspace, paths, step);
+    let alreadyHeld = await findAlreadyHeld(context, jobLocks, workspace, paths);
     const others = withoutOwn(paths, alreadyHeld);
     if (task.from.kind === 'paths' && others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
 
@@ -54,7 +53,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
     /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
     const isInVain = async ({ conflicts }: Blocked): Promise<boolean> => {
       const needed = task.from.kind === 'pool' ? conflicts.map(({ path }) => path) : paths;
-      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, needed, step);
+      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, needed);
       const least = task.from.kind === 'pool' ? 1 : wanted;
       inVain = withoutOwn(needed, alreadyHeld).length < least;
       return inVain;

@@ -5,8 +5,9 @@ import { closestPath } from '../../interface/closest-name.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { quoteForLog } from '../../interface/safe-text.ts';
 import type { PathLine } from '../inputs/parse.ts';
-import { InputError, lineProblem, quoted } from '../inputs/table.ts';
+import { InputError, lineProblem } from '../inputs/table.ts';
 
 /** A path from the input: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
@@ -144,7 +145,7 @@ const maxListed = 5;
 export function unknownLinesText(lines: readonly string[], checkout: Checkout): string {
   const listed = lines.slice(0, maxListed).map((line) => {
     const suggestion = suggestionFor(line, checkout);
-    return quoted(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
+    return quoteForLog(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
   });
   const more = lines.length > maxListed ? ` and ${pluralize(lines.length - maxListed, 'more', 'more')}` : '';
   const number = pluralize(lines.length, 'line', 'lines');
@@ -156,7 +157,7 @@ export function suggestionFor(line: string, checkout: Checkout): string | undefi
   const path = canonicalLockPath(line);
   const closest = path.ok ? closestPath(path.value, checkout.namesIn) : undefined;
   if (closest === undefined) return undefined;
-  return `did you mean ${quoted(checkout.find(closest) === 'folder' ? `${closest}/**` : closest)}?`;
+  return `did you mean ${quoteForLog(checkout.find(closest) === 'folder' ? `${closest}/**` : closest)}?`;
 }
 
 type Checkout = ReturnType<typeof openCheckout>;

@@ -13,8 +13,7 @@ import { cancelledText } from '../../locks/messages.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
-import { type OnLost, parseBoolean } from '../inputs/parse.ts';
-import { createReader, inputTable, type RawInputs } from '../inputs/table.ts';
+import { createReader, type RawInputs } from '../inputs/table.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { joinSome, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
@@ -79,28 +78,25 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     rest: about && locksPage(about.service, about.workspace),
     now,
   });
-  // Saved with the id of the step.
-  const onLost = inputTable['on-lost'].parse(state('on-lost'));
   const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
   const runCancelled = cancellations.find((entry) => entry.step === step);
-  // The step itself has rejected an invalid `summary`. Here it means the default.
-  const summary = parseBoolean(raw.summary);
   await reporter.finish(
     'Workspace: locks at the end of the job',
     {
       ...outcome,
-      ...lossesOf(outcome, onLost.ok ? onLost.value : 'fail', cancelledText(runCancelled)),
+      ...lossesOf(outcome, state('on-lost'), cancelledText(runCancelled)),
       ...(results.length === 0 && { sentence: nothingLeft }),
     },
-    !summary.ok || summary.value,
+    // The step itself has rejected an invalid `summary`. Here it means the default.
+    createReader(raw).read('summary') !== false,
     now,
   );
 }
 
 const nothingLeft = 'Nothing was left to release at the end of the job.';
 
-/** Lost locks fail the job, or are one warning. */
-function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onLost: OnLost, cancelled: string) {
+/** Lost locks fail the job, or are one warning. `onLost` was saved with the id of the step. */
+function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onLost: string, cancelled: string) {
   if (failures.length === 0) return {};
   if (onLost === 'warn') return { failures: [], warnings: [joinSome(failures), ...warnings] };
   return onLost === 'cancel' ? { failures: [...failures, cancelled] } : {};

@@ -36,6 +36,9 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
     return renewer;
   }
 
+  // A step that may wait for hours starts the process later: until then it would only use memory.
+  if (task.wait.seconds === 0) startOnce();
+
   /** Returns why nothing renews the locks; undefined if the process does. */
   async function handOver(given: StepToRenew): Promise<string | undefined> {
     try {
@@ -59,10 +62,6 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
   }
 
   return {
-    /** A step that may wait for hours starts the process later: until then it would only use memory. */
-    prepare(): void {
-      if (task.wait.seconds === 0) startOnce();
-    },
     /** Starts the renewal, or warns that nothing renews the locks. Returns the grants after their first renewal. */
     async start(step: string, grants: readonly Grant[], ageMs: number): Promise<readonly Grant[]> {
       const startedAt = clock();

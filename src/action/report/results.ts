@@ -1,6 +1,6 @@
 import type { KnownLock } from '../../client/client.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
-import type { Table } from './outcome.ts';
+import { fitsVariable, type Table } from './outcome.ts';
 
 /** What a step found or did, most important first. */
 const order = [
@@ -117,3 +117,29 @@ export const locksPage = (service: string, workspace: string): NonNullable<Table
   text: `all locks of ${workspace}`,
   url: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
 });
+
+interface ListedLock {
+  readonly path: string;
+  readonly id?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
+/**
+ * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
+ * short form is too long as well.
+ */
+export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
+  const complete = asJson(locks);
+  if (fitsVariable(complete)) return complete;
+  const short = locks.map(shortForm).filter((lock) => lock !== undefined);
+  return short.length === locks.length ? asJson(short) : complete;
+}
+
+/**
+ * The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends the quoted id.
+ * Lists have ids, but rarely ETags.
+ */
+function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
+  if (id === undefined && etag === undefined) return undefined;
+  return { path, id, etag: etag === `"${id}"` ? undefined : etag };
+}

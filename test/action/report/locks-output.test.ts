@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { locksOutput } from '../../../src/action/report/locks-output.ts';
+import { locksOutput } from '../../../src/action/report/results.ts';
 
 const maxLength = 30_000;
 const asJson = (entries: readonly object[]): string => JSON.stringify(entries);
