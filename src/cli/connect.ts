@@ -1,11 +1,14 @@
 import { packageVersion } from '../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../client/access.ts';
 import type { CallLimits, Client, ClientOptions } from '../client/client.ts';
+import { ServiceError } from '../client/service-error.ts';
 import { steadyClock } from '../client/time.ts';
-import { CommandError, type ProgramContext } from '../command/command.ts';
-import { printLines, quoted } from '../command/print.ts';
+import { CommandError, commandKind, jsonFlag, type ProgramContext, withExitCode } from '../command/command.ts';
+import { type FlagOptions, readText, toggle } from '../command/flags.ts';
+import { awaitStop } from '../command/io.ts';
+import { printLines } from '../command/print.ts';
 import { mirrorAgeText, outdatedText } from '../interface/outdated.ts';
-import type { Parsed } from '../interface/parsed.ts';
+import { type Parsed, refused } from '../interface/parsed.ts';
 
 export interface RemoteService {
   readonly client: Client;
@@ -17,43 +20,65 @@ export interface RemoteService {
   report(line: string): void;
 }
 
-const baseUrlVariable = 'WORKSPACE_BASE_URL';
-
 /**
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
  * can read the arguments of a process.
  */
 export const variables = [
-  [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
+  ['WORKSPACE_BASE_URL', 'the service, such as https://assets.example.com/v1'],
   ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" creates one'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
+export const allowHttp = toggle('send the token to other machines over plain http, unencrypted');
+
 /** Short, because a person is waiting at a terminal or for a commit. */
 const requestMs = 60_000;
-export const attemptMs = 15_000;
+const attemptMs = 15_000;
 
-/** The limits of each request, and the branch of requests for locks. */
-export interface RequestTerms extends Pick<ClientOptions, 'retries' | 'branch' | 'onRetry'> {
-  readonly requestTimeoutMs: number;
+/** Connects with this branch for requests for locks. Without a call, a command needs no variables. */
+export type Connect = (branch?: string) => Promise<RemoteService>;
+
+/** Defines commands that access a service over HTTP, from any machine. */
+export const defineRemoteCommand = commandKind(
+  { allowHttp, json: jsonFlag },
+  variables,
+  async (context, work: (connect: Connect) => Promise<number>) => {
+    const stop = awaitStop(context.io);
+    let remote: RemoteService | undefined;
+    const connect: Connect = async (branch) => {
+      remote ??= await connectTo(context, stop.interrupted, { requestTimeoutMs: attemptMs, branch });
+      return remote;
+    };
+    try {
+      return await work(connect);
+    } catch (error) {
+      throw withExitCode(error instanceof ServiceError ? new CommandError(error.message) : error, stop.exitCode());
+    } finally {
+      remote?.client.dispose();
+    }
+  },
+);
+
+export interface ConnectionContext extends Pick<ProgramContext, 'environment' | 'io'> {
+  readonly flags: { readonly allowHttp: boolean };
 }
 
 export async function connectTo(
-  { environment, io }: Pick<ProgramContext, 'environment' | 'io'>,
-  allowHttp: boolean,
+  { environment, io, flags }: ConnectionContext,
   interrupted: AbortSignal,
-  terms: RequestTerms,
+  options: Pick<ClientOptions, 'requestTimeoutMs' | 'retries' | 'branch' | 'onRetry'>,
 ): Promise<RemoteService> {
-  const connection = await readVariables(environment, allowHttp);
+  const connection = await readVariables(environment, flags.allowHttp);
   const report = (line: string): void => printLines(io.stderr, [line]);
   const { createClient } = await import('../client/client.ts');
   const client = createClient({
     ...connection,
     userAgent: `workspace-service/${packageVersion}`,
-    ...terms,
+    ...options,
     onWarning: report,
     onCompared({ outdated, as_of }) {
-      if (outdated !== undefined) report(outdatedText(outdated, terms.branch));
+      if (outdated !== undefined) report(outdatedText(outdated, options.branch));
       if (as_of !== undefined) report(mirrorAgeText(as_of));
     },
   });
@@ -63,20 +88,21 @@ export async function connectTo(
 
 async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {
   const problems: string[] = [];
-  function read<T>([name, description]: readonly [string, string], parse: (text: string) => Parsed<T>, secret = false) {
-    const text = environment[name] ?? '';
-    const parsed = text === '' ? undefined : parse(text);
-    if (parsed?.ok) return parsed.value;
-    if (parsed === undefined) problems.push(`${name} is not set: ${description}.`);
-    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
-    return undefined;
+  function read<T>(
+    [name, description]: (typeof variables)[number],
+    parse: (text: string) => Parsed<T>,
+    options?: FlagOptions,
+  ) {
+    const text = environment[name];
+    const parsed = text ? readText(text, name, parse, options) : refused(`${name} is not set: ${description}.`);
+    return parsed.ok ? parsed.value : void problems.push(parsed.reason);
   }
-  const [address, secret, id] = variables;
-  const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
+  const [url, secret, id] = variables;
+  const baseUrl = read(url, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
   const { identityOf } = await import('./identity.ts');
   const identity = baseUrl === undefined || environment[secret[0]] ? undefined : identityOf(environment, baseUrl);
-  const token =
-    identity === undefined ? read(secret, parseToken('It must not contain spaces or line breaks.'), true) : undefined;
+  const parseSecret = parseToken('It must not contain spaces or line breaks.');
+  const token = identity === undefined ? read(secret, parseSecret, { secret: true }) : undefined;
   const workspace = read(id, parseWorkspaceId);
   const credentials = token === undefined ? identity : { kind: 'static' as const, token };
   if (baseUrl === undefined || credentials === undefined || workspace === undefined)

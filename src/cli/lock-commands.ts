@@ -7,8 +7,7 @@ import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
 import { parseTtl } from '../interface/ttl.ts';
 import { runFlags, takeFlags } from './acquire-flags.ts';
-import { connectTo, variables } from './connect.ts';
-import { allowHttpFlag, defineRemoteCommand } from './remote-command.ts';
+import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 
 /**
  * The `lock` commands. Most of their work is loaded when they run: people, jobs and pushes wait for them, and loading
@@ -188,7 +187,7 @@ const lockCheck = defineRemoteCommand({
       const { checkPush } = await import('./receive.ts');
       const { locks, reasons } = await checkPush(connect, { input: io.input(), environment });
       printLines(io.stderr, reasons);
-      return { document: { locks: locks.map(({ raw }) => raw) }, lines: [], exitCode: reasons.length > 0 ? 1 : 0 };
+      return { document: { locks: locks.map(({ raw }) => raw) }, exitCode: reasons.length > 0 ? 1 : 0 };
     }
     const { checkPaths, checkStaged } = await import('./check.ts');
     return staged ? checkStaged(connect) : checkPaths(await connect(), paths);
@@ -208,7 +207,7 @@ const lockRun = defineCommand({
   ],
   variables,
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required without --pool') },
-  flags: { ...runFlags, allowHttp: allowHttpFlag },
+  flags: { ...runFlags, allowHttp },
   runsCommand: true,
   example: 'Content/Hero.uasset --wait 15m -- ./release.sh',
   check({ pool, where, any }, { paths }) {
@@ -222,12 +221,15 @@ const lockRun = defineCommand({
       ? [`--any is ${any}, but there are only ${count} paths.`]
       : [];
   },
-  async run({ flags, arguments: { paths }, childCommand: command, environment, io }) {
+  async run(context) {
+    const {
+      flags,
+      arguments: { paths },
+      childCommand: command,
+    } = context;
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
     const { runUnderLocks } = await import('./run.ts');
-    const connect: Parameters<typeof runUnderLocks>[0] = (interrupted, terms) =>
-      connectTo({ environment, io }, flags.allowHttp, interrupted, terms);
-    return runUnderLocks(connect, { ...flags, paths, command, environment });
+    return { exitCode: await runUnderLocks(context, { ...flags, paths, command }) };
   },
 });
 

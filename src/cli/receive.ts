@@ -10,7 +10,7 @@ import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
 import { headBranch, outputOf, runGit } from './checkout.ts';
-import type { RemoteService } from './connect.ts';
+import type { Connect } from './connect.ts';
 
 interface ReceiveRequest {
   /** The stdin of a `pre-receive` hook. */
@@ -23,7 +23,7 @@ interface ReceiveRequest {
  * refuse the push, and the reasons for that person: none if the push is accepted.
  */
 export async function checkPush(
-  connect: () => Promise<RemoteService>,
+  connect: Connect,
   { input, environment }: ReceiveRequest,
 ): Promise<{ locks: readonly KnownLock[]; reasons: readonly string[] }> {
   const pusher = pusherOf(environment);
@@ -54,7 +54,7 @@ interface PushedFile {
 }
 
 async function refusingLocks(
-  connect: () => Promise<RemoteService>,
+  connect: Connect,
   branches: readonly PushedBranch[],
   pusher: string | undefined,
 ): Promise<readonly KnownLock[]> {

@@ -12,13 +12,12 @@ import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
-import type { RemoteService, RequestTerms } from './connect.ts';
+import { type ConnectionContext, connectTo, type RemoteService } from './connect.ts';
 import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
 
 interface RunRequest extends RunFlags {
   readonly paths: readonly LockPath[];
   readonly command: readonly string[];
-  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** `EX_TEMPFAIL` of sysexits.h: the command did not run, and may run later. */
@@ -34,10 +33,7 @@ const maxAttemptMs = 30_000;
 const releaseMs = 45_000;
 
 /** Runs the command while it holds the locks. Returns the exit code. */
-export async function runUnderLocks(
-  connect: (interrupted: AbortSignal, terms: RequestTerms) => Promise<RemoteService>,
-  request: RunRequest,
-): Promise<number> {
+export async function runUnderLocks(program: ConnectionContext, request: RunRequest): Promise<number> {
   const signals = forwardSignals();
   let hasRetried = false;
   function onRetry({ reason }: { readonly reason: string }): void {
@@ -46,12 +42,13 @@ export async function runUnderLocks(
   }
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const { branch = headBranch() } = request;
-  const terms = { requestTimeoutMs, retries: 1_000, branch, onRetry };
-  const remote = await connect(signals.interrupted, terms);
+  const options = { requestTimeoutMs, retries: 1_000, branch, onRetry };
+  const remote = await connectTo(program, signals.interrupted, options);
   const session = createCommandSession(remote, request.ttl);
-  const context = { request, remote, session, signals, requestTimeoutMs };
+  const { environment } = program;
+  const context = { environment, request, remote, session, signals, requestTimeoutMs };
   // Ctrl-Z would stop the renewal.
-  const forgetSuspension = onSignals(['SIGTSTP'], () => {
+  onSignals(['SIGTSTP'], () => {
     signals.resume();
     remote.report('Not suspended: locks and the place in line would be lost.');
   });
@@ -66,13 +63,11 @@ export async function runUnderLocks(
     const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
     throw withExitCode(failure, signals.exitCode());
   } finally {
-    signals.forget();
-    forgetSuspension();
     remote.client.dispose();
   }
 }
 
-interface RunContext {
+interface RunContext extends Pick<ConnectionContext, 'environment'> {
   readonly request: RunRequest;
   readonly remote: RemoteService;
   readonly session: CommandSession;
@@ -85,7 +80,7 @@ function forwardSignals() {
   const interruption = new AbortController();
   let first: NodeJS.Signals | undefined;
   let child: Child | undefined;
-  const forget = onSignals(forwardedSignals, (signal) => {
+  onSignals(forwardedSignals, (signal) => {
     first ??= signal;
     if (child === undefined) interruption.abort();
     else child.forward(signal);
@@ -98,7 +93,6 @@ function forwardSignals() {
     resume: () => child?.resume(),
     /** Undefined if no signal was received. */
     exitCode: () => first && exitCodeOf(first),
-    forget,
   };
 }
 
@@ -130,7 +124,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
 
 /** Renews the locks while the command runs, and then releases them. */
 async function runWithLocks(
-  { request, remote: { report }, session, signals, requestTimeoutMs }: RunContext,
+  { environment, request, remote: { report }, session, signals, requestTimeoutMs }: RunContext,
   acquired: AcquiredGoal,
 ): Promise<number> {
   let child: Child | undefined;
@@ -151,8 +145,7 @@ async function runWithLocks(
   let code: number;
   try {
     folder = privateFolder();
-    const environment = { ...request.environment, ...variablesOf(acquired, folder) };
-    child = startChild(request.command, environment, report);
+    child = startChild(request.command, { ...environment, ...variablesOf(acquired, folder) }, report);
     signals.forwardTo(child);
     code = await child.ended;
     if (stopped === undefined) await child.endRest(graceMs);

@@ -9,14 +9,14 @@ import { rollBackMs } from '../locks/rollback.ts';
 import type { TakeFlags } from './acquire-flags.ts';
 import { checkLocks } from './check.ts';
 import { headBranch, pathProblems } from './checkout.ts';
-import type { RemoteService } from './connect.ts';
+import type { Connect, RemoteService } from './connect.ts';
 import { createCommandSession, notAcquiredText } from './session.ts';
 
 type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function takeLocks(
-  connect: (branch?: string) => Promise<RemoteService>,
+  connect: Connect,
   { paths: named, branch, ttl, note, wait = { seconds: 0 }, priority, literal }: TakeRequest,
 ) {
   const remote = await connect(branch ?? headBranch());

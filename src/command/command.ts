@@ -1,6 +1,6 @@
-import type { Flags, FlagValues } from './flags.ts';
-import { toggle } from './flags.ts';
+import { type Flags, type FlagValues, toggle } from './flags.ts';
 import type { ProcessIo } from './io.ts';
+import { printJson, printLines } from './print.ts';
 
 /** An expected failure of a command. The message is written for the user and contains no secret. */
 export class CommandError extends Error {
@@ -18,9 +18,6 @@ export class CommandError extends Error {
 export const withExitCode = (failure: unknown, exitCode: number | undefined): unknown =>
   exitCode !== undefined && failure instanceof CommandError ? new CommandError(failure.message, exitCode) : failure;
 
-/** For commands without flags or without arguments. */
-export type None = Readonly<Record<never, never>>;
-
 export const jsonFlag = toggle('print one JSON document instead of text');
 
 export interface ProgramContext {
@@ -36,8 +33,20 @@ export interface CommandContext<F extends Flags, A extends Flags> extends Progra
   readonly childCommand: readonly string[];
 }
 
-/** Parsing, help and hints follow from this. */
-export interface Definition<F extends Flags, A extends Flags> {
+/** The result of a command. It may also print while it runs. */
+export interface CommandOutput {
+  /** Printed instead of the lines with `--json`. */
+  readonly document?: unknown;
+  readonly lines?: readonly string[];
+  /** The command has written other output to stdout. */
+  readonly isPiped?: boolean;
+  /** Printed last. The command then fails. */
+  readonly failure?: string | undefined;
+  readonly exitCode?: number;
+}
+
+/** Parsing, help and hints follow from this. `Opened` is what the command works on. */
+export interface Definition<F extends Flags, A extends Flags, Opened = undefined> {
   /** All words of the command, such as `token create`. */
   readonly name: string;
   /** Names that other programs have for it, and that no likeness of letters finds. */
@@ -45,29 +54,68 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly summary: string;
   readonly details?: readonly string[];
   /** Variables that it reads in addition to those of its flags, with their descriptions. */
-  readonly variables?: readonly (readonly [name: string, description: string])[];
+  readonly variables?: Variables;
   /** Arguments and flags, without the words of the command. */
   readonly example: string;
-  /** Keys are names in the code: see flagName(). */
-  readonly flags?: F;
   /** In positional order. */
   readonly arguments?: A;
   /** It runs the command after `--`. */
   readonly runsCommand?: true;
   /** Checks combinations of flags and arguments. Each is valid on its own. */
   check?(flags: FlagValues<F>, values: FlagValues<A>): readonly string[];
-  /** Returns the exit code if that is not 0. */
-  run(context: CommandContext<F, A>): Promise<number | undefined>;
+  run(context: CommandContext<F, A>, opened: Opened): Promise<CommandOutput | undefined>;
 }
 
-export type Command = Definition<Flags, Flags> & { readonly flags: Flags; readonly arguments: Flags };
+type Variables = readonly (readonly [name: string, description: string])[];
 
-/** Passes the types of the flags from the definition of a command to `check` and `run`. */
-export const defineCommand = <F extends Flags = None, A extends Flags = None>(
-  definition: Definition<F, A>,
-): Command => ({
-  // The program calls both only with values of these flags and arguments.
-  ...(definition as unknown as Definition<Flags, Flags>),
-  flags: definition.flags ?? {},
-  arguments: definition.arguments ?? {},
-});
+export interface Command extends Omit<Definition<Flags, Flags>, 'run'> {
+  readonly flags: Flags;
+  readonly arguments: Flags;
+  /** Returns the exit code. */
+  run(context: CommandContext<Flags, Flags>): Promise<number>;
+}
+
+/** Calls `work` between opening and closing what it works on, and returns its result. */
+type Around<F extends Flags, Opened> = (
+  context: CommandContext<F, Flags>,
+  work: (opened: Opened) => Promise<number>,
+) => Promise<number>;
+
+/** For commands without flags or without arguments. */
+type None = Readonly<Record<never, never>>;
+
+/** Defines commands of a kind: they have some flags in common, and work on the same. */
+export const commandKind =
+  <Common extends Flags, Opened>(common: Common, variables: Variables, around: Around<Common, Opened>) =>
+  <F extends Flags = None, A extends Flags = None>({
+    flags,
+    run,
+    ...definition
+  }: Definition<F & Common, A, Opened> & {
+    /** Keys are names in the code: see flagName(). */
+    readonly flags?: F;
+  }): Command => ({
+    variables,
+    // The program calls `check` and `run` only with values of these flags and arguments.
+    ...(definition as Omit<Definition<Flags, Flags>, 'run'>),
+    flags: { ...flags, ...common },
+    arguments: definition.arguments ?? {},
+    run: (context) =>
+      around(context as CommandContext<Common, Flags>, async (opened) =>
+        printOutput(context, await run(context as CommandContext<F & Common, A>, opened)),
+      ),
+  });
+
+export const defineCommand = commandKind({}, [], (_context, work) => work(undefined));
+
+/** Returns the exit code. */
+function printOutput(
+  { io, flags }: CommandContext<Flags, Flags>,
+  { document, lines = [], isPiped = false, failure, exitCode = 0 }: CommandOutput = {},
+): number {
+  const output = isPiped ? io.stderr : io.stdout;
+  if (flags['json'] === true && document !== undefined) printJson(output, document);
+  else printLines(output, lines);
+  if (failure !== undefined) throw new CommandError(failure);
+  return exitCode;
+}

@@ -30,13 +30,6 @@ export const variableOf = (key: string): string =>
   `WORKSPACE_SERVICE_${flagName(key).toUpperCase().replaceAll('-', '_')}`;
 
 type Parse<T> = (text: string) => Parsed<T>;
-/** `otherwise` is the default in the help. */
-type Described<T> = readonly [
-  placeholder: string,
-  description: string,
-  parse: Parse<T>,
-  otherwise?: string | undefined,
-];
 
 export interface FlagOptions {
   /** Errors do not quote the value. */
@@ -48,63 +41,46 @@ export const required = <T>(
   description: string,
   parse: Parse<T>,
   options?: FlagOptions,
-): Flag<T> => single([placeholder, description, parse, 'required'], (source) => missing(source, description), options);
+): Flag<T> => ({
+  ...{ placeholder, description, otherwise: 'required' },
+  read: readOne(parse, (source) => missing(source, description), options),
+});
 
 export const optional = <T>(
   placeholder: string,
   description: string,
   parse: Parse<T>,
-  otherwise?: string,
+  otherwise = 'default none',
   options?: FlagOptions,
-): Flag<T | undefined> => single([placeholder, description, parse, otherwise], () => accepted(undefined), options);
+): Flag<T | undefined> => ({
+  ...{ placeholder, description, otherwise },
+  read: readOne(parse, () => accepted(undefined), options),
+});
 
 /** The default is a text, parsed like a value that a user types. */
-export const withDefault = <T>(placeholder: string, description: string, parse: Parse<T>, text: string): Flag<T> =>
-  single([placeholder, description, parse, `default ${text}`], () => parse(text));
+export const withDefault = <T>(placeholder: string, description: string, parse: Parse<T>, text: string): Flag<T> => ({
+  ...{ placeholder, description, otherwise: `default ${text}` },
+  read: readOne(parse, () => parse(text)),
+});
 
-export const toggle = (description: string): Flag<boolean> =>
-  single(['', description, parseSwitch, 'default false'], () => accepted(false));
+export const toggle = (description: string): Flag<boolean> => withDefault('', description, parseSwitch, 'false');
 
 /** A switch for what cannot be undone. */
 export const deliberateToggle = (description: string): Flag<boolean> => ({ ...toggle(description), typedOnly: true });
 
 /** Repeatable flag. Commas do not split a value. */
-export const repeated = <T>(...described: Described<T>): Flag<readonly T[]> => many(described, (text) => [text]);
-
-/** Comma-separated, repeatable flag. */
-export const list = <T>(...described: Described<T>): Flag<readonly T[]> =>
-  many(described, (text) => text.split(',').map((entry) => entry.trim()));
-
-export const rest = <T>(...described: Described<T>): Flag<readonly T[]> => ({
-  ...repeated(...described),
-  takesRest: true,
-});
-
-const single = <T, D>(
-  described: Described<T>,
-  absent: (source: string) => Parsed<D>,
-  options?: FlagOptions,
-): Flag<T | D> => ({
-  ...many(described, (text) => [text]),
-  read([text, ...more], source) {
-    if (text === undefined) return absent(source);
-    if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
-    return readValue(text, source, described[2], options);
-  },
-});
-
-const many = <T>(
-  [placeholder, description, parse, otherwise = 'default none']: Described<T>,
-  split: (text: string) => readonly string[],
+export const repeated = <T>(
+  placeholder: string,
+  description: string,
+  parse: Parse<T>,
+  otherwise = 'default none',
 ): Flag<readonly T[]> => ({
-  placeholder,
-  description,
-  otherwise,
+  ...{ placeholder, description, otherwise },
   read(texts, source) {
     if (texts.length === 0 && otherwise === 'required') return missing(source, description);
     const values: T[] = [];
-    for (const text of texts.flatMap(split)) {
-      const parsed = readValue(text, source, parse);
+    for (const text of texts) {
+      const parsed = readText(text, source, parse);
       if (!parsed.ok) return parsed;
       values.push(parsed.value);
     }
@@ -112,11 +88,32 @@ const many = <T>(
   },
 });
 
-function readValue<T>(text: string, source: string, parse: Parse<T>, { secret = false }: FlagOptions = {}): Parsed<T> {
+/** Comma-separated, repeatable flag. */
+export function list<T>(...described: Parameters<typeof repeated<T>>): Flag<readonly T[]> {
+  const flag = repeated(...described);
+  const split = (text: string): readonly string[] => text.split(',').map((entry) => entry.trim());
+  return { ...flag, read: (texts, source) => flag.read(texts.flatMap(split), source) };
+}
+
+export const rest = <T>(...described: Parameters<typeof repeated<T>>): Flag<readonly T[]> => ({
+  ...repeated(...described),
+  takesRest: true,
+});
+
+/** `absent` returns the result if the flag is not set. */
+const readOne =
+  <T, D>(parse: Parse<T>, absent: (source: string) => Parsed<D>, options?: FlagOptions): Flag<T | D>['read'] =>
+  ([text, ...more], source) => {
+    if (text === undefined) return absent(source);
+    if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
+    return readText(text, source, parse, options);
+  };
+
+/** `source` is the flag or the variable that has the text. */
+export function readText<T>(text: string, source: string, parse: Parse<T>, { secret = false }: FlagOptions = {}) {
   const parsed = parse(text);
-  return parsed.ok
-    ? parsed
-    : refused(`${source} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
+  if (parsed.ok) return parsed;
+  return refused(`${source} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
 }
 
 const missing = (source: string, description: string) => refused(`${source} is missing: ${description}.`);

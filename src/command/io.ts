@@ -16,8 +16,7 @@ export interface ProcessIo {
   /** Stdin and stdout for binary data. The caller handles their errors. */
   input(): Readable;
   output(): Writable;
-  /** Returns a function that stops listening. */
-  onSignal(listener: (signal: StopSignal) => void): () => void;
+  onSignal(listener: (signal: StopSignal) => void): void;
   endAtOnce(exitCode: number): void;
 }
 
@@ -77,12 +76,9 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
-export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void) {
+/** Calls the listener for each of the signals. */
+export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void): void {
   for (const name of names) process.on(name, listener);
-  return () => {
-    for (const name of names) process.off(name, listener);
-  };
 }
 
 /** The exit code of a process that the signal ended. */
@@ -94,20 +90,24 @@ export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.si
  */
 const duplicateMs = 1_000;
 
-/**
- * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
- * handling of signals.
- */
+/** The first signal stops the command gracefully; a later one ends the process at once. */
 export function awaitStop(io: ProcessIo) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
-  let firstAt: number | undefined;
-  const forget = io.onSignal((signal) => {
-    if (firstAt === undefined) {
-      firstAt = performance.now();
+  const interruption = new AbortController();
+  let first: { readonly signal: StopSignal; readonly at: number } | undefined;
+  io.onSignal((signal) => {
+    if (first === undefined) {
+      first = { signal, at: performance.now() };
       resolve(signal);
-    } else if (performance.now() - firstAt >= duplicateMs) {
+      interruption.abort();
+    } else if (performance.now() - first.at >= duplicateMs) {
       io.endAtOnce(exitCodeOf(signal));
     }
   });
-  return { received, forget };
+  return {
+    received,
+    interrupted: interruption.signal,
+    /** Undefined if no signal was received. */
+    exitCode: () => first && exitCodeOf(first.signal),
+  };
 }

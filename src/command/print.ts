@@ -13,16 +13,6 @@ export function quoted(text: string): string {
 
 const maxQuoted = 100;
 
-export interface CommandOutput {
-  readonly document: unknown;
-  readonly lines: readonly string[];
-}
-
-export function printOutput(output: Output, json: boolean, { document, lines }: CommandOutput): void {
-  if (json) printJson(output, document);
-  else printLines(output, lines);
-}
-
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
 }

@@ -30,7 +30,7 @@ async function runCommand(command: Command, all: readonly string[], context: Pro
   if (!words.ok) return refuse(context, [words.reason], command.name);
   const { problems, values } = readValues(command, words.value, environment);
   if (problems.length > 0) return refuse(context, problems, command.name);
-  return (await command.run({ ...context, ...values, childCommand: words.value.childCommand })) ?? 0;
+  return command.run({ ...context, ...values, childCommand: words.value.childCommand });
 }
 
 const helpWords = ['help', '--help', '-h'];

@@ -66,7 +66,7 @@ export const runMain = (args: readonly string[], environment: NodeJS.ProcessEnv 
   startHere((io) => main(args, environment, io)).result();
 
 /** The commands, which do nothing once their arguments are read. */
-const idleCommands = (await allCommands()).map((command) => ({ ...command, run: () => Promise.resolve(undefined) }));
+const idleCommands = (await allCommands()).map((command) => ({ ...command, run: () => Promise.resolve(0) }));
 
 /** Parses the command line with all its errors, and does nothing else. */
 export const readOnly = (

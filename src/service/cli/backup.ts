@@ -2,10 +2,10 @@ import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
-import { CommandError, defineCommand } from '../../command/command.ts';
+import { CommandError, type CommandOutput, defineCommand } from '../../command/command.ts';
 import { deliberateToggle, required, textOf } from '../../command/flags.ts';
-import { awaitStop, exitCodeOf, type ProcessIo } from '../../command/io.ts';
-import { type CommandOutput, printOutput, quoted } from '../../command/print.ts';
+import { awaitStop, type ProcessIo } from '../../command/io.ts';
+import { quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
@@ -53,26 +53,20 @@ const totalOf = (rows: RowCounts): string =>
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
-  const interruption = new AbortController();
-  const stop = awaitStop(io);
-  void stop.received.then((signal) =>
-    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
-  );
+  const { interrupted, exitCode } = awaitStop(io);
   const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
     EEXIST: 'it already exists. Choose another name, or remove it',
     ENOENT: 'its folder does not exist',
   });
   try {
-    const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
+    const output = addAbortSignal(interrupted, handle.createWriteStream({ flush: true }));
     // An interruption before the first write: writeBackup() rejects.
     output.on('error', () => undefined);
     return await writeBackup(storage, packageVersion, output);
   } catch (error) {
     await rm(file);
-    interruption.signal.throwIfAborted();
-    throw error;
+    throw interrupted.aborted ? new CommandError('Interrupted. Nothing was written.', exitCode()) : error;
   } finally {
-    stop.forget();
     flushFolder(dirname(file));
   }
 }
@@ -92,7 +86,7 @@ const restore = defineCommand({
   },
   arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFile) },
   example: 'workspaces.backup',
-  async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
+  async run({ flags: { data, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
     const database = { data, environment, onMigrated: printMigration(io) };
     const restoreIt = () =>
@@ -100,7 +94,7 @@ const restore = defineCommand({
     const isInFolder = databaseUrl(environment) === null;
     const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
     const closed = restoring.finally(() => input.destroy());
-    printOutput(io.stdout, json, outputOf(await withFileErrors(file, closed)));
+    return outputOf(await withFileErrors(file, closed));
   },
 });
 
@@ -137,11 +131,10 @@ const raiseFencesCommand = defineStorageCommand({
     'command, and only then start the service. Running it twice does no harm.',
   ],
   example: '--json',
-  async run(_context, { commit, now }) {
-    const fences_raised_by = await commit('global', async (db) => {
+  async run(_context, { change }) {
+    const fences_raised_by = await change(async (db, now, actor) => {
       const raisedBy = await raiseFences(db, longestLagMs);
-      const detail = { fences_raised_by: raisedBy };
-      await recordAudit(db, now, { actor: operatorActor(), action: 'fences.raised', detail });
+      await recordAudit(db, now, { actor, action: 'fences.raised', detail: { fences_raised_by: raisedBy } });
       return raisedBy;
     });
     return { document: { fences_raised_by }, lines: [`Fences raised by ${fences_raised_by}.`] };

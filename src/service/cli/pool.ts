@@ -9,9 +9,8 @@ import { refused } from '../../interface/parsed.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { type NewPoolItem, parsePoolItems, parsePoolItemWords } from '../pools/pool-item.ts';
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';
-import type { Storage } from '../storage/storage.ts';
 import { parsePoolName, parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, type OperatorStorage, workspaceArgument } from './storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
   placeholder: 'ITEM',
@@ -104,11 +103,9 @@ const poolRemove = defineStorageCommand({
   details: ['Locks on its items stay until they are released or expire.'],
   arguments: poolArguments,
   example: 'game unity-pro',
-  async run({ arguments: { workspace, name } }, storage) {
-    const removed = await storage.commit({ workspace }, (db) =>
-      removePool(db, storage.now, operatorActor(), { workspace, name }),
-    );
-    if (!removed) throw new CommandError(await noSuchPool(storage.read, workspace, name));
+  async run({ arguments: { workspace, name } }, { read, change }) {
+    const removed = await change((...by) => removePool(...by, { workspace, name }));
+    if (!removed) throw new CommandError(await noSuchPool(read, workspace, name));
     return { document: { removed: name }, lines: [`Removed the pool "${name}" of the workspace "${workspace}".`] };
   },
 });
@@ -120,12 +117,12 @@ const hasItems = ({ item, itemsFile }: FlagValues<typeof itemFlags>): boolean =>
 
 async function changePool(
   { arguments: { workspace, name }, flags }: CommandContext<ChangeFlags, typeof poolArguments>,
-  storage: Storage,
+  { change }: OperatorStorage,
   store: StorePool,
   done: string,
 ) {
-  const change = { workspace, name, items: await itemsOf(flags), removed: flags.removeItem };
-  const stored = await storage.commit({ workspace }, (db) => store(db, storage.now, operatorActor(), change));
+  const changed = { workspace, name, items: await itemsOf(flags), removed: flags.removeItem };
+  const stored = await change((...by) => store(...by, changed));
   if (!stored.ok) throw new CommandError(stored.reason);
   const items = stored.value;
   return {

@@ -92,20 +92,16 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
   await requireFolderOfDatabase(storage, settings.data);
   await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
-  const stop = awaitStop(io);
+  const { received } = awaitStop(io);
+  const service = await startInstance(context);
   try {
-    const service = await startInstance(context);
-    try {
-      const link = await offerSignInLink(storage);
-      announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
-      await warnOfMissingUrl(context, service);
-      const signal = await stop.received;
-      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
-    } finally {
-      await service.stop();
-    }
+    const link = await offerSignInLink(storage);
+    announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+    await warnOfMissingUrl(context, service);
+    const signal = await received;
+    log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
   } finally {
-    stop.forget();
+    await service.stop();
   }
 }
 

@@ -1,21 +1,13 @@
 import { userInfo } from 'node:os';
-import {
-  type Command,
-  type CommandContext,
-  CommandError,
-  type Definition,
-  defineCommand,
-  jsonFlag,
-  type None,
-} from '../../command/command.ts';
-import { type Flags, type FlagValues, required, textOf, withDefault } from '../../command/flags.ts';
-import { type CommandOutput, printLines, printOutput, quoted } from '../../command/print.ts';
+import { CommandError, commandKind, jsonFlag } from '../../command/command.ts';
+import { required, textOf, withDefault } from '../../command/flags.ts';
+import { printLines, quoted } from '../../command/print.ts';
 import { didYouMean } from '../../interface/one-of.ts';
 import type { Actor } from '../audit/audit.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { databaseExists, openStorage, printMigration } from './open-storage.ts';
+import { databaseExists, printMigration, withDatabase } from './open-storage.ts';
 
 export const dataFolder = './workspace-data';
 
@@ -29,47 +21,38 @@ export const commonFlags = {
 
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
-/** `isPiped` if stdout already has other output. */
-type StorageOutput = CommandOutput & { readonly isPiped?: boolean };
-
-interface StorageDefinition<F extends Flags, A extends Flags>
-  extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
-  readonly flags?: F;
-  /** It creates a missing database. The others report a mistyped folder, and do not use it as an empty service. */
-  readonly createsDatabase?: true;
-  run(context: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput | undefined>;
+export interface OperatorStorage extends Storage {
+  /** Makes an audited change: of the workspace that the command is about, or else a global one. */
+  change<T>(make: (db: Database, now: Now, actor: Actor) => Promise<T>): Promise<T>;
 }
 
-/** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
-export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
-  createsDatabase,
-  flags,
-  ...definition
-}: StorageDefinition<F, A>): Command {
-  return defineCommand<F & typeof commonFlags, A>({
-    variables: storageVariables,
-    ...definition,
-    // Without flags of its own, F is empty.
-    flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
-    async run(context) {
-      const { io, environment } = context;
-      // The common flags are always among the flags. TypeScript cannot infer this.
-      const { data, json } = context.flags as FlagValues<typeof commonFlags>;
+/** With `createsDatabase`, creates a missing database. Otherwise, a mistyped folder is not used as an empty service. */
+const storageCommand = ({ createsDatabase }: { readonly createsDatabase: boolean }) =>
+  commandKind(
+    commonFlags,
+    storageVariables,
+    async (
+      { flags: { data }, arguments: values, environment, io },
+      work: (storage: OperatorStorage) => Promise<number>,
+    ) => {
       const exists = databaseExists(data, environment);
       if (!exists && !createsDatabase) throw noDataIn(data);
-      const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
-      try {
+      return withDatabase({ data, environment, onMigrated: printMigration(io) }, async (storage) => {
         if (!exists) printLines(io.stderr, [`Created a database in the folder ${quoted(data)}.`]);
-        const workspace: unknown = Reflect.get(context.arguments, 'workspace');
+        const { workspace } = values;
         if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);
-        const output = await definition.run(context, storage);
-        if (output !== undefined) printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
-      } finally {
-        await storage.close();
-      }
+        const scope = typeof workspace === 'string' ? { workspace } : 'global';
+        const change: OperatorStorage['change'] = (make) =>
+          storage.commit(scope, (db) => make(db, storage.now, operatorActor()));
+        return work({ ...storage, change });
+      });
     },
-  });
-}
+  );
+
+/** Defines commands on the stored data of the service. An argument `workspace` must exist there. */
+export const defineStorageCommand = storageCommand({ createsDatabase: false });
+
+export const defineCreatingCommand = storageCommand({ createsDatabase: true });
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 

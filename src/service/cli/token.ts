@@ -8,7 +8,7 @@ import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { type Field, scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { defineStorageCommand, operatorActor, requireWorkspaces } from './storage-command.ts';
+import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
 
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
@@ -59,9 +59,8 @@ const tokenCreate = defineStorageCommand({
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     await requireWorkspaces(storage, workspaces ?? []);
-    const { token, secret } = await storage.commit('global', (db) =>
-      createTokenAudited(db, storage.now, operatorActor(), { name, owner, scopes, workspaces, lifetime }),
-    );
+    const created = { name, owner, scopes, workspaces, lifetime };
+    const { token, secret } = await storage.change((...by) => createTokenAudited(...by, created));
     return {
       document: { token, secret },
       lines: [
@@ -98,8 +97,8 @@ const tokenRevoke = defineStorageCommand({
   details: ['Its locks stay until they are released or expire.'],
   arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
-  async run({ arguments: { id } }, storage) {
-    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
+  async run({ arguments: { id } }, { change }) {
+    const revocation = await change((...by) => revokeTokenAudited(...by, id));
     if (revocation === 'unknown')
       throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
     return {

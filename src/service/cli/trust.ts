@@ -4,7 +4,7 @@ import { textTable } from '../../command/print.ts';
 import { scopes } from '../contract/scopes.ts';
 import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
-import { defineStorageCommand, operatorActor } from './storage-command.ts';
+import { defineStorageCommand } from './storage-command.ts';
 import { idOf, permissionFlags, permissionsText, scopeLine, shown } from './token.ts';
 
 const ruleFlags = {
@@ -29,10 +29,8 @@ const trustAdd = defineStorageCommand({
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   check: ruleProblems,
-  async run({ flags: given }, storage) {
-    const added = await storage.commit('global', (db) =>
-      addTrustRule(db, storage.now, operatorActor(), newRule(given)),
-    );
+  async run({ flags: given }, { change }) {
+    const added = await change((...by) => addTrustRule(...by, newRule(given)));
     const { rule } = added;
     const claims = Object.entries(rule.claims).map(([name, value]) => `${name}=${value}`);
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
@@ -69,8 +67,8 @@ const trustRemove = defineStorageCommand({
   details: ['Tokens issued by the rule are revoked immediately. Their locks stay until they are released or expire.'],
   arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
   example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
-  async run({ arguments: { id } }, storage) {
-    const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
+  async run({ arguments: { id } }, { change }) {
+    const removed = await change((...by) => removeTrustRule(...by, id));
     if (removed === undefined)
       throw new CommandError(`There is no trust rule ${id}. Run "workspace-service trust list" to list the rules.`);
     return {

@@ -5,7 +5,7 @@ import { type Forge, forges } from '../syncs/push-event.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
 import { findWorkspace, pushSecretAudited } from '../workspaces/workspaces.ts';
 import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, workspaceArgument } from './storage-command.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
@@ -26,10 +26,8 @@ const workspacePushHook = defineStorageCommand({
     publicUrl: requiredUrl,
   },
   example: 'game --public-url https://assets.example.com',
-  async run({ flags, arguments: { workspace: id } }, storage) {
-    const secret = await storage.commit({ workspace: id }, (db) =>
-      pushSecretAudited(db, storage.now, operatorActor(), id, flags.rotate),
-    );
+  async run({ flags, arguments: { workspace: id } }, { change }) {
+    const secret = await change((...by) => pushSecretAudited(...by, id, flags.rotate));
     const content_type = 'application/json';
     const hooks = forges.map((forge) => {
       return { forge, url: `${flags.publicUrl}/v1/workspaces/${id}/push/${forge}` };

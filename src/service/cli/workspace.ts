@@ -30,7 +30,7 @@ import {
   updateWorkspaceAudited,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineCreatingCommand, defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
 
 const remoteHint = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
 
@@ -92,14 +92,13 @@ const settingFlags = {
 
 const noCheck = toggle('store the remote without contacting it');
 
-const workspaceAdd = defineStorageCommand({
+const workspaceAdd = defineCreatingCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
   arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
   flags: { remote: required('URL', remoteHint, parseAnyRemote, { secret: true }), noCheck, ...settingFlags },
   example: 'game --remote https://git.example.com/studio/game.git',
-  createsDatabase: true,
   async run({ flags, arguments: { id }, environment }, storage) {
     const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
@@ -135,19 +134,19 @@ const workspaceUpdate = defineStorageCommand({
       : [],
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const checked = await checkRemote(flags, environment, 'changed');
-    const change = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
-    await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, operatorActor(), change));
+    const settings = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
+    await storage.change((...by) => updateWorkspaceAudited(...by, settings));
     const workspace = await findWorkspace(storage.read, id);
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     // The remote may contain credentials.
-    const { id: _, remote: __, default_branch: ___, ...settings } = workspace;
+    const { id: _, remote: __, default_branch: ___, ...changed } = workspace;
     const table = textTable(
-      Object.entries(settings).map(([setting, value]) => ({ setting, value: value ?? 'default' })),
+      Object.entries(changed).map(([setting, value]) => ({ setting, value: value ?? 'default' })),
       ['setting', 'value'],
       '',
     );
-    return { document: { workspace: id, ...settings }, lines: [`Changed the workspace "${id}".${checked}`, ...table] };
+    return { document: { workspace: id, ...changed }, lines: [`Changed the workspace "${id}".${checked}`, ...table] };
   },
 });
 
