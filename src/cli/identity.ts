@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createTokenSource, type ExchangeContext, openIssuer } from '../client/exchange.ts';
-import type { CallLimits } from '../client/request.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { startErrorText } from '../command/system-errors.ts';
 
-type IssueToken = (within: CallLimits) => Promise<string>;
-type OpenIssuer = (exchange: ExchangeContext) => IssueToken;
+type IssueToken = ReturnType<typeof openIssuer>;
 
 /** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
 export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
@@ -29,7 +27,10 @@ export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
   };
 }
 
-function issuerOf(environment: NodeJS.ProcessEnv, audience: string): OpenIssuer | undefined {
+function issuerOf(
+  environment: NodeJS.ProcessEnv,
+  audience: string,
+): ((exchange: ExchangeContext) => IssueToken) | undefined {
   const tokens = Object.entries(environment)
     .filter(([name, value]) => /^WORKSPACE_ID_TOKEN(_\d+)?$/.test(name) && value)
     .toSorted(([one], [other]) => one.localeCompare(other, 'en', { numeric: true }))
@@ -43,10 +44,9 @@ function issuerOf(environment: NodeJS.ProcessEnv, audience: string): OpenIssuer 
 
 /** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. */
 function oneByOne(tokens: readonly string[]): IssueToken {
-  let used = 0;
+  const unused = tokens.values();
   return async () => {
-    const identity = tokens[used];
-    used += 1;
+    const { value: identity } = unused.next();
     if (identity === undefined)
       throw noIdentity(
         `The job has used all its identity tokens (${tokens.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,

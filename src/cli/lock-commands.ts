@@ -1,7 +1,7 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
 import { deliberateToggle, optional, required, rest, textOf, toggle } from '../command/flags.ts';
-import { printLines, textTable } from '../command/print.ts';
+import { textTable } from '../command/print.ts';
 import { formatRelativeTime, timeCell } from '../interface/format.ts';
 import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
@@ -181,16 +181,11 @@ const lockCheck = defineRemoteCommand({
     [staged, receive, paths.length > 0].filter(Boolean).length === 1
       ? []
       : ['Pass either paths, --staged or --receive.'],
-  async run({ flags, arguments: { paths }, io, environment }, connect) {
-    const { staged, receive } = flags;
-    if (receive) {
-      const { checkPush } = await import('./receive.ts');
-      const { locks, reasons } = await checkPush(connect, { input: io.input(), environment });
-      printLines(io.stderr, reasons);
-      return { document: { locks: locks.map(({ raw }) => raw) }, exitCode: reasons.length > 0 ? 1 : 0 };
-    }
+  async run(context, connect) {
+    const { flags, arguments: values } = context;
+    if (flags.receive) return (await import('./receive.ts')).checkPush(connect, context);
     const { checkPaths, checkStaged } = await import('./check.ts');
-    return staged ? checkStaged(connect) : checkPaths(await connect(), paths);
+    return flags.staged ? checkStaged(connect) : checkPaths(await connect(), values.paths);
   },
 });
 
@@ -222,14 +217,10 @@ const lockRun = defineCommand({
       : [];
   },
   async run(context) {
-    const {
-      flags,
-      arguments: { paths },
-      childCommand: command,
-    } = context;
+    const { flags, arguments: values, childCommand: command } = context;
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
     const { runUnderLocks } = await import('./run.ts');
-    return { exitCode: await runUnderLocks(context, { ...flags, paths, command }) };
+    return { exitCode: await runUnderLocks(context, { ...flags, ...values, command }) };
   },
 });
 

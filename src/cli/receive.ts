@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type CheckedLock, type KnownLock, ServiceError, steadyClock } from '../client/client.ts';
-import { CommandError } from '../command/command.ts';
-import { quoted } from '../command/print.ts';
+import { CommandError, type CommandOutput, type ProgramContext } from '../command/command.ts';
+import { printLines, quoted } from '../command/print.ts';
 import { foldCase } from '../interface/fold-case.ts';
 import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
@@ -12,25 +12,16 @@ import { heldText } from '../locks/messages.ts';
 import { headBranch, outputOf, runGit } from './checkout.ts';
 import type { Connect } from './connect.ts';
 
-interface ReceiveRequest {
-  /** The stdin of a `pre-receive` hook. */
-  readonly input: Readable;
-  readonly environment: NodeJS.ProcessEnv;
-}
-
-/**
- * Checks that nobody but the person who pushes holds a lock on a file that the push changes. Returns the locks that
- * refuse the push, and the reasons for that person: none if the push is accepted.
- */
+/** Checks, as a `pre-receive` hook, that nobody but the pusher holds a lock on a file that the push changes. */
 export async function checkPush(
   connect: Connect,
-  { input, environment }: ReceiveRequest,
-): Promise<{ locks: readonly KnownLock[]; reasons: readonly string[] }> {
+  { io, environment }: Pick<ProgramContext, 'io' | 'environment'>,
+): Promise<CommandOutput> {
   const pusher = pusherOf(environment);
   let locks: readonly KnownLock[] = [];
   let reasons: readonly string[];
   try {
-    locks = await refusingLocks(connect, await readPush(input), pusher);
+    locks = await refusingLocks(connect, await readPush(io.input()), pusher);
     reasons = locks.length > 0 ? refusalLines(locks, pusher) : [];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -41,7 +32,8 @@ export async function checkPush(
   }
   // GitLab shows only lines with this prefix on its pages.
   const isGitLab = Boolean(environment['GL_USERNAME'] || environment['GL_ID']);
-  return { locks, reasons: isGitLab ? reasons.map((line) => `GL-HOOK-ERR: ${line}`) : reasons };
+  printLines(io.stderr, isGitLab ? reasons.map((line) => `GL-HOOK-ERR: ${line}`) : reasons);
+  return { document: { locks: locks.map(({ raw }) => raw) }, exitCode: reasons.length > 0 ? 1 : 0 };
 }
 
 /** Time limit of all requests of a push. GitHub Enterprise Server ends all hooks of a push after 5 seconds. */

@@ -20,7 +20,16 @@ export async function takeLocks(
   { paths: named, branch, ttl, note, wait = { seconds: 0 }, priority, literal }: TakeRequest,
 ) {
   const remote = await connect(branch ?? headBranch());
-  const { client, acquired } = createPersonClient(remote.client, note ?? undefined);
+  const acquired = new Map<LockPath, AcquiredLock>();
+  const client: Client = {
+    ...remote.client,
+    // Adds what belongs to the lock of a person, and keeps the lock as the service returned it.
+    async acquireLock(request, within) {
+      const result = await remote.client.acquireLock({ ...request, note: note ?? undefined }, within);
+      if (result.kind === 'acquired') acquired.set(request.path, result.lock);
+      return result;
+    },
+  };
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const asked = [...new Set(named)].toSorted();
   if (!literal) refuseMistakenPaths(asked);
@@ -62,15 +71,4 @@ async function ownLocks(remote: RemoteService, ttl: Ttl, paths: readonly LockPat
     own.set(path, lock);
   }
   return own;
-}
-
-/** Adds what belongs to a lock of a person, and keeps the locks as the service returned them. */
-function createPersonClient(client: Client, note: string | undefined) {
-  const acquired = new Map<LockPath, AcquiredLock>();
-  const acquireLock: Client['acquireLock'] = async (request, within) => {
-    const result = await client.acquireLock({ ...request, note }, within);
-    if (result.kind === 'acquired') acquired.set(request.path, result.lock);
-    return result;
-  };
-  return { client: { ...client, acquireLock }, acquired };
 }

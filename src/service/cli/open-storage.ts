@@ -11,13 +11,21 @@ import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 
-interface StorageEvents {
+interface DatabaseOptions {
+  readonly data: string;
+  readonly environment: NodeJS.ProcessEnv;
   readonly onMigrated: (migration: Migration) => void;
   readonly onCommit?: (changes: number) => void;
   readonly onIdleError?: (error: Error) => void;
 }
 
-export async function openStorage(data: string, environment: NodeJS.ProcessEnv, events: StorageEvents) {
+/** Opens the database for the work. */
+export async function withDatabase<T>(options: DatabaseOptions, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(options);
+  return work(storage).finally(storage.close);
+}
+
+async function openStorage({ data, environment, ...events }: DatabaseOptions): Promise<Storage> {
   const url = databaseUrl(environment);
   try {
     if (url === null) return await openSqlite({ folder: data, ...events });
@@ -30,18 +38,29 @@ export async function openStorage(data: string, environment: NodeJS.ProcessEnv, 
   }
 }
 
+/**
+ * Keeps other services off the data folder during the work, and creates it if it is missing. `advice` is for the case
+ * that one runs. An otherwise unused database is locked: the system releases the lock however the process ends.
+ */
+export async function withOwnFolder<T>(data: string, advice: string, work: () => Promise<T>): Promise<T> {
+  const file = join(data, 'instance.db');
+  const lock = new DatabaseSync(file, { timeout: 0, open: false });
+  try {
+    makeFolder(data);
+    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
+    lock.open();
+    chmodSync(file, 0o600);
+    lock.exec('begin exclusive');
+  } catch (error) {
+    if (lock.isOpen) lock.close();
+    if (!isBusy(error)) throw folderFailure(data, error);
+    throw new CommandError(`Another service is running on the data folder ${quoted(data)}. ${advice}`);
+  }
+  return work().finally(() => lock.close());
+}
+
 export const databaseExists = (data: string, environment: NodeJS.ProcessEnv): boolean =>
   databaseUrl(environment) !== null || existsSync(databaseFile(data));
-
-/** Creates the folder if it is missing, accessible to the current user only. */
-export function prepareDataFolder(folder: string): void {
-  try {
-    makeFolder(folder);
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw folderFailure(folder, error);
-  }
-}
 
 export const downgradeAdvice =
   'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
@@ -93,43 +112,4 @@ function databaseFailure(error: unknown): string {
   if (/timeout|terminated/i.test(error.message)) return 'it did not respond in time';
   if (/\bSSL\b/.test(error.message)) return 'it does not support TLS as the URL requires';
   return 'the driver rejected the URL, or the server rejected the connection';
-}
-
-/** Opens the database for the work. */
-export async function withDatabase<T>(
-  { data, environment, ...events }: StorageEvents & { readonly data: string; readonly environment: NodeJS.ProcessEnv },
-  work: (storage: Storage) => Promise<T>,
-): Promise<T> {
-  const storage = await openStorage(data, environment, events);
-  return work(storage).finally(storage.close);
-}
-
-/** Prepares the data folder, and keeps other services off it during the work. `advice` is for the case that one runs. */
-export async function withOwnFolder<T>(data: string, advice: string, work: () => Promise<T>): Promise<T> {
-  prepareDataFolder(data);
-  const release = takeInstanceLock(data, advice);
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-}
-
-/**
- * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the
- * system releases the lock however the process ends. Returns a function that releases it earlier.
- */
-function takeInstanceLock(folder: string, advice: string): () => void {
-  const file = join(folder, 'instance.db');
-  const lock = new DatabaseSync(file, { timeout: 0, open: false });
-  try {
-    lock.open();
-    chmodSync(file, 0o600);
-    lock.exec('begin exclusive');
-    return () => lock.close();
-  } catch (error) {
-    if (lock.isOpen) lock.close();
-    if (!isBusy(error)) throw folderFailure(folder, error);
-    throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${advice}`);
-  }
 }
