@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { z } from '@hono/zod-openapi';
 import { type Selectable, sql } from 'kysely';
+import { CommandError } from '../../command/command.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { parseJson } from '../contract/problem.ts';
@@ -13,9 +14,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { countActiveLocks } from '../workspaces/workspaces.ts';
-import { format, type Header, tableKeys, waitForReader } from './write.ts';
-
-export type Restored = Awaited<ReturnType<typeof restoreBackup>>;
+import { type Header, headerSchema, tableKeys, waitForReader } from './write.ts';
 
 /**
  * Restores the database from a backup of SQLite or PostgreSQL, in one transaction: after an error, nothing is changed.
@@ -49,16 +48,11 @@ export const restoreBackup = (
     return { header, rows, ...ended, fencesRaisedBy };
   });
 
-/** The message is written for users. */
-export class BackupError extends Error {
-  override readonly name = 'BackupError';
-}
+const damaged = (reason: string): CommandError =>
+  new CommandError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
 
-const damaged = (reason: string): BackupError =>
-  new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
-
-const unsupported = (detail: string): BackupError =>
-  new BackupError(
+const unsupported = (detail: string): CommandError =>
+  new CommandError(
     `The file is not a backup that this version of workspace-service can read. Nothing was changed. ${detail}`,
   );
 
@@ -78,7 +72,7 @@ async function load(input: Readable, db: Database, dialect: Dialect) {
       return { header, rows: counts };
     });
   } catch (error) {
-    throw asBackupError(error);
+    throw explainZlibError(error);
   }
 }
 
@@ -91,13 +85,6 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, und
   }
   if (rest !== '') yield rest;
 }
-
-const headerSchema = z.object({
-  format: z.literal(format),
-  schema: z.int(),
-  service: z.string(),
-  taken_at: z.int().nonnegative(),
-});
 
 function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);
@@ -157,7 +144,7 @@ async function continueSequences(db: Database): Promise<void> {
 }
 
 /** Converts errors of zlib for truncated and invalid input: https://www.zlib.net/manual.html */
-function asBackupError(error: unknown): unknown {
+function explainZlibError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');
   if (error.code !== 'Z_DATA_ERROR') return error;
@@ -191,7 +178,7 @@ async function refuseStoredData(db: Database): Promise<void> {
   for (const table of tablesOfUsers) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
-    throw new BackupError(
+    throw new CommandError(
       'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
     );
   }
@@ -207,7 +194,7 @@ async function refuseOtherUsers(db: Database): Promise<void> {
     where datname = current_database() and application_name = 'workspace-service' and pid <> pg_backend_pid()
     limit 1`.execute(db);
   if (rows.length === 0) return;
-  throw new BackupError(
+  throw new CommandError(
     'A service, or another command, is using the database that DATABASE_URL names. Stop all instances, then restore again.',
   );
 }

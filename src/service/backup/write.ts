@@ -1,6 +1,7 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
 import { tables } from '../storage/tables.ts';
@@ -11,17 +12,16 @@ export const format = 'workspace-service backup 1';
  * A backup is gzipped JSON, one value per line: the header, then each row as its table and an object. Without the
  * checksum at the end of the compressed data it is incomplete.
  */
-export interface Header {
-  readonly format: typeof format;
-  readonly schema: number;
+export const headerSchema = z.object({
+  format: z.literal(format),
+  schema: z.int(),
   /** Version of the service that wrote it. */
-  readonly service: string;
+  service: z.string(),
   /** Milliseconds since 1970, by the clock of the database. */
-  readonly taken_at: number;
-}
+  taken_at: z.int().nonnegative(),
+});
 
-/** Number of rows by table. */
-export type RowCounts = Readonly<Record<string, number>>;
+export type Header = z.infer<typeof headerSchema>;
 
 /** Writes a snapshot of the complete database. The service can run at the same time. */
 export const writeBackup = (storage: Storage, service: string, output: Writable) =>

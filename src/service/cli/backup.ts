@@ -1,16 +1,16 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal } from 'node:stream';
 import { packageVersion } from '../../built/version.ts';
-import { CommandError, type CommandOutput, defineCommand } from '../../command/command.ts';
+import { CommandError, defineCommand } from '../../command/command.ts';
 import { deliberateToggle, required, textOf } from '../../command/flags.ts';
 import { awaitStop, type ProcessIo } from '../../command/io.ts';
 import { quoted } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize, timeCell } from '../../interface/format.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { type Restored, raiseFences, restoreBackup } from '../backup/restore.ts';
-import { type RowCounts, writeBackup } from '../backup/write.ts';
+import { raiseFences, restoreBackup } from '../backup/restore.ts';
+import { writeBackup } from '../backup/write.ts';
 import { flushFolder } from '../storage/make-folder.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -45,11 +45,10 @@ const backup = defineStorageCommand({
   },
 });
 
-const totalOf = (rows: RowCounts): string =>
-  pluralize(
-    Object.values(rows).reduce((sum, count) => sum + count, 0),
-    'row',
-  );
+function totalOf(rows: Readonly<Record<string, number>>): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return pluralize(total, 'row');
+}
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
@@ -87,38 +86,29 @@ const restore = defineCommand({
   arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFile) },
   example: 'workspaces.backup',
   async run({ flags: { data, replace }, arguments: { file }, environment, io }) {
-    const input = await openInput(file, io);
+    const input = file === '-' ? io.input() : (await withFileErrors(file, open(file))).createReadStream();
     const database = { data, environment, onMigrated: printMigration(io) };
     const restoreIt = () =>
       withDatabase(database, (storage) => restoreBackup(storage, input, { replace, actor: operatorActor() }));
     const isInFolder = databaseUrl(environment) === null;
     const restoring = isInFolder ? withOwnFolder(data, 'Stop it, then restore again.', restoreIt) : restoreIt();
-    const closed = restoring.finally(() => input.destroy());
-    return outputOf(await withFileErrors(file, closed));
+    const restored = await withFileErrors(
+      file,
+      restoring.finally(() => input.destroy()),
+    );
+    const { header, rows, fencesRaisedBy, endedSessions, endedLinks, activeLocks: active_locks } = restored;
+    const taken_at = asTimestamp(header.taken_at);
+    return {
+      document: { taken_at, service_version: header.service, schema_version: header.schema, rows, active_locks },
+      lines: [
+        `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
+        `Fences raised by ${fencesRaisedBy}. Ended dashboard sessions: ${endedSessions}, sign-in links: ${endedLinks}.`,
+        `Locks restored until they expire: ${active_locks}. List them with "lock list" when the service has started.`,
+        'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
+      ],
+    };
   },
 });
-
-const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
-  file === '-' ? io.input() : (await withFileErrors(file, open(file))).createReadStream();
-
-function outputOf({ header, rows, fencesRaisedBy, endedSessions, endedLinks, activeLocks }: Restored): CommandOutput {
-  const taken_at = asTimestamp(header.taken_at);
-  return {
-    document: {
-      taken_at,
-      service_version: header.service,
-      schema_version: header.schema,
-      rows,
-      active_locks: activeLocks,
-    },
-    lines: [
-      `Restored the backup of ${timeCell(taken_at)}: ${totalOf(rows)}, with schema ${header.schema}.`,
-      `Fences raised by ${fencesRaisedBy}. Ended dashboard sessions: ${endedSessions}, sign-in links: ${endedLinks}.`,
-      `Locks restored until they expire: ${activeLocks}. List them with "lock list" when the service has started.`,
-      'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
-    ],
-  };
-}
 
 /** Generous limit: no standby that lags a week behind its primary is promoted. */
 const longestLagMs = 7 * 86_400_000;

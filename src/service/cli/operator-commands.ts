@@ -1,5 +1,4 @@
 import { type Command, CommandError } from '../../command/command.ts';
-import { BackupError } from '../backup/restore.ts';
 import { GitError } from '../git/git-error.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { audit } from './audit.ts';
@@ -26,6 +25,6 @@ export const operatorCommands: readonly Command[] = [
 ].map((command) => ({ ...command, run: (context) => command.run(context).catch(explain) }));
 
 function explain(error: unknown): never {
-  const sentence = error instanceof GitError || error instanceof BackupError ? error.message : databaseProblem(error);
+  const sentence = error instanceof GitError ? error.message : databaseProblem(error);
   throw sentence === undefined || error instanceof CommandError ? error : new CommandError(sentence);
 }
