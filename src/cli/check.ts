@@ -5,7 +5,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { heldText } from '../locks/messages.ts';
 import { stagedLockablePaths } from './checkout.ts';
-import type { Connect, RemoteService } from './connect.ts';
+import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
@@ -36,7 +36,7 @@ export async function checkPaths(remote: RemoteService, paths: readonly LockPath
 }
 
 /** Only the refused files, as expected of a git hook. Errors keep people from committing. */
-export async function checkStaged(connect: Connect) {
+export async function checkStaged(connect: () => Promise<RemoteService>) {
   const paths = stagedLockablePaths();
   try {
     const checked = paths.length === 0 ? [] : await checkLocks(await connect(), paths);

@@ -5,7 +5,14 @@ import type { Command } from './command.ts';
 import { type Flags, flagName, variableOf } from './flags.ts';
 import { quoted } from './print.ts';
 
-/** The words after those of a command, split but not read yet. */
+/** Reads the words after those of a command. */
+export function readArguments(command: Command, args: readonly string[], environment: NodeJS.ProcessEnv) {
+  const words = args.length === 1 && args[0] === 'help' ? 'help' : splitWords(command, args);
+  if (words === 'help') return words;
+  return words.ok ? readValues(command, words.value, environment) : { problems: [words.reason] };
+}
+
+/** Split but not read yet. */
 interface Words {
   /** By the names in the code. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
@@ -14,7 +21,7 @@ interface Words {
 }
 
 /** Splits the words. Only the first mistake is reported: what follows it may be meant differently. */
-export function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 'help' {
+function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 'help' {
   const named = new Map(
     Object.entries(command.flags).flatMap(([key, flag]) =>
       [flagName(key), ...(flag.alias === undefined ? [] : [flag.alias])].map((name) => [name, { key, flag }] as const),
@@ -59,7 +66,7 @@ function unknownFlag(typed: string, names: Iterable<string>): string {
 }
 
 /** Reads the values of flags and arguments, and reports all wrong and missing ones at once. */
-export function readValues(command: Command, words: Words, environment: NodeJS.ProcessEnv) {
+function readValues(command: Command, words: Words, environment: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   const take = (parsed: Parsed<unknown>): unknown => (parsed.ok ? parsed.value : void problems.push(parsed.reason));
   const flags = Object.entries(command.flags).map(([key, flag]) => {
@@ -83,7 +90,7 @@ export function readValues(command: Command, words: Words, environment: NodeJS.P
   }
   const read = { flags: Object.fromEntries(flags), arguments: Object.fromEntries(values) };
   if (problems.length === 0) problems.push(...(command.check?.(read.flags, read.arguments) ?? []));
-  return { problems, values: read };
+  return problems.length > 0 ? { problems } : { values: { ...read, childCommand: words.childCommand } };
 }
 
 /** Such as `WORKSPACE PATH`. */

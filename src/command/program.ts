@@ -1,7 +1,7 @@
 import { closestNames } from '../interface/closest-name.ts';
 import { type Command, CommandError, type ProgramContext } from './command.ts';
 import { commandHelp, overview } from './help.ts';
-import { readValues, splitWords } from './parse.ts';
+import { readArguments } from './parse.ts';
 import { printLines, programName, quoted } from './print.ts';
 
 /** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
@@ -22,15 +22,13 @@ export async function runProgram(args: readonly string[], context: ProgramContex
 async function runCommand(command: Command, all: readonly string[], context: ProgramContext): Promise<number> {
   const { io, environment } = context;
   const args = all.slice(command.name.split(' ').length);
-  const words = args[0] === 'help' && args.length === 1 ? 'help' : splitWords(command, args);
-  if (words === 'help') {
+  const read = readArguments(command, args, environment);
+  if (read === 'help') {
     printLines(io.stdout, commandHelp(command));
     return 0;
   }
-  if (!words.ok) return refuse(context, [words.reason], command.name);
-  const { problems, values } = readValues(command, words.value, environment);
-  if (problems.length > 0) return refuse(context, problems, command.name);
-  return command.run({ ...context, ...values, childCommand: words.value.childCommand });
+  if ('problems' in read) return refuse(context, read.problems, command.name);
+  return command.run({ ...context, ...read.values });
 }
 
 const helpWords = ['help', '--help', '-h'];
