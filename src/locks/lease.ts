@@ -22,6 +22,7 @@ export function acquireLease(
   const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
   const path = from.kind === 'pool' ? poolPath(from) : isSet ? paths[0] : undefined;
   if (path === undefined) return undefined;
+  const startedAt = clock();
   const request = { workspace, lease: step, from, path, count, type, ttl };
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
@@ -65,10 +66,10 @@ export function acquireLease(
   }
 
   function grantsOf({ locks }: HeldLease): readonly Grant[] {
-    const at = now();
+    const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
     return locks.map((lock) => {
       const { path } = lock;
-      return { kind: 'granted', ...job, path, key: `${step}/${path}`, lock: grantedLock(lock), at };
+      return { kind: 'granted', ...job, path, key: `${step}/${path}`, lock: grantedLock(lock), ...common };
     });
   }
 

@@ -37,6 +37,7 @@ export type LockSession = ReturnType<typeof createLockSession>;
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
 export function createLockSession(context: SessionContext) {
   const { client, clock, record, origin } = context;
+  const startedAt = clock();
   /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
   const sentAt = new Map<string, number | undefined>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
@@ -96,7 +97,8 @@ export function createLockSession(context: SessionContext) {
       switch (acquisition.kind) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
-          const grant: Grant = { kind: 'granted', ...entry, lock, at: now() };
+          const waitedMs = Math.round(clock() - startedAt);
+          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
           record(grant);
           const waits = line !== undefined && line.seconds > 0;
           return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };

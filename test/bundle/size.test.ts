@@ -63,7 +63,7 @@ test('the bundle does not contain the path of the build folder', async () => {
 });
 
 test.each([
-  ['', ['@actions/core', '@actions/http-client', 'tunnel']],
+  ['', ['@actions/core', '@actions/github', '@actions/http-client', '@octokit/core', 'tunnel']],
   ['post/', ['@actions/core', '@actions/http-client', 'tunnel']],
   ['renew/', ['@actions/http-client', 'tunnel']],
 ])('the licenses of all packages in dist/%s are included', async (folder, names) => {

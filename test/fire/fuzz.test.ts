@@ -139,6 +139,7 @@ const entry = (service: string): fc.Arbitrary<unknown> =>
     ttl: orElse(fc.constantFrom('1h', '30d', '1s')),
     at: time,
     byService: orElse(fc.boolean()),
+    waitedMs: orElse(fc.oneof(fc.nat(), fc.constantFrom(-1, 1e300, 0.5, Number.MAX_SAFE_INTEGER))),
     lock: orElse(grantedLock),
     how: orElse(fc.constantFrom('released', 'absent', 'lost')),
     id: orElse(text),

@@ -17,6 +17,15 @@ const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+(?!\d|\.\d|[zZ%])/;
 const unforeseen =
   /\b(Type|Range|Reference|Syntax|Aggregate)Error\b|Invalid (time value|URL|array length)|Maximum call/;
 
+const minute = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d';
+const time = `${minute}:\\d\\d\\.\\d{3}`;
+
+/** A line of a code block with a diagram, where a path is the name of a section. */
+const pictureLine = new RegExp(
+  `^(|gantt|\`\`\`|%%\\{init: \\{"gantt": \\{"leftPadding": \\d+\\}\\}\\}%%| {4}(title ${minute} UTC(?: to ${minute} UTC)?|dateFormat YYYY-MM-DD HH:mm:ss\\.SSS|axisFormat %H:%M:%S|section …?[\\p{L}\\p{M}\\p{N} ._/()+=-]+|(held :active|waited :done|(?:not released|lost) :crit), ${time}, ${time}))$`,
+  'u',
+);
+
 /** Parses a command only where the action writes one: at the very start of a line, and never in its older form. */
 function commandOf(line: string): WorkflowCommand | undefined {
   const command = parseCommand(line);
@@ -65,6 +74,8 @@ export function expectHarmless(result: StepResult, stage: 'main' | 'post', secre
     expect(outputNames).toContain(name);
     for (const secret of secrets) expect(value).not.toContain(secret);
   }
-  if (result.summary !== '') expect(result.summary).toMatch(summaryShape);
+  const [table = '', picture = ''] = result.summary.split('\n```mermaid\n');
+  if (table !== '') expect(`${table.trimEnd()}\n\n`).toMatch(summaryShape);
+  for (const line of picture.split('\n')) expect(line).toMatch(pictureLine);
   for (const secret of secrets) expect(result.summary).not.toContain(secret);
 }

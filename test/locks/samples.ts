@@ -85,6 +85,7 @@ export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({
   step: 's',
   at,
   key: path,
+  waitedMs: 0,
   lock: lockOf(path, { id: `lock_${path}` }),
   ...more,
 });

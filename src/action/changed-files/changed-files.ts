@@ -25,7 +25,7 @@ export async function lookUpChangedFiles(source: ChangeSource, context: GitHubCo
     return { files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
     if (isFault(error)) throw error;
-    const what = `Could not look up the files of ${change.name} of ${repository}.`;
+    const what = `Could not look up the files of ${change.name} of ${repository.owner}/${repository.repo}.`;
     if (!(error instanceof ServiceError)) throw new Error(`${what} ${errorMessage(error)}`);
     throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
   } finally {

@@ -16,7 +16,7 @@ const maxPullRequestFiles = 3_000;
 
 /** The files of a pull request. GitHub's count shows whether it has listed all of them. */
 export async function pullRequestFiles(github: GitHub, number: number): Promise<readonly ListedFile[]> {
-  const { changed_files: count } = asObject(await github.read(`pulls/${number}`));
+  const { changed_files: count } = asObject(await github.read('pulls/{number}', { number }));
   if (typeof count !== 'number') throw missing('the number of changed files of the pull request');
   if (count > maxPullRequestFiles) {
     throw new Error(
@@ -24,7 +24,7 @@ export async function pullRequestFiles(github: GitHub, number: number): Promise<
     );
   }
   const files = new Map<string, ListedFile>();
-  for await (const page of github.pages(`pulls/${number}/files?per_page=100`)) {
+  for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
     for (const file of readFiles(page)) files.set(file.name, file);
   }
   if (files.size >= count) return [...files.values()];
@@ -53,8 +53,7 @@ const maxComparedFiles = 300;
  * head contains all commits of the base.
  */
 async function compare(github: GitHub, base: string, head: string) {
-  const range = [base, head].map(encodeURIComponent).join('...');
-  const compared = asObject(await github.read(`compare/${range}?per_page=1`));
+  const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
   const mergeBase = nameIn(asObject(compared['merge_base_commit'])['sha']);
   if (mergeBase === undefined) throw missing('the merge base of the two commits');
   const files = readFiles(compared['files']);
@@ -75,10 +74,11 @@ async function treeDifference(
   after: string | undefined,
   folder = '',
 ): Promise<readonly ListedFile[]> {
-  const read = (query: string) => Promise.all([readTree(github, before, query), readTree(github, after, query)]);
-  const all = await read('?recursive=1');
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
   const isTruncated = all.some((tree) => tree.isTruncated);
-  const [from, to] = isTruncated ? await read('') : all;
+  const [from, to] = isTruncated ? await read({}) : all;
   if (isTruncated && (from.isTruncated || to.isTruncated)) {
     throw new Error(
       `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
@@ -106,9 +106,9 @@ interface Tree {
 }
 
 /** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
-async function readTree(github: GitHub, tree: string | undefined, query: string): Promise<Tree> {
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
   if (tree === undefined) return { entries: new Map(), isTruncated: false };
-  const response = asObject(await github.read(`git/trees/${encodeURIComponent(tree)}${query}`));
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
   return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
 }
 

@@ -82,7 +82,7 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     const { change, repository } = source.value;
     const within = defaultLimits(context);
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
-    const changed = `${capitalized(change.name)} of ${repository} changes ${pluralize(files, 'file')}.`;
+    const changed = `${capitalized(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
     return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }

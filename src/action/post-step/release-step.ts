@@ -1,13 +1,7 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { pluralize } from '../../interface/format.ts';
-import {
-  createRecorder,
-  type Ledger,
-  ledgerFile,
-  openLedger,
-  parseLines,
-  type Recorder,
-} from '../../locks/ledger/ledger.ts';
+import type { Entry } from '../../locks/ledger/entry.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
 import { cancelledText } from '../../locks/messages.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
@@ -21,6 +15,7 @@ import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { type ReleaseCandidates, readCandidates } from './candidates.ts';
+import { chartOf } from './chart.ts';
 import { releaseAll, unreleased } from './release.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -60,14 +55,24 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     return;
   }
   if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
-  if (candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined) {
+  const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
+  if (nothing && saved.length === 0) {
     if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 
-  // For the post-steps of the job's earlier steps, which may know the same locks.
-  const record = createRecorder(ledger, { warn: log.debug });
-  const { results, now } = await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
+  // For the post-steps of the job's earlier steps, which may know the same locks, and for the chart.
+  const recordInLedger = createRecorder(ledger, { warn: log.debug });
+  const releases: Entry[] = [];
+  const record = (entry: Entry): void => {
+    recordInLedger(entry);
+    releases.push(entry);
+  };
+
+  const { results, now } = nothing
+    ? { results: [], now: Date.now() }
+    : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
+  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const { held, lease, unanswered } = candidates;
   // All locks of a step are in the same workspace.
   const about = lease ?? held[0]?.grant ?? unanswered[0];
@@ -86,6 +91,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       ...outcome,
       ...lossesOf(outcome, state('on-lost'), cancelledText(runCancelled)),
       ...(results.length === 0 && { sentence: nothingLeft }),
+      chart,
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,
@@ -105,7 +111,7 @@ function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onL
 interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
   readonly origin: string | undefined;
   readonly ledger: Ledger;
-  readonly record: Recorder;
+  readonly record: (entry: Entry) => void;
   readonly cancelled: AbortSignal;
 }
 

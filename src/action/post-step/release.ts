@@ -202,6 +202,6 @@ const unknownCandidate = (
   path: LockPath,
 ): ReleaseCandidate => {
   const lock = { path, type, expires_at: at, lease };
-  const grant = { kind: 'granted', service, workspace, step, path, key: lease, lock, at } as const;
+  const grant = { kind: 'granted', service, workspace, step, path, key: lease, waitedMs: 0, lock, at } as const;
   return { grant, mayBeReleased: true };
 };

@@ -1,12 +1,14 @@
-import type { ServiceError } from '../../client/client.ts';
+import type { CallLimits, ServiceError } from '../../client/client.ts';
 import { isSuccess } from '../../client/response.ts';
 import type { RunCancelled } from '../../locks/ledger/entry.ts';
 import { InputError } from '../inputs/table.ts';
+import { actionVersion } from '../step/connect.ts';
 import {
+  apiHeaders,
   findRepository,
   type GitHubContext,
   type GitHubRepository,
-  openRepository,
+  openGitHubCall,
   type RepositoryAccess,
 } from '../step/github.ts';
 import type { RunEvent } from '../step/runner.ts';
@@ -28,14 +30,21 @@ const timeLimitMs = 60_000;
 
 /** Cancels the run because the step lost a lock. The result is for the ledger. */
 export async function cancelRun(
-  run: RunToCancel,
+  { apiUrl, repository, run, token }: RunToCancel,
   context: GitHubContext & { readonly serverNow: () => number },
   step: string,
 ): Promise<RunCancelled> {
-  const { root, request, close } = openRepository(run, context);
+  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
+  const within: CallLimits = { deadline: context.clock() + timeLimitMs };
+  const { owner, repo } = repository;
+  const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
+  const headers = {
+    ...apiHeaders,
+    authorization: `Bearer ${token}`,
+    'user-agent': `workspace-automation/${actionVersion}`,
+  };
   try {
-    const within = { deadline: context.clock() + timeLimitMs };
-    const result = await request('POST', new URL(`actions/runs/${run.run}/cancel`, root), within);
+    const result = await call({ method: 'POST', target, headers }, within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
     const error = result.kind === 'given-up' ? result.error : result.refusal();
     const at = new Date(context.serverNow()).toISOString();

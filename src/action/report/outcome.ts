@@ -9,6 +9,8 @@ export interface Outcome {
   readonly notes?: readonly string[];
   readonly warnings?: readonly string[];
   readonly table?: Table | undefined;
+  /** Markdown below the table. */
+  readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly Text[];
   readonly annotations?: readonly FileAnnotation[];

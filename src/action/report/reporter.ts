@@ -117,11 +117,11 @@ export function createReporter(secrets: readonly string[]) {
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
-  async function summarize(title: string, { sentence, table }: Outcome): Promise<void> {
+  async function summarize(title: string, { sentence, table, chart = '' }: Outcome): Promise<void> {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
-      await core.summary.addRaw(summaryHtml(title, textAt(sentence), table, redact)).write();
+      await core.summary.addRaw(summaryHtml(title, textAt(sentence), table, redact) + chart).write();
     } catch (error) {
       warn(`Could not write the job summary: ${errorMessage(error)}`);
     }

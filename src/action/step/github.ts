@@ -1,19 +1,17 @@
 import { createCall } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
-import type { CallLimits } from '../../client/request.ts';
 import type { RawResponse } from '../../client/response.ts';
 import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { actionVersion, retryLog } from './connect.ts';
+import { retryLog } from './connect.ts';
 import type { Context } from './context.ts';
 import type { RunEvent } from './runner.ts';
 
 /** The repository of the run, and the API to reach it. */
 export interface GitHubRepository {
-  /** As owner/name. */
-  readonly repository: string;
+  readonly repository: { readonly owner: string; readonly repo: string };
   /** Without a trailing slash. */
   readonly apiUrl: string;
   readonly token: string;
@@ -26,14 +24,20 @@ export interface RepositoryAccess {
 
 /** Determines the repository of the run, without a request. */
 export function findRepository(
-  { repository, apiUrl: given }: Pick<RunEvent, 'repository' | 'apiUrl'>,
+  event: Pick<RunEvent, 'repository' | 'apiUrl'>,
   { token, allowHttp }: RepositoryAccess,
 ): Parsed<GitHubRepository> {
-  if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) {
-    return refused('GITHUB_REPOSITORY does not name a repository as owner/name.');
-  }
-  const apiUrl = parseApiUrl(given, allowHttp);
-  return apiUrl.ok ? accepted({ repository, apiUrl: apiUrl.value, token }) : apiUrl;
+  const repository = parseRepository(event.repository);
+  if (!repository.ok) return repository;
+  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
+  return apiUrl.ok ? accepted({ repository: repository.value, apiUrl: apiUrl.value, token }) : apiUrl;
+}
+
+function parseRepository(text: string): Parsed<GitHubRepository['repository']> {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
+  return owner === undefined || repo === undefined
+    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
+    : accepted({ owner, repo });
 }
 
 function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
@@ -49,6 +53,8 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
 }
 
+export const apiHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> & {
   readonly connection: Pick<Context['connection'], 'requestTimeout' | 'retries'>;
 };
@@ -56,15 +62,14 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'log'> 
 /** GitHub recommends serial requests, and limits concurrent ones for all steps of a job together. */
 const maxConnections = 4;
 
-/** Opens the repository: its requests have the same retries, limits and proxies as those to the service. */
-export function openRepository({ apiUrl, repository, token }: GitHubRepository, context: GitHubContext) {
+/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
+export function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const root = new URL(`${apiUrl}/repos/${repository}/`);
-  const connection = openConnection(root);
+  const connection = openConnection(apiUrl);
   const closing = new AbortController();
   const call = createCall({
-    baseUrl: root,
+    baseUrl: apiUrl,
     maxConnections,
     server: 'GitHub',
     clock,
@@ -73,23 +78,14 @@ export function openRepository({ apiUrl, repository, token }: GitHubRepository, 
     timeoutMs: milliseconds(requestTimeout),
     retries,
     secrets: [token],
-    headers: {
-      accept: 'application/vnd.github+json',
-      'x-github-api-version': '2022-11-28',
-      authorization: `Bearer ${token}`,
-      'user-agent': `workspace-automation/${actionVersion}`,
-    },
+    headers: {},
     sleep,
     random,
     closed: closing.signal,
     onRetry: retryLog(log),
   });
   return {
-    /** Paths of requests are relative to it. */
-    root,
-    request: (method: 'GET' | 'POST', { pathname, search }: URL, within: CallLimits) =>
-      call({ method, target: pathname + search }, within),
-    /** Aborts pending requests. */
+    call,
     close(): void {
       closing.abort();
       connection.close();

@@ -110,7 +110,8 @@ const shapes = {
    * response: the time is then that of this machine.
    */
   intent: { ...request, type: isString, ttl: isTtl, byService: isBoolean },
-  granted: { ...request, lock: isGrantedLock },
+  /** `waitedMs` is the time since the step first requested the path. */
+  granted: { ...request, waitedMs: isInteger, lock: isGrantedLock },
   /**
    * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
    * pool.

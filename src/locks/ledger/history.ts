@@ -98,6 +98,8 @@ export function openHistory() {
   const grants = new Map<string, Grant>();
   /** The keys of the grants of each path. */
   const keysAt = new Map<string, string[]>();
+  const endings = new Map<string, Entry>();
+  const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
   /** The processes of steps that do not have all their locks yet. */
@@ -141,7 +143,7 @@ export function openHistory() {
         break;
       case 'lease-ended':
         leases.delete(entry.lease);
-        for (const [key, { grant }] of held) if (grant.lock.lease === entry.lease) held.delete(key);
+        for (const [key, { grant }] of held) if (grant.lock.lease === entry.lease) end(key, entry);
         break;
       case 'acquired':
         acquiring.delete(entry.step);
@@ -159,6 +161,7 @@ export function openHistory() {
         const keys = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
         keysAt.set(locationKey(entry), [...keys, entry.key]);
         grants.set(`${entry.step} ${locationKey(entry)}`, grant);
+        endings.delete(entry.key);
         break;
       }
       case 'renewed': {
@@ -176,6 +179,7 @@ export function openHistory() {
         break;
       case 'lost': {
         const lock = held.get(entry.key);
+        losses.set(entry.key, entry);
         if (lock !== undefined) lock.loss = entry;
         break;
       }
@@ -184,8 +188,13 @@ export function openHistory() {
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);
-        for (const { grant } of locksOf(entry)) held.delete(grant.key);
+        for (const { grant } of locksOf(entry)) end(grant.key, entry);
     }
+  }
+
+  function end(key: string, entry: Entry): void {
+    held.delete(key);
+    endings.set(key, entry);
   }
 
   const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
@@ -217,6 +226,9 @@ export function openHistory() {
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */
       grants: [...grants.values()],
+      /** Ends of locks, if known, and lost locks: by the idempotency key of the request that acquired them. */
+      endings,
+      losses,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
       acquiring,

@@ -152,9 +152,10 @@ describe('the source of the changed files', () => {
     ['http://127.0.0.1:8080/api/v3', 'http://127.0.0.1:8080/api/v3'],
   ])('maps the API URL %j of the runner to %s', async (given, apiUrl) => {
     const change = { kind: 'pull-request', name: 'pull request #7', number: 7 };
+    const dragon = { owner: 'octo-games', repo: 'dragon' };
     expect(findSource(await eventWith({ apiUrl: given }), access)).toEqual({
       ok: true,
-      value: { change, repository: 'octo-games/dragon', apiUrl, token: 'ghs_1' },
+      value: { change, repository: dragon, apiUrl, token: 'ghs_1' },
     });
   });
 

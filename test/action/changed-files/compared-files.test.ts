@@ -14,14 +14,12 @@ function gitHubOf(history: History): GitHub & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    async read(path) {
-      const [, base = '', head = '', perPage] = /^compare\/(.+)\.\.\.(.+)\?per_page=(\d+)$/.exec(path) ?? [];
-      const [, tree = '', recursive] = /^git\/trees\/([^?]+)(\?recursive=1)?$/.exec(path) ?? [];
-      asked.push(
-        tree === '' ? 'compare/{base}...{head}' : `git/trees/{tree}${recursive === undefined ? '' : ' recursive'}`,
-      );
+    async read(path, { base, head, tree, per_page: perPage, recursive }) {
+      asked.push(recursive === undefined ? path : `${path} recursive`);
       const body =
-        tree === '' ? history.comparison(base, head, Number(perPage)) : history.gitTree(tree, recursive !== undefined);
+        tree === undefined
+          ? history.comparison(String(base), String(head), Number(perPage))
+          : history.gitTree(String(tree), recursive !== undefined);
       if (body === undefined) throw new Error('Not Found');
       return asSent(body);
     },
@@ -124,11 +122,11 @@ describe('the files of a comparison', () => {
     };
     const gitHub: GitHub = {
       ...gitHubOf(createHistory()),
-      read: async (path) =>
+      read: async (_path, { tree }) =>
         asSent(
-          path.startsWith('compare/')
+          tree === undefined
             ? { status: 'diverged', merge_base_commit: { sha: 'none' }, files: [] }
-            : { tree: path.startsWith('git/trees/one') ? trees.one : trees.two, truncated: false },
+            : { tree: tree === 'one' ? trees.one : trees.two, truncated: false },
         ),
     };
     expect(namesOf(await filesBetween(gitHub, 'one', 'two'))).toEqual(new Set(['a', 'a/b', 'run', 'engine']));
@@ -141,8 +139,8 @@ describe('the files of a comparison', () => {
     const gitHub = gitHubOf(history);
     const truncated: GitHub = {
       ...gitHub,
-      read: async (path) => {
-        const body = await gitHub.read(path);
+      read: async (path, parameters) => {
+        const body = await gitHub.read(path, parameters);
         return isObject(body) && String(body['sha']) !== before && String(body['sha']) !== after
           ? { ...body, truncated: true }
           : body;

@@ -68,7 +68,7 @@ test('keeps a lock beyond its ttl while the job runs, and releases it at the end
   expect(later.map(({ id, fence }) => [id, fence])).toEqual(first.map(({ id, fence }) => [id, fence]));
   const [post] = await job.post();
   expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(post?.summary).toContain('<p>Released 2 locks at the end of the job.</p>');
+  expect(post?.summary).toMatch(/```mermaid\n%%.*\ngantt\n(.*\n)* {4}held :active, \d/);
   expect(await stage.locks()).toEqual([]);
   expect(job.leftProcesses()).toEqual([]);
 });

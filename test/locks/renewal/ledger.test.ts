@@ -48,11 +48,13 @@ describe('the expiry of a lock', () => {
   });
 });
 
-test('records a loss only for the lock that was lost, and none for a lock that is not held', () => {
+test('records a loss only for the lock that was lost, even after that lock ended', () => {
   const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
   expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
   const ended: Entry = { kind: 'ended', ...addressOf('a'), at: iso(7) };
-  expect(historyOf([...entries, ended]).held.map(({ grant: { path } }) => path)).toEqual(['b']);
+  const { held, losses } = historyOf([...entries, ended]);
+  expect(held.map(({ grant: { path } }) => path)).toEqual(['b']);
+  expect(losses.get('a')).toMatchObject({ at: iso(6) });
 });
 
 test('clears a renewal error with the next round of the same step', () => {

@@ -1,0 +1,114 @@
+import { clockTime, formatNumber } from '../../interface/format.ts';
+import { byPath } from '../../interface/lock-path.ts';
+import type { Redact } from '../../interface/redact.ts';
+import type { Entry } from '../../locks/ledger/entry.ts';
+import { historyOf } from '../../locks/ledger/history.ts';
+import type { PathResult } from '../report/results.ts';
+
+interface ChartOptions {
+  readonly step: string;
+  readonly results: readonly PathResult[];
+  readonly now: number;
+  readonly redact: Redact;
+}
+
+/** One lock in the chart. Times are in milliseconds since 1970. */
+export interface Bar {
+  readonly path: string;
+  /** Time of the step's first request for the lock. */
+  readonly requested: number;
+  readonly granted: number;
+  /** Time of the release or loss, or else the end of the chart. */
+  readonly ended: number;
+  readonly end: 'released' | 'not released' | 'lost';
+}
+
+/** A chart of how long a step waited for its locks and held them; undefined without records. */
+export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
+  const lost = new Set(results.filter(({ result }) => result === 'lost').map(({ path }) => path));
+  const { grants, endings, losses } = historyOf(entries);
+  const bars = grants
+    .filter((grant) => grant.step === step)
+    .map((grant): Bar => {
+      const granted = Date.parse(grant.at);
+      const ending = endings.get(grant.key);
+      const lastEntry = losses.get(grant.key) ?? ending;
+      return {
+        path: redact(grant.path),
+        requested: granted - grant.waitedMs,
+        granted,
+        ended: lastEntry === undefined ? now : Date.parse(lastEntry.at),
+        end: lost.has(grant.path) ? 'lost' : ending === undefined ? 'not released' : 'released',
+      };
+    });
+  return gantt(bars);
+}
+
+/** As many rows as fit on a screen. The table next to the chart has all locks. */
+const maxRows = 30;
+
+/** Markdown that GitHub renders as a chart of how long each lock was waited for and held; undefined without locks. */
+export function gantt(bars: readonly Bar[]): string | undefined {
+  const drawable = bars.filter(isDrawable).toSorted(byPath);
+  if (drawable.length === 0) return undefined;
+  const visible = drawable.slice(0, maxRows);
+  const names = namesOf(visible);
+  const rows = visible.map((bar, index) => rowOf(bar, names[index] ?? ''));
+  const more = drawable.length - rows.length;
+  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
+  const [begin, end] = [
+    Math.min(...visible.map(({ requested }) => requested)),
+    Math.max(...visible.map(({ ended }) => ended)),
+  ];
+  // The axis shows neither the date nor the time zone.
+  const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
+  const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
+  return `\`\`\`mermaid\n${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
+}
+
+/** Makes the names unique: rows with the same name would be merged. */
+function namesOf(bars: readonly Bar[]): readonly string[] {
+  const counts = new Map<string, number>();
+  return bars.map(({ path }) => {
+    const name = nameOf(path);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name} (${count})`;
+  });
+}
+
+/** Longer names keep their end, so that the name column takes at most a third of the chart. */
+const maxNameLength = 36;
+
+/** Replaces characters that have a meaning in Mermaid or could end the code block. The table shows the actual path. */
+function nameOf(path: string): string {
+  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
+  const letters = [...plain];
+  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
+}
+
+/** A shorter wait would only show as a stripe in front of its bar. */
+const minWaitMs = 1_000;
+
+function rowOf({ requested, granted, ended, end }: Bar, name: string): string {
+  const requestedAt = Math.round(requested);
+  const since = Math.round(granted);
+  const until = Math.max(Math.round(ended), since + 1);
+  const waited = since - requestedAt >= minWaitMs ? `    waited :done, ${utc(requestedAt)}, ${utc(since)}\n` : '';
+  const held = end === 'released' ? 'held :active' : `${end} :crit`;
+  return `    section ${name}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
+}
+
+/** Mermaid shows a time without a zone as it is, and would convert one with a zone to that of the reader. */
+const utc = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+
+/** Sets the width of the column of names: the default is too narrow for a path. */
+const withColumnFor = (names: readonly string[]): string =>
+  `%%{init: {"gantt": {"leftPadding": ${Math.max(...names.map(widthOf)) + 20}}}}%%\n`;
+
+/** Maximum width in pixels: Mermaid uses a font size of 11, and letters of non-Latin scripts may be square. */
+const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
+
+/** Mermaid cannot draw times before 1970, or years with more than four digits. */
+const isDrawable = ({ requested, granted, ended }: Bar): boolean =>
+  [requested, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));
