@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { sleep, steadyClock } from '../client/client.ts';
@@ -33,7 +33,7 @@ export function startChild(
 ) {
   const atTerminal = hasTerminal();
   const couldNotStart = (error: unknown): string => `Could not start ${program}: ${startErrorText(error)}.`;
-  let child: ChildProcess;
+  let child: ReturnType<typeof spawn>;
   try {
     child = spawn(program, args, {
       env: { ...environment, LOCK_PIPE: String(pipeFd) },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createTokenAudited } from '../tokens/tokens.ts';
 
@@ -12,7 +12,7 @@ export const sessionMs = 12 * 60 * 60 * 1_000;
 /** Returns the secret of the new session, for the cookie. Only its hash is stored. */
 export async function startSession(
   db: Database,
-  now: Now,
+  now: Storage['now'],
   actor: Actor & { readonly tokenId: string },
   by: 'token' | 'link',
 ): Promise<string> {
@@ -46,7 +46,7 @@ export async function authenticateSession({ read, now }: Storage, secret: string
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }
 
-export async function endSession(db: Database, now: Now, actor: Actor, secret: string): Promise<void> {
+export async function endSession(db: Database, now: Storage['now'], actor: Actor, secret: string): Promise<void> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('hash', '=', secretHash(secret)).executeTakeFirst();
   if (numDeletedRows === 0n) return;
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
@@ -87,7 +87,7 @@ export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => com
  */
 export async function useSignInLink(
   db: Database,
-  now: Now,
+  now: Storage['now'],
   secret: string,
   address: string | null,
 ): Promise<string | undefined> {
@@ -119,7 +119,7 @@ const validMs = 60 * 60 * 1_000;
 
 const prefix = 'wsl_';
 
-async function addLink(db: Database, now: Now): Promise<string> {
+async function addLink(db: Database, now: Storage['now']): Promise<string> {
   const secret = prefix + randomSecret();
   await db.deleteFrom('sign_in_links').where('used_at', 'is', null).where(sql<boolean>`expires_at <= ${now}`).execute();
   const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
