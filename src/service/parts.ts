@@ -60,7 +60,7 @@ const failedWork = { max: 5, everyMs: 30_000 };
 /** The parts of an instance that its requests and its background work share. */
 export function createParts(options: ServiceOptions, databaseClock: DatabaseClock, stopping: AbortSignal) {
   const { storage, git, log } = options;
-  const reportFailure = throttle(failedWork, () => performance.now());
+  const reportFailure = throttle(failedWork);
   const onError = (error: unknown): void =>
     reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
   const requestLimit = createRequestLimit({
@@ -87,7 +87,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
       quotas: options,
       onError,
     }),
-    lastUse: createLastUse(storage, () => performance.now()),
+    lastUse: createLastUse(storage),
     remotes,
     fetchObjects,
     mirrorMaintenance,

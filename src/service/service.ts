@@ -52,7 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       requestLimit,
       // Connections of requests that wait for a path have no traffic.
       timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
-      events: reportEvents(log, metrics, () => performance.now()),
+      events: reportEvents(log, metrics),
     });
     port = server.port;
     return {
@@ -79,12 +79,11 @@ async function createServiceApp(
   instance: Pick<ApiParts, 'publicUrl' | 'isStopping'>,
 ): Promise<App> {
   const { storage, git, dataFolder, parallelClones } = shared;
-  const clock = () => performance.now();
   const parts = {
     ...shared,
     ...instance,
-    exchangeToken: createExchangeToken({ ...shared, ...instance, clock }),
-    rateLimiter: createRateLimiter(shared.rateLimit, clock),
+    exchangeToken: createExchangeToken({ ...shared, ...instance }),
+    rateLimiter: createRateLimiter(shared.rateLimit),
     noteUse: shared.lastUse.note,
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type BranchName, parseBranchName } from '../../src/service/git/branch-name.ts';
+import { type BranchName, parseBranchName } from '../../src/interface/branch-name.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';

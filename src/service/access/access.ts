@@ -17,15 +17,12 @@ interface AuthScheme {
 
 /** For git and Git LFS, which support only user names and passwords. */
 export const byBearerOrPassword: AuthScheme = {
-  tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
+  tokenIn: (authorization) => credentialIn(authorization, 'bearer') ?? basicPasswordIn(authorization),
   advice:
     'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
-/** The credential in a Bearer header; undefined without such a header, or for another scheme. */
-const bearerTokenIn = (authorization: string | undefined) => credentialIn(authorization, 'bearer');
-
-/** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
+/** The password of RFC 7617, after the first colon. */
 function basicPasswordIn(authorization: string | undefined): string | undefined {
   const encoded = credentialIn(authorization, 'basic');
   if (encoded === undefined) return undefined;
@@ -120,8 +117,8 @@ interface RateLimiter {
   readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
 }
 
-/** Limits the requests of each token; null for no limit. `clock` counts milliseconds. */
-export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
+/** Limits the requests of each token; null for no limit. */
+export function createRateLimiter(limit: RateLimit, clock?: () => number): RateLimiter {
   if (limit === null) return { charge: () => 0, headersOf: () => ({}) };
   const { perSecond, burst } = limit;
   const { charge, remaining } = limitRate(limit, clock);
@@ -136,7 +133,7 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): RateLi
 }
 
 const byBearer: AuthScheme = {
-  tokenIn: bearerTokenIn,
+  tokenIn: (authorization) => credentialIn(authorization, 'bearer'),
   advice: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
@@ -159,6 +156,7 @@ const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
 
+/** The credential of a header with this scheme; undefined without one. */
 function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
   const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
   return scheme.toLowerCase() === wanted ? credential : undefined;

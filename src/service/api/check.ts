@@ -53,7 +53,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
       ]);
       const checked: Resource<typeof checkedSchema> = {
         locks: held.map((row) => ({ ...toLock(row), branch: row.branch })),
-        push_locks: pushLockMode(workspace),
+        push_locks: pushLockMode.of(workspace.push_locks),
         ...comparison,
       };
       return jsonApiResponse(200, checked);

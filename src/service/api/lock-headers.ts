@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { authenticateRequest } from '../access/access.ts';
 import { invalid } from '../contract/problem.ts';
 import { describedBranch } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import type { WaitOptions } from '../locks/wait-in-line.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';

@@ -11,16 +11,13 @@ import { parseRemote, type Remote } from '../git/remote.ts';
 import { removeWorkspaceFiles } from '../startup-cleanup.ts';
 import { removeWorkspaceInBatches } from '../workspaces/remove-workspace.ts';
 import {
-  defaultLatestMode,
   defaultLfsLockTtl,
-  defaultLfsMode,
-  defaultPushLockMode,
+  latestMode,
+  lfsMode,
   parseBranchPatterns,
-  parseLatestMode,
-  parseLfsMode,
   parseLfsUrl,
   parseLockDelay,
-  parsePushLockMode,
+  pushLockMode,
 } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
@@ -61,8 +58,8 @@ const settingFlags = {
   lfs: optional(
     'WHICH',
     "which LFS objects a sync fetches: those of the branch's head, or none",
-    parseLfsMode,
-    `default ${defaultLfsMode}`,
+    lfsMode.parse,
+    `default ${lfsMode.default}`,
   ),
   lockDelay: optional(
     'DURATION',
@@ -73,8 +70,8 @@ const settingFlags = {
   latest: optional(
     'WHAT',
     'if another branch has a newer version of the file: refuse the lock, warn, or off',
-    parseLatestMode,
-    `default ${defaultLatestMode}`,
+    latestMode.parse,
+    `default ${latestMode.default}`,
   ),
   latestBranches: optional(
     'NAMES',
@@ -85,8 +82,8 @@ const settingFlags = {
   pushLocks: optional(
     'WHICH',
     'which locks of others block a push: all, or (branch) those taken for that branch or for none',
-    parsePushLockMode,
-    `default ${defaultPushLockMode}`,
+    pushLockMode.parse,
+    `default ${pushLockMode.default}`,
   ),
 };
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../../interface/branch-name.ts';
 import { durationPattern, formatDuration } from '../../interface/duration.ts';
 import { forbiddenInNote, maxNoteLength, parseNote } from '../../interface/lock-note.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { lockTypes } from '../../interface/resources.ts';
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
-import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
 
 /** Uses one of our parsers in a schema. Its reason becomes the error message. */
 export const parsedBy =

@@ -1,7 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BranchName, branchRef, mainBranch } from './branch-name.ts';
+import type { BranchName } from '../../interface/branch-name.ts';
+
+/** The head of each branch. */
+export type BranchHeads = ReadonlyMap<BranchName, string>;
+
+/** The brand exists only at compile time. */
+export const mainBranch = 'main' as BranchName;
+
+export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {

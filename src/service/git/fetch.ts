@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { namesIn } from '../platform/missing-file.ts';
-import { createBorrowingRepository, ensureRepository, type Mirror, withScratchFolder } from './bare-repository.ts';
-import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
+import {
+  type BranchHeads,
+  branchRef,
+  createBorrowingRepository,
+  ensureRepository,
+  type Mirror,
+  withScratchFolder,
+} from './bare-repository.ts';
 import { type GitCommand, withSilenceLimit } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
-import type { Limits } from './run-git.ts';
+import { type Limits, withSignal } from './run-git.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
@@ -23,10 +30,16 @@ export async function estimateObjects(transfer: Transfer, branch: BranchName): P
     // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
     const repository = join(folder, 'borrowing.git');
     await createBorrowingRepository(repository, mirror);
-    const estimate = { ...transfer, repository, sources: branchSources([branch]), enough: known.signal };
-    await transferRefs(estimate, (progress) => {
-      total = progress.total;
-      known.abort();
+    const limits = withSignal(transfer.limits, known.signal);
+    const estimating = transferRefs(
+      { ...transfer, limits, repository, sources: branchSources([branch]) },
+      (progress) => {
+        total = progress.total;
+        known.abort();
+      },
+    );
+    await estimating.catch((error: unknown) => {
+      if (!known.signal.aborted) throw error;
     });
   });
   return total;
@@ -111,13 +124,11 @@ interface RefTransfer extends Transfer {
   readonly repository: string;
   /** What to fetch for each branch: its ref, or a commit. */
   readonly sources: BranchHeads;
-  /** Ends the fetch once the caller knows enough. This is not an error. */
-  readonly enough?: AbortSignal;
 }
 
 /** Fetches the missing objects of all sources, and then moves the refs of their branches. */
 async function transferRefs(
-  { git, remote, limits, silenceMs, repository, sources, enough }: RefTransfer,
+  { git, remote, limits, silenceMs, repository, sources }: RefTransfer,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {
   const [branch] = sources.keys();
@@ -129,7 +140,7 @@ async function transferRefs(
   let isShallow = false;
   await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
     git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
-      ...{ purpose, limits, enough, repository, remote },
+      ...{ purpose, limits, repository, remote },
       onErrorLine: (line) => {
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');
         const progress = readProgress(line);

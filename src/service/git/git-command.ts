@@ -21,8 +21,6 @@ export interface GitTask extends GitWork {
   readonly settings?: Readonly<Record<string, string>>;
   /** Further variables of the environment. They may contain secrets. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Ends git once the caller has what it needs. This is not an error. */
-  readonly enough?: AbortSignal | undefined;
 }
 
 /** Runs git and returns its standard output, or throws a GitError. */
@@ -33,15 +31,13 @@ export function gitCommand(setup: {
   readonly allowFile: boolean;
 }): GitCommand {
   return async (args, task) => {
-    const { program = 'git', purpose, remote, settings, limits, enough } = task;
+    const { program = 'git', purpose, remote, settings, limits } = task;
     const environment = gitEnvironment(setup.environment, {
       ...task,
       allowFile: setup.allowFile,
       settings: { ...settings, ...(remote && program === 'git' && accessSettings(remote)) },
     });
-    const outcome = await asGitErrors(purpose, () =>
-      runProcess(program, args, environment, { ...task, limits: withSignal(limits, enough) }),
-    );
+    const outcome = await asGitErrors(purpose, () => runProcess(program, args, environment, task));
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;
@@ -58,7 +54,6 @@ export function gitCommand(setup: {
           `${program} did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'aborted':
-        if (enough?.aborted) return '';
         throw new GitError('aborted', `${program} was stopped before it could ${purpose}.`);
       case 'not-started':
         throw outcome.code === 'ENOENT'

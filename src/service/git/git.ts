@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
-import { isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
-import type { BranchHeads, BranchName } from './branch-name.ts';
+import { type BranchHeads, isRepository, type Mirror, removeLeftovers, withScratchFolder } from './bare-repository.ts';
 import { listChanges, listDifferences, lookUp } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, maintainMirror } from './fetch.ts';
 import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';

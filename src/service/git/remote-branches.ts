@@ -1,4 +1,4 @@
-import { type BranchName, parseBranchName } from './branch-name.ts';
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { eachLine } from './git-output.ts';
 import { type Remote, remoteArguments } from './remote.ts';

@@ -1,9 +1,16 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { remember } from '../runtime/remember.ts';
-import { createBorrowingRepository, isRepository, type Mirror, withScratchFolder } from './bare-repository.ts';
-import { type BranchHeads, type BranchName, branchRef } from './branch-name.ts';
+import {
+  type BranchHeads,
+  branchRef,
+  createBorrowingRepository,
+  isRepository,
+  type Mirror,
+  withScratchFolder,
+} from './bare-repository.ts';
 import { lookUp } from './changes.ts';
 import { type GitCommand, inRepository } from './git-command.ts';
 import { GitError } from './git-error.ts';

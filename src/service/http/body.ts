@@ -13,8 +13,6 @@ export interface BodyLimit {
   readonly maxBytes: number;
   /** The subject of the error message, such as "A request body". */
   readonly subject: string;
-  /** Called with the size of each received chunk; may throw a refusal. */
-  readonly onChunk?: (bytes: number) => void;
 }
 
 /** For optional bodies: a missing body counts as an empty object. */
@@ -54,10 +52,7 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
 
 export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  await forEachPiece(incoming, limit, (piece) => {
-    limit.onChunk?.(piece.length);
-    pieces.push(piece);
-  });
+  await forEachPiece(incoming, limit, (piece) => pieces.push(piece));
   return Buffer.concat(pieces);
 }
 
@@ -75,14 +70,13 @@ export async function forEachPiece(
     let size = 0;
     function read(piece: Buffer): void {
       size += piece.length;
-      try {
-        if (size > limit.maxBytes) throw tooLarge(limit);
+      if (size <= limit.maxBytes) {
         onPiece(piece);
-      } catch (error) {
-        // The rest is read and discarded: some clients send everything before they read.
-        incoming.off('data', read).resume();
-        reject(error);
+        return;
       }
+      // The rest is read and discarded: some clients send everything before they read.
+      incoming.off('data', read).resume();
+      reject(tooLarge(limit));
     }
     incoming.on('data', read).once('end', resolve);
     incoming.once('close', () => {

@@ -93,7 +93,7 @@ const unreadableLimit = { max: 100, everyMs: 10_000 };
 const eventLimit = { max: 1, everyMs: 10_000 };
 
 /** Logs and counts events outside of requests and responses. */
-export function reportEvents(log: Logger, metrics: Metrics, clock: () => number) {
+export function reportEvents(log: Logger, metrics: Metrics, clock?: () => number) {
   const reportUnreadable = throttle(unreadableLimit, clock);
   const reportDropped = throttle(eventLimit, clock);
   const reportError = throttle(eventLimit, clock);

@@ -69,7 +69,7 @@ export function createCompare(parts: CompareParts): Compare {
 
   return async (request) => {
     const { workspace, branch } = request;
-    const latest = latestMode(workspace);
+    const latest = latestMode.of(workspace.latest);
     if (latest === 'off' || branch === undefined) return { latest, outdated: [] };
     let last = uncompared(latest, {
       reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Ask again.`,

@@ -1,6 +1,6 @@
+import type { BranchName } from '../../interface/branch-name.ts';
 import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
-import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';

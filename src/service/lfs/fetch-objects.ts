@@ -21,7 +21,7 @@ export interface FetchObjectsParts {
 export const createFetchObjects =
   (parts: FetchObjectsParts): FetchObjects =>
   (sync, limits, onProgress) =>
-    lfsMode(sync.settings) === 'none'
+    lfsMode.of(sync.settings.lfs_mode) === 'none'
       ? Promise.resolve(noObjects)
       : asGitErrors('store LFS objects in the data folder', () => fetchMissing(parts, sync, limits, onProgress));
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { heldPathField, lockRequestSchema, parsedBy, readCursor } from '../contract/request-fields.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { parseOid } from './pointer.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import type { BranchName } from '../../interface/branch-name.ts';
 import type { LockType } from '../../interface/resources.ts';
-import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';

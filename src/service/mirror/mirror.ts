@@ -11,17 +11,17 @@ import type { RefusalRenderer } from '../http/app.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
-import { createServe, type MirrorLimits, type ServeParts } from './serve.ts';
+import { createServe, type ServeParts } from './serve.ts';
 
-export type MirrorParts = AccessControl & Omit<ServeParts, 'limits'> & { readonly mirrorLimits: MirrorLimits };
+export type MirrorParts = AccessControl & ServeParts;
 
 const address = '/v1/workspaces/:id/git';
 
 /** A read-only git remote for each workspace: gitprotocol-http(5). Not in the API: git displays only plain text. */
-export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
+export function createMirror(parts: MirrorParts): App {
   const { storage } = parts;
   const app: App = new Hono<Environment>();
-  const serve = createServe({ ...parts, limits });
+  const serve = createServe(parts);
 
   app.all(`${address}/*`, requireAccess({ ...parts, authScheme: byBearerOrPassword }, 'contents:read'));
 

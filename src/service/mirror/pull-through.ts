@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { withinMs } from '../../interface/timers.ts';
-import type { BranchHeads, BranchName } from '../git/branch-name.ts';
+import type { BranchHeads } from '../git/bare-repository.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
@@ -94,9 +95,7 @@ export function createPullThrough(parts: PullThroughParts) {
         stillFetching,
       ),
     /** Waits for the processes that the signal ends. */
-    async stop(): Promise<void> {
-      await runs.ended();
-    },
+    stop: runs.ended,
   };
 }
 
@@ -106,15 +105,10 @@ function createRuns(parallelSyncs: number) {
   // some remotes may be silent.
   const limitRuns = limitParallel({ max: 2 * parallelSyncs, maxPerKey: 1 });
   const once = createOnce<void>();
-  const running = new Set<Promise<void>>();
   return {
-    join(key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> {
-      const run = once(JSON.stringify(key), () => limitRuns(slot, work));
-      const noted = run.catch(() => undefined).finally(() => running.delete(noted));
-      running.add(noted);
-      return run;
-    },
-    ended: () => Promise.all(running),
+    join: (key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> =>
+      once(JSON.stringify(key), () => limitRuns(slot, work)),
+    ended: once.ended,
   };
 }
 

@@ -1,9 +1,10 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { bearerOf } from '../access/caller.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
-import { type BranchName, mainBranch, parseBranchName } from '../git/branch-name.ts';
+import { mainBranch } from '../git/bare-repository.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { errorPacket } from '../git/serve-mirror.ts';
@@ -13,7 +14,7 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type Bearer, isRevoked } from '../tokens/tokens.ts';
+import { isRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { type PullThrough, retryPullAfterSeconds } from './pull-through.ts';
@@ -24,7 +25,7 @@ export interface ServeParts {
   readonly pullThrough: Pick<PullThrough, 'commits'>;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly limits: MirrorLimits;
+  readonly mirrorLimits: MirrorLimits;
 }
 
 /**
@@ -33,7 +34,7 @@ export interface ServeParts {
  * ignores such a text.
  */
 export function createServe(parts: ServeParts) {
-  const { storage, git, pullThrough, metrics, limits } = parts;
+  const { storage, git, pullThrough, metrics, mirrorLimits: limits } = parts;
   const slots = createSlots(limits);
 
   return async (
@@ -61,7 +62,12 @@ export function createServe(parts: ServeParts) {
         // Not before there is a slot, so that waiting requests need no memory.
         const bytes = await readBody?.();
         metrics.gitServing.inc();
-        const stopChecks = startChecks(parts, bearer, response);
+        // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
+        const refuseRevoked = async (): Promise<void> => {
+          if (await isRevoked(storage.read, bearer)) response.cut('refused');
+        };
+        // The next check retries if the database does not respond.
+        const stopChecks = repeat(limits.checkTokenEveryMs, refuseRevoked, () => undefined);
         try {
           await git.serve(workspace.id, {
             request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id) },
@@ -74,7 +80,7 @@ export function createServe(parts: ServeParts) {
             },
           });
         } finally {
-          stopChecks();
+          void stopChecks();
           metrics.gitServing.dec();
         }
       });
@@ -133,22 +139,6 @@ async function endFailed(
   else if (kind !== 'info-refs') response.end();
   report(outcome, error.message);
   if (needsReason && kind === 'info-refs') throw unavailable(message, retryPullAfterSeconds);
-}
-
-/**
- * Repeats the check of the token of a running response until the returned function is called. Tokens that only expire
- * do not end a clone: they were valid at its start, and may live only for minutes.
- */
-function startChecks({ storage, limits }: ServeParts, bearer: Bearer, response: OutputResponse): () => void {
-  const stop = repeat(
-    limits.checkTokenEveryMs,
-    async () => {
-      if (await isRevoked(storage.read, bearer)) response.cut('refused');
-    },
-    // The next check retries if the database does not respond.
-    () => undefined,
-  );
-  return () => void stop();
 }
 
 function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {

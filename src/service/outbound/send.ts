@@ -1,14 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
-import {
-  checkTargetAddresses,
-  type IpAddresses,
-  lookupAmong,
-  parseTarget,
-  type Target,
-  type TargetCheck,
-} from './target.ts';
+import { accepted, type Parsed } from '../../interface/parsed.ts';
+import { checkTargetAddresses, type IpAddresses, lookupAmong, parseTarget, type TargetCheck } from './target.ts';
 
 interface OutboundRequest {
   readonly url: string;
@@ -26,28 +19,22 @@ interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-type Sent =
-  | { readonly kind: 'response'; readonly target: Target; readonly response: IncomingMessage }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /** The response has, or would have, more bytes than the limit. The connection was cut. */
 export class ResponseTooLong extends Error {}
 
 /** Sends a request of the service to another server, only to addresses that are allowed. Follows no redirects. */
-export async function send(request: OutboundRequest, options: SendOptions): Promise<Sent> {
+export async function send(request: OutboundRequest, options: SendOptions): Promise<Parsed<IncomingMessage>> {
   const { check, group, signal } = options;
-  const parsed = parseTarget(request.url);
-  if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
-  const target = parsed.value;
-  const addresses = await check.addressesOf(target.hostname, group, signal);
-  const checked = checkTargetAddresses(target, addresses, check);
-  if (!checked.ok) return { kind: 'refused', reason: checked.reason };
-  return { kind: 'response', target, response: await exchange(target, addresses, request, options) };
+  const target = parseTarget(request.url);
+  if (!target.ok) return target;
+  const addresses = await check.addressesOf(target.value.hostname, group, signal);
+  const checked = checkTargetAddresses(target.value, addresses, check);
+  return checked.ok ? accepted(await exchange(checked.value, addresses, request, options)) : checked;
 }
 
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */
 function exchange(
-  target: Target,
+  target: URL,
   addresses: IpAddresses,
   { method, headers, body }: OutboundRequest,
   { maxResponseBytes, signal }: SendOptions,
@@ -65,7 +52,7 @@ function exchange(
 
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
-    request.once('socket', (socket: Socket) => {
+    request.once('socket', (socket) => {
       let received = 0;
       // Counts the bytes before the parser receives them.
       socket.prependListener('data', (piece: Buffer) => {

@@ -6,21 +6,13 @@ import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
-declare const brand: unique symbol;
-
-/**
- * Target of a request by the service itself: a delivery, or a request to an issuer. The path and query may contain
- * secrets: messages and logs use only the origin.
- */
-export type Target = URL & { readonly [brand]: 'Target' };
-
 /** Checks whether a hook may be registered for this URL. Names that do not resolve now are checked at delivery. */
 export async function checkTarget(
   text: string,
   check: TargetCheck,
   group: string,
   { resolveWithinMs = 3_000 } = {},
-): Promise<Parsed<Target>> {
+): Promise<Parsed<URL>> {
   const target = parseTarget(text);
   if (!target.ok) return target;
   const addresses = await check
@@ -36,8 +28,11 @@ export async function checkTarget(
 export const maxUrlLength = 2_048;
 const controlCharacter = /\p{Cc}/u;
 
-/** Parses a target without resolving its name. */
-export function parseTarget(text: string): Parsed<Target> {
+/**
+ * Parses the target of a request by the service itself, without resolving its name. The path and query may contain
+ * secrets: messages and logs use only the origin.
+ */
+export function parseTarget(text: string): Parsed<URL> {
   if (text.length > maxUrlLength) return refused(`The URL has more than ${maxUrlLength} characters.`);
   if (controlCharacter.test(text) || !text.isWellFormed() || text !== text.trim()) {
     return refused('The URL has a control character, or a space at one of its ends.');
@@ -52,12 +47,11 @@ export function parseTarget(text: string): Parsed<Target> {
   if (href.includes('#')) return refused('The URL has a fragment (the part from # on), which is never sent.');
   if (href.length > maxUrlLength)
     return refused(`The URL has more than ${maxUrlLength} characters once it is encoded.`);
-  // The brand exists only at compile time.
-  return accepted(url as Target);
+  return accepted(url);
 }
 
 /** Checks the addresses of the target. All of them must be allowed, because any may be used. */
-export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
+export function checkTargetAddresses(target: URL, addresses: IpAddresses, check: TargetCheck): Parsed<URL> {
   const verdicts = addresses.map(check.checkAddress);
   const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
   if (forbidden !== undefined) {
@@ -81,26 +75,23 @@ type AddressVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly addressKind: string };
 
-/** Decides the addresses to which the service may send requests. */
-export interface TargetCheck {
-  /**
-   * Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. Slow lookups
-   * delay only those of the same group, such as the webhooks of one workspace.
-   */
-  readonly addressesOf: (hostname: string, group: string, signal: AbortSignal) => Promise<IpAddresses>;
-  readonly checkAddress: (address: string) => AddressVerdict;
-}
-
 interface Settings {
   /** Networks that the operator allows in addition to public addresses. */
   readonly allowedNetworks: readonly Cidr[];
   readonly resolve?: Resolve;
 }
 
-export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
+export type TargetCheck = ReturnType<typeof createTargetCheck>;
+
+/** Decides the addresses to which the service may send requests. */
+export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings) {
   const limit = limitParallel({ max: maxLookups, maxPerKey: maxLookupsOfGroup });
   return {
-    async addressesOf(hostname, group, signal) {
+    /**
+     * Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. Slow
+     * lookups delay only those of the same group, such as the webhooks of one workspace.
+     */
+    async addressesOf(hostname: string, group: string, signal: AbortSignal): Promise<IpAddresses> {
       const literal = addressInHost(hostname);
       if (literal !== undefined) return [literal];
       const found = limit(group, async () => {
@@ -111,7 +102,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
       if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
       return [first, ...others];
     },
-    checkAddress(text) {
+    checkAddress(text: string): AddressVerdict {
       const address = parseIpAddress(text);
       if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
       const reached = reachedAddress(address);

@@ -56,10 +56,10 @@ export async function endAllClaims({ claim }: Storage): Promise<void> {
 export function keepClaim(renew: () => Promise<boolean>, everyMs: number, stopping: AbortSignal) {
   const lost = new AbortController();
   let ended = false;
-  const end = (): void => {
+  function end(): void {
     ended = true;
     void stopRepeating();
-  };
+  }
   const stopRepeating = repeat(
     everyMs,
     async () => {

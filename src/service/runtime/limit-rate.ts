@@ -18,7 +18,7 @@ const rounding = 1e-9;
 const bucketsBeforeSweep = 10_000;
 
 /** A token bucket for each key, in the memory of this instance. `clock` counts milliseconds. */
-export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
+export function limitRate({ perSecond, burst }: Rate, clock = () => performance.now()) {
   const buckets = new Map<string, Bucket>();
   let sweptAt = clock();
 
@@ -61,7 +61,7 @@ export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
 }
 
 /** Reports `max` events at once and in each interval, each with the number of events that were skipped before. */
-export function throttle({ max, everyMs }: { readonly max: number; readonly everyMs: number }, clock: () => number) {
+export function throttle({ max, everyMs }: { readonly max: number; readonly everyMs: number }, clock?: () => number) {
   const { charge } = limitRate({ burst: max, perSecond: (max * 1_000) / everyMs }, clock);
   let skipped = 0;
   return (report: (after: { readonly skipped?: number }) => void): void => {

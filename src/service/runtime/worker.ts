@@ -14,40 +14,31 @@ export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: Work
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let claiming: Promise<void> | undefined;
-  let wokenMeanwhile = false;
-
-  async function runOne(job: Job): Promise<void> {
-    try {
-      await run(job, stopping.signal);
-    } catch (error) {
-      onError(error);
-    }
-  }
+  let isWoken = false;
 
   async function claimAll(): Promise<void> {
+    isWoken = false;
     while (running.size < parallel && !stopping.signal.aborted) {
       const job = await claim();
       if (job === undefined) return;
-      const done = runOne(job).finally(() => {
-        running.delete(done);
-        wake();
-      });
+      const done = run(job, stopping.signal)
+        .catch(onError)
+        .finally(() => {
+          running.delete(done);
+          wake();
+        });
       running.add(done);
     }
   }
 
   function wake(): void {
     if (stopping.signal.aborted) return;
-    if (claiming !== undefined) {
-      wokenMeanwhile = true;
-      return;
-    }
-    wokenMeanwhile = false;
-    claiming = claimAll()
+    isWoken = true;
+    claiming ??= claimAll()
       .catch(onError)
       .finally(() => {
         claiming = undefined;
-        if (wokenMeanwhile) wake();
+        if (isWoken) wake();
       });
   }
 

@@ -16,7 +16,6 @@ interface MirrorMaintenanceOptions {
 export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMaintenanceOptions) {
   const limitMaintenance = limitParallel({ max: parallel, maxPerKey: 1 });
   const once = createOnce<void>();
-  const unfinished = new Set<Promise<void>>();
 
   async function maintain(workspace: string, onStart: () => void): Promise<void> {
     onStart();
@@ -30,14 +29,9 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   return {
     /** Calls before the maintenance starts share one run. */
     schedule(workspace: string): void {
-      const done = once(workspace, (onStart) =>
-        limitMaintenance(workspace, () => maintain(workspace, onStart)),
-      ).finally(() => unfinished.delete(done));
-      unfinished.add(done);
+      void once(workspace, (onStart) => limitMaintenance(workspace, () => maintain(workspace, onStart)));
     },
     /** Waits for the processes that the signal aborts. */
-    async stop(): Promise<void> {
-      await Promise.all(unfinished);
-    },
+    stop: once.ended,
   };
 }

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from '@hono/zod-openapi';
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { parseJson } from '../contract/problem.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { sameHash, secretHash } from '../tokens/secret.ts';
 import { secretKey, type WebhookSecret } from '../webhooks/signature.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { syncStatuses } from '../../interface/resources.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
-import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 import { claimedUntil, noClaim } from '../runtime/claim.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { parseBranchName } from '../../interface/branch-name.ts';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';

@@ -1,7 +1,7 @@
+import type { BranchName } from '../../interface/branch-name.ts';
 import { joinFirst } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { withinMs } from '../../interface/timers.ts';
-import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';

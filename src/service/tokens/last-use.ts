@@ -16,7 +16,7 @@ const updateLastUse = batchQuery((db, members, now) =>
  * Times of last use, kept in memory and written periodically: requests do not wait for it, and a crash loses the
  * latest. `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock.
  */
-export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock: () => number) {
+export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock = () => performance.now()) {
   let used = new Map<string, number>();
 
   return {

@@ -40,8 +40,7 @@ interface ExchangeParts {
   readonly log: Logger;
   /** The required audience of identity tokens; undefined if the public URL is unknown. */
   readonly publicUrl: () => string | undefined;
-  /** Counts milliseconds. */
-  readonly clock: () => number;
+  readonly clock?: () => number;
 }
 
 /** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { ResponseTooLong, send } from '../outbound/send.ts';
-import type { Target, TargetCheck } from '../outbound/target.ts';
+import type { TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/outbox.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
@@ -35,11 +35,10 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
   try {
     const limits = { check, group: request.workspace, maxResponseBytes, signal: ending };
     const sent = await send({ ...request, method: 'POST' }, limits);
-    if (sent.kind === 'refused') return { kind: 'failed', reason: sent.reason };
-    const result = resultOf(sent.target, sent.response);
-    // Receivers can complete their response. Errors are ignored, because the status has already decided the result.
-    await finished(sent.response.resume()).catch(() => undefined);
-    return result;
+    if (!sent.ok) return { kind: 'failed', reason: sent.reason };
+    // Receivers can complete their response. Errors are ignored, because the status alone decides the result.
+    await finished(sent.value.resume()).catch(() => undefined);
+    return resultOf(request.url, sent.value);
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1_000} s` : reasonOf(error);
@@ -47,11 +46,11 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
   }
 }
 
-function resultOf(target: Target, { statusCode: status = 0 }: IncomingMessage): DeliveryResult {
+function resultOf(url: string, { statusCode: status = 0 }: IncomingMessage): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone', reason: 'The receiver responded with 410: it wants no more deliveries.' };
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
-  return { kind: 'failed', reason: `${target.origin} responded with the status ${status}.${advice}` };
+  return { kind: 'failed', reason: `${new URL(url).origin} responded with the status ${status}.${advice}` };
 }
 
 const reasonOf = (error: unknown): string =>

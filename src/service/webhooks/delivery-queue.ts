@@ -2,23 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
-import { type Claimed, claimedUntil } from '../runtime/claim.ts';
+import { claimedUntil } from '../runtime/claim.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
-export interface DueHook {
-  readonly id: string;
-  readonly workspace: string;
-  /** Time when its oldest due delivery became due. */
-  readonly since: number;
-  /** Its last attempt has failed. */
-  readonly isFailing: boolean;
-}
+export type DueHook = Awaited<ReturnType<typeof dueHooks>>[number];
 
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
  * number and of the number of hooks.
  */
-export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
+export async function dueHooks({ read, now }: Storage) {
   const hooks = await read
     .selectFrom('hooks')
     .select(['id', 'workspace_id as workspace', 'failing_since'])
@@ -35,28 +28,17 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
     .where('id', 'in', (from) => from.selectFrom('hook_backlogs').select('hook_id').where('waiting', '>', 0))
     .execute();
   return hooks.flatMap(({ id, workspace, since, failing_since }) =>
+    // `since`: when its oldest due delivery became due. `isFailing`: its last attempt has failed.
     since === null ? [] : [{ id, workspace, since, isFailing: failing_since !== null }],
   );
 }
 
-export interface ClaimedDelivery extends Claimed {
-  readonly hook: HookRow;
-  readonly event: HookEventOccurrence;
-  /** Number of attempts before this one. */
-  readonly attempts: number;
-  /** By the clock of the database. */
-  readonly claimedAt: number;
-  /** Time since the event. */
-  readonly ageMs: number;
-}
+export type ClaimedDelivery = NonNullable<Awaited<ReturnType<typeof claimDelivery>>>;
 
 /**
  * Claims the delivery of a hook that was due first. Undefined if another instance was faster or the hook is inactive.
  */
-export async function claimDelivery(
-  { claim, dialect, now }: Storage,
-  hookId: string,
-): Promise<ClaimedDelivery | undefined> {
+export async function claimDelivery({ claim, dialect, now }: Storage, hookId: string) {
   const claimId = randomUUID();
   const claimed = await claim(async (db) => {
     const hook = await db
@@ -90,15 +72,14 @@ export async function claimDelivery(
   const { hook, row } = claimed;
   // Only recordEvents() writes the column. A damaged event stays claimed, so that the next claim finds another delivery.
   const event = JSON.parse(row.event) as HookEventOccurrence;
-  const ageMs = row.at - row.created_at;
   return {
-    id: row.id,
-    hook,
-    event,
+    ...{ id: row.id, claimId, hook, event },
+    /** Number of attempts before this one. */
     attempts: row.attempts,
+    /** By the clock of the database. */
     claimedAt: row.at,
-    ageMs,
-    claimId,
+    /** Time since the event. */
+    ageMs: row.at - row.created_at,
   };
 }
 

@@ -23,10 +23,8 @@ const reservedPrefixes = ['webhook-', 'content-', 'proxy-'];
 /** Text for the description of the field. */
 const reservedHeadersText = `${[...reservedNames].join(', ')}, and names that begin with ${reservedPrefixes.join(', ')}`;
 
-declare const brand: unique symbol;
-
 /** Headers that a hook adds to its deliveries, such as credentials for the receiver. Names are in lower case. */
-export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
+export type ExtraHeaders = Readonly<Record<string, string>>;
 
 const maxHeaders = 20;
 const maxHeaderNameLength = 100;
@@ -55,8 +53,7 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     }
     headers.set(name, value);
   }
-  // Every entry has been checked above.
-  return accepted(Object.fromEntries(headers) as unknown as ExtraHeaders);
+  return accepted(Object.fromEntries(headers));
 }
 
 /** Programs that store headers as members of an object lose `__proto__`. */
@@ -70,7 +67,7 @@ const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern
 export const extraHeadersField = z
   .record(z.string(), z.string())
   .transform(parsedBy(parseExtraHeaders))
-  .default({} as ExtraHeaders) // Same as the result of parseExtraHeaders() without headers.
+  .default({})
   .openapi({
     type: 'object',
     default: {},

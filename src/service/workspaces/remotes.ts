@@ -1,4 +1,4 @@
-import type { BranchName } from '../git/branch-name.ts';
+import type { BranchName } from '../../interface/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';

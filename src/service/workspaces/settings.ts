@@ -1,3 +1,4 @@
+import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { parseDurationBetween } from '../../interface/duration.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -6,11 +7,9 @@ import {
   type ComparisonGap,
   type LatestMode,
   latestModes,
-  type PushLockMode,
   pushLockModes,
 } from '../../interface/resources.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { maxRemoteLength, redactRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
@@ -45,18 +44,19 @@ export function parseLfsUrl(text: string): Parsed<string> {
 
 const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
 
+const modeSetting = <const Mode extends string>(modes: readonly Mode[], otherwise: NoInfer<Mode>) => ({
+  default: otherwise,
+  parse: oneOf(modes),
+  /** An unknown mode, which a later version of the service has stored, counts as unset. */
+  of: (stored: string | null): Mode => modes.find((mode) => mode === stored) ?? otherwise,
+});
+
 /** LFS objects that a sync fetches: those of the current files of the branch, or none. */
-const lfsModes = ['head', 'none'] as const;
+export const lfsMode = modeSetting(['head', 'none'], 'head');
 
-type LfsMode = (typeof lfsModes)[number];
+export const latestMode = modeSetting(latestModes, 'off');
 
-export const defaultLfsMode: LfsMode = 'head';
-
-/** An unknown mode, which a later version of the service has stored, counts as unset. */
-export const lfsMode = ({ lfs_mode }: Pick<WorkspaceSettings, 'lfs_mode'>): LfsMode =>
-  lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;
-
-export const parseLfsMode = oneOf(lfsModes);
+export const pushLockMode = modeSetting(pushLockModes, 'all');
 
 export const defaultLfsLockTtl = '7d';
 
@@ -68,21 +68,6 @@ export function lfsLockTtl({ desk_ttl }: Pick<WorkspaceSettings, 'desk_ttl'>): T
   }
   throw new Error(`${defaultLfsLockTtl} is not a valid ttl.`);
 }
-
-export const defaultLatestMode: LatestMode = 'off';
-
-/** An unknown mode, which a later version of the service has stored, counts as unset. */
-export const latestMode = ({ latest }: Pick<WorkspaceSettings, 'latest'>): LatestMode =>
-  latestModes.find((mode) => mode === latest) ?? defaultLatestMode;
-
-export const parseLatestMode = oneOf(latestModes);
-
-export const defaultPushLockMode: PushLockMode = 'all';
-
-export const pushLockMode = ({ push_locks }: Pick<WorkspaceSettings, 'push_locks'>): PushLockMode =>
-  pushLockModes.find((mode) => mode === push_locks) ?? defaultPushLockMode;
-
-export const parsePushLockMode = oneOf(pushLockModes);
 
 const maxPatterns = 20;
 

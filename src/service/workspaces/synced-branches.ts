@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { BranchHeads, BranchName } from '../git/branch-name.ts';
+import type { BranchName } from '../../interface/branch-name.ts';
+import type { BranchHeads } from '../git/bare-repository.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SyncedBranch {

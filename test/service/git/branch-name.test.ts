@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maxBranchNameLength, parseBranchName } from '../../../src/service/git/branch-name.ts';
+import { maxBranchNameLength, parseBranchName } from '../../../src/interface/branch-name.ts';
 
 /** Checks many names with the real git in a single shell, which is faster than one process for each. */
 function acceptedByGit(names: readonly string[]): readonly boolean[] {

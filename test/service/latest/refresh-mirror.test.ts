@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { parseBranchName } from '../../../src/interface/branch-name.ts';
 import { foldCase } from '../../../src/interface/fold-case.ts';
-import { parseBranchName } from '../../../src/service/git/branch-name.ts';
 import { findLocks, toLock } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';

@@ -13,9 +13,9 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
-  const limits = { ...defaultMirrorLimits, parallelClones: 16 };
+  const mirrorLimits = { ...defaultMirrorLimits, parallelClones: 16 };
   const serve = createServe({
-    ...{ storage, limits, metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    ...{ storage, mirrorLimits, metrics: createMetrics(), log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },
     git: {
       async serve(_workspace, { onOutput }) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
-import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import { createRemoteMemory, type Remotes } from '../../../src/service/workspaces/remotes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { comparedWith, parseBranchPatterns } from '../../../src/service/workspaces/settings.ts';
 
 const main = 'main' as BranchName;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';

@@ -59,7 +59,7 @@ export function addNewLockPages(site: Site): void {
         type: 'exclusive',
         ttl,
         note,
-        compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
+        compare: async () => uncompared(latestMode.of(call.workspace.latest), unknownVersion),
         bearer,
         // The Referer would be a page of this dashboard, not a run.
         origin: null,

@@ -34,7 +34,7 @@ const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes
 export function addSignInPages(site: Site): void {
   const { app, storage } = site;
   const { now } = storage;
-  const { charge } = limitRate(attempts, () => performance.now());
+  const { charge } = limitRate(attempts);
 
   /**
    * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
