@@ -4,6 +4,5 @@ import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 export const endlessDisk: FreeDisk = {
   isLow: () => false,
   reserve: 'nothing',
-  space: () => ({ free: 1e15, size: 1e15 }),
   stop: async () => undefined,
 };

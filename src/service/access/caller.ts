@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Actor } from '../audit/audit.ts';
 import { noSuchWorkspace } from '../contract/problem.ts';
-import { addressOf, type Environment } from '../http/context.ts';
+import type { Environment } from '../http/context.ts';
 import { type KeyedRequest, keyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
@@ -22,7 +22,7 @@ export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
   tokenId: bearerOf(c).id,
-  address: addressOf(c),
+  address: c.get('clientAddress'),
 });
 
 export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {

@@ -5,7 +5,7 @@ import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
-import { enqueue, findSync, isSyncId, syncIdPattern } from '../syncs/queue.ts';
+import { enqueue, findSync, syncIdPattern } from '../syncs/queue.ts';
 import {
   type Api,
   type ApiParts,
@@ -66,7 +66,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('The sync.', syncSchema) },
     async handle({ c, workspace }) {
       const id = c.req.param('sync_id') ?? '';
-      const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
+      const sync = syncIdPattern.test(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
       return jsonApiResponse(200, withCloneUrl(workspace.id, sync, publicUrl()));
     },

@@ -7,7 +7,7 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { scopes } from '../contract/scopes.ts';
 import { isForm, readText } from '../http/body.ts';
-import { addressOf, type Environment } from '../http/context.ts';
+import type { Environment } from '../http/context.ts';
 import { readParameters } from '../http/request-target.ts';
 import { exchangedTokenSeconds } from '../trust/exchange.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
@@ -94,7 +94,7 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
       const exchange = await exchangeToken({
         jwt,
         scopes: scope.split(' ').filter((name) => name !== ''),
-        address: addressOf(c),
+        address: c.get('clientAddress'),
         requestId: c.get('requestId'),
       });
       switch (exchange.kind) {

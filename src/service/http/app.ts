@@ -9,7 +9,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { DatabaseClock } from '../storage/database-clock.ts';
 import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
-import { type App, addressOf, type Environment, send } from './context.ts';
+import { type App, type Environment, send } from './context.ts';
 import { hasValidHost, routingPath } from './request-target.ts';
 
 /** Must be called after all routes of an app: responds 405 to other methods on their paths. */
@@ -44,7 +44,12 @@ export function createApp(parts: AppParts, mounted: readonly App[], render: Refu
   });
   app.onError(handleErrors(parts.log, render));
   observe(app, parts);
-  refuseInvalidHost(app);
+  app.use((c, next) => {
+    if (!hasValidHost(c.env.incoming)) {
+      throw new Refusal('malformed-request', 'A request needs exactly one Host header: a host, and perhaps a port.');
+    }
+    return next();
+  });
   for (const each of mounted) app.route('/', each);
   app.all('*', (c) => {
     throw unknownUrl(c);
@@ -105,7 +110,7 @@ function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppP
         duration_ms: Math.round(seconds * 1e6) / 1e3,
         waited_ms: waitedMs === 0 ? undefined : Math.round(waitedMs),
         token: c.get('callerId'),
-        origin_address: addressOf(c) ?? undefined,
+        origin_address: c.get('clientAddress') ?? undefined,
       },
       'request',
     );
@@ -114,12 +119,3 @@ function observe(app: App, { log, metrics, trustedProxies, databaseClock }: AppP
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const knownMethod = (method: string): string => (methods.has(method) ? method : 'other');
-
-function refuseInvalidHost(app: App): void {
-  app.use((c, next) => {
-    if (!hasValidHost(c.env.incoming)) {
-      throw new Refusal('malformed-request', 'A request needs exactly one Host header: a host, and perhaps a port.');
-    }
-    return next();
-  });
-}

@@ -5,12 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
 
-/** A request that has no complete response yet. */
-interface Exchange {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-}
-
 /** A connection with more waiting requests is not read until some of them have been answered. */
 const maxWaiting = 15;
 
@@ -20,44 +14,38 @@ const maxParsed = 128;
 /** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
 const maxAcceptChecks = 100;
 
-interface CloseTimes {
-  /** Time for which idle connections stay open: a proxy may be sending a request on them. */
-  readonly idleMs: number;
-  readonly requestsMs: number;
-}
-
 /**
  * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
  * to the operating system, so that a client that does not read keeps one response in memory, not thousands. Returns the
- * exchanges of each connection, in their order, and a function that stops accepting connections, and closes those that
- * are open within the given times.
+ * incomplete responses of each connection, in their order, and a function that stops accepting connections, and closes
+ * idle ones after `idleMs`, because a proxy may be sending a request on them, and all others after `requestsMs`.
  */
 export function serveConnections(server: Server, begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
-  const connections = new Map<Socket, Exchange[]>();
+  const connections = new Map<Socket, ServerResponse[]>();
   let accepted = 0;
   let isClosing = false;
   let closesIdle = false;
 
   function onRequest(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { socket } = incoming;
-    const exchanges = connections.get(socket) ?? [];
+    const responses = connections.get(socket) ?? [];
     if (isClosing) outgoing.shouldKeepAlive = false;
-    outgoing.once('close', () => onAnswered(socket, exchanges));
-    exchanges.push({ incoming, outgoing });
-    if (exchanges.length === 1) begin(incoming, outgoing);
-    else if (exchanges.length > maxParsed) socket.destroy();
-    else if (exchanges.length > maxWaiting) socket.pause();
+    outgoing.once('close', () => onAnswered(socket, responses));
+    responses.push(outgoing);
+    if (responses.length === 1) begin(incoming, outgoing);
+    else if (responses.length > maxParsed) socket.destroy();
+    else if (responses.length > maxWaiting) socket.pause();
   }
 
-  function onAnswered(socket: Socket, exchanges: Exchange[]): void {
-    exchanges.shift();
+  function onAnswered(socket: Socket, responses: ServerResponse[]): void {
+    responses.shift();
     // Nobody would read the response.
     if (socket.destroyed) return;
-    const [next] = exchanges;
-    if (next !== undefined) begin(next.incoming, next.outgoing);
+    const [next] = responses;
+    if (next !== undefined) begin(next.req, next);
     // If the head of the response was sent before, its client was not told to close the connection.
     else if (closesIdle) socket.end();
-    if (exchanges.length <= maxWaiting && socket.isPaused()) socket.resume();
+    if (responses.length <= maxWaiting && socket.isPaused()) socket.resume();
   }
 
   server.on('connection', (socket) => {
@@ -77,13 +65,13 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     }
   }
 
-  async function close({ idleMs, requestsMs }: CloseTimes): Promise<void> {
+  async function close({ idleMs, requestsMs }: Readonly<Record<'idleMs' | 'requestsMs', number>>): Promise<void> {
     await acceptAll();
     // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     isClosing = true;
     // Otherwise their connections would stay open for another request.
-    for (const { outgoing } of [...connections.values()].flat()) outgoing.shouldKeepAlive = false;
+    for (const outgoing of [...connections.values()].flat()) outgoing.shouldKeepAlive = false;
     const cuts = [
       setTimeout(() => {
         closesIdle = true;
@@ -97,7 +85,7 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     for (const cut of cuts) clearTimeout(cut);
   }
 
-  return { exchangesOf: (socket: Socket): readonly Exchange[] => connections.get(socket) ?? [], close };
+  return { responsesOf: (socket: Socket): readonly ServerResponse[] => connections.get(socket) ?? [], close };
 }
 
 /** Connections use memory even when idle. */
@@ -144,7 +132,7 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
 /** Responds to input that cannot be parsed as a request, and so never reaches the app. */
 export function refuseUnreadable(
   server: Server,
-  exchangesOf: (socket: Socket) => readonly Exchange[],
+  responsesOf: (socket: Socket) => readonly ServerResponse[],
   onUnreadable: (unreadable: Unreadable) => void,
 ): void {
   const refused = new WeakSet<Socket>();
@@ -174,9 +162,9 @@ export function refuseUnreadable(
       return;
     }
     refused.add(socket);
-    const before = exchangesOf(socket).at(-1);
+    const before = responsesOf(socket).at(-1);
     // The previous request is complete and gets its response first: it may have acquired a lock.
-    if (before?.incoming.complete) before.outgoing.once('close', () => refuse(socket, code));
+    if (before?.req.complete) before.once('close', () => refuse(socket, code));
     else refuse(socket, code);
   });
 }

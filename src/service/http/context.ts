@@ -6,6 +6,7 @@ export interface Environment {
   Bindings: HttpBindings;
   Variables: {
     requestId: string;
+    /** For the audit log, the log and limits per address. */
     clientAddress: string | null;
     /** The time of the database in milliseconds. */
     databaseNow: () => number;
@@ -28,9 +29,6 @@ export function send(c: Context<Environment>, { status, headers, body }: ApiResp
     headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...responseHeaders(c, headers) },
   });
 }
-
-/** IP address of the client, for the audit log, the log and limits per address. */
-export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
@@ -60,30 +60,21 @@ export async function startServer(
   server.maxConnections = maxConnections;
   // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
-  const { exchangesOf, close } = serveConnections(server, (incoming, outgoing) => {
-    bypassAdapterChecks(incoming);
+  const { responsesOf, close } = serveConnections(server, (incoming, outgoing) => {
+    // The app checks the URL and the Host itself (see request-target.ts). The adapter must not reject them first.
+    incoming.url = originForm(incoming.url ?? '/');
+    incoming.headers.host = 'localhost';
     const begin = (): void => void response(incoming, outgoing);
     if (requestLimit === undefined || incoming.url === unlimitedPath) begin();
     else void requestLimit.wait(incoming, outgoing, begin);
   });
-  refuseUnreadable(server, exchangesOf, (unreadable) => events?.onUnreadable(unreadable));
+  refuseUnreadable(server, responsesOf, (unreadable) => events?.onUnreadable(unreadable));
   server.on('drop', () => events?.onDropped());
-  const { port: listeningPort } = await listen(server, host, port);
-  server.on('error', (error) => events?.onError(error));
-  return { port: listeningPort, close };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   server.listen(port, host);
   await once(server, 'listening');
+  server.on('error', (error) => events?.onError(error));
   // The address of a listening TCP server always has this type.
-  return server.address() as AddressInfo;
-}
-
-/** The app checks the URL and the Host itself (see request-target.ts). The adapter must not reject them first. */
-function bypassAdapterChecks(incoming: IncomingMessage): void {
-  incoming.url = originForm(incoming.url ?? '/');
-  incoming.headers.host = 'localhost';
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 type ServerEvents = ReturnType<typeof reportEvents>;

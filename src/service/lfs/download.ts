@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { Refusal } from '../contract/problem.ts';
-import { type App, addressOf, type Environment, send } from '../http/context.ts';
+import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { type FileResponse, parseByteRange, sendFile } from '../http/send-output.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
@@ -54,7 +54,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, pullThrough, ur
   /** Keeps its slot until the response is sent. */
   function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
-      limitDownloads(subscriberOf(addressOf(c) ?? ''), async () => {
+      limitDownloads(subscriberOf(c.get('clientAddress') ?? ''), async () => {
         const { response, ended } = await sendFile(c, file);
         resolve(response);
         await ended;

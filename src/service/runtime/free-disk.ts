@@ -3,13 +3,11 @@ import { repeat } from './repeat.ts';
 
 export type FreeDisk = Awaited<ReturnType<typeof watchFreeDisk>>;
 
-type DiskSpace = Awaited<ReturnType<typeof measure>>;
-
 interface FreeDiskOptions {
   readonly folder: string;
   /** 0 disables the reserve. */
   readonly minBytes: number;
-  readonly onMeasured: (space: DiskSpace) => void;
+  readonly onMeasured: (space: { readonly free: number; readonly size: number }) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -20,22 +18,17 @@ const mebibyte = 1_024 * 1_024;
 
 /** Measures at an interval, so that no request waits for a slow disk. */
 export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: FreeDiskOptions) {
-  let space = { free: 0, size: 0 };
+  let free = 0;
   async function look(): Promise<void> {
-    space = await measure(folder);
-    onMeasured(space);
+    const { bavail, blocks, bsize } = await statfs(folder);
+    free = bavail * bsize;
+    onMeasured({ free, size: blocks * bsize });
   }
   await look();
   return {
     /** True if less than the reserve is free: new work is then refused, and work that frees space continues. */
-    isLow: () => space.free < minBytes,
-    space: () => space,
+    isLow: () => free < minBytes,
     reserve: `${Math.ceil(minBytes / mebibyte)} MiB`,
     stop: repeat(pollMs, look, onError),
   };
-}
-
-async function measure(folder: string) {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return { free: bavail * bsize, size: blocks * bsize };
 }

@@ -30,6 +30,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
 
   /** Looks at few keys: at most `max` of them have a slot. */
   function nextKey(): string | undefined {
+    if (total >= max) return undefined;
     let next: string | undefined;
     let fewest = maxPerKey;
     for (const key of waiting.keys()) {
@@ -39,19 +40,14 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     return next;
   }
 
-  function take(key: string, start: () => void): void {
-    const queue = waiting.get(key) ?? new Set();
-    queue.delete(start);
-    waiting.delete(key);
-    if (queue.size > 0) waiting.set(key, queue);
-  }
-
   function startWaiting(): void {
-    while (total < max) {
-      const key = nextKey();
-      const [start] = waiting.get(key ?? '') ?? [];
-      if (key === undefined || start === undefined) return;
-      take(key, start);
+    for (let key = nextKey(); key !== undefined; key = nextKey()) {
+      const queue = waiting.get(key) ?? new Set();
+      const [start] = queue;
+      waiting.delete(key);
+      if (start === undefined) continue;
+      queue.delete(start);
+      if (queue.size > 0) waiting.set(key, queue);
       count(key, 1);
       start();
     }

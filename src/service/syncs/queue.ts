@@ -15,8 +15,6 @@ import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
-export const isSyncId = (text: string): boolean => syncIdPattern.test(text);
-
 interface QueuedSync {
   readonly workspace: string;
   readonly branch: string;

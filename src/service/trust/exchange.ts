@@ -46,8 +46,6 @@ interface ExchangeParts {
 /** Limit for an address, which may be that of many jobs: anyone can ask, and verification takes time. */
 const attemptsOfAddress = perMinute(1_200);
 
-type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
-
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
   const onFailure = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();
@@ -106,7 +104,7 @@ export const exchangedTokenSeconds = 15 * 60;
 async function issue(
   db: Database,
   now: Storage['now'],
-  { rule, scopes }: Trusted,
+  { rule, scopes }: Extract<TrustDecision, { kind: 'trusted' }>,
   { issuer, claims, id: identity, endsAt }: Identity,
   address: string | null,
 ): Promise<ExchangeResult> {

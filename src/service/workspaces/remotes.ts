@@ -55,9 +55,7 @@ export function createRemotes({ git, allowFile }: RemotesOptions) {
 
 export const listBranchesTimeout = { timeoutMs: 10_000 };
 
-export interface RemoteListing {
-  readonly branches: ReadonlyMap<BranchName, string>;
-  readonly defaultBranch: BranchName | undefined;
+export interface RemoteListing extends RemoteBranches {
   /**
    * Milliseconds, by the clock of the database: the time of the request, after any wait for a free process. The listing
    * is not older than this.

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { admitToken, refuseUntil } from '../../access/access.ts';
 import { actorOf } from '../../access/caller.ts';
 import type { ApiResponse } from '../../contract/response.ts';
-import { addressOf, type Environment, send } from '../../http/context.ts';
+import { type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../../sessions/session-cookie.ts';
@@ -41,7 +41,7 @@ export function addSignInPages(site: Site): void {
    */
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
-    const address = addressOf(c);
+    const address = c.get('clientAddress');
     refuseUntil(charge(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
     return { form: await readForm(c.env.incoming), address };
   }
