@@ -1,5 +1,5 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runMain } from '../command/run-main.ts';
@@ -7,7 +7,7 @@ import { createPostgresDatabase, postgresServer } from '../support/databases.ts'
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runSnippet, selfHosting, snippetWith } from './pages.ts';
+import { installCommand, runSnippet, selfHosting, snippetWith } from './pages.ts';
 
 let parent: string;
 let folder: string;
@@ -99,18 +99,13 @@ const places = () => ({
   ' --owner=workspace-service': '',
 });
 
-const bin = join(import.meta.dirname, '../../build/workspace-service.mjs');
-
 /** Runs a snippet with the command in place of the function of that name, and an editor that sets `DATABASE_URL`. */
 async function runOnService(
   snippet: string,
   replaced: Readonly<Record<string, string>> = {},
   editor = '',
 ): Promise<string> {
-  const programs = join(parent, 'bin');
-  await mkdir(programs, { recursive: true });
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`;
-  await writeFile(join(programs, 'workspace-service'), script, { mode: 0o755 });
+  const programs = dirname(await installCommand(join(parent, 'bin')));
   const path = [programs, process.env['PATH']].join(delimiter);
   return runSnippet(`sudoedit() { ${editor || ':'}; }\n${snippet}`, {
     replaced: { ...places(), ...replaced },

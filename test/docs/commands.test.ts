@@ -1,13 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { welcome } from '../../src/service/cli/run-service.ts';
 import { freePort } from '../support/listen.ts';
 import { ask } from '../support/running-service.ts';
-import { startServiceProcess } from '../support/service-process.ts';
+import { commandFile, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { codeIn, interfacePage, readme, runSnippet, section, snippets } from './pages.ts';
-
-const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 test('the curl commands work with the variables that `npm start` prints', async () => {
   expect(codeIn(section(readme, 'Try it').text)).toContain('npm start');
@@ -40,7 +37,7 @@ test('the commands of the README start a service, lock a file, and print a link 
   expect(commands).toHaveLength(6);
   const cwd = temporaryFolder();
   const port = String(await freePort());
-  const environment = { HOME: cwd, NODE: process.execPath, COMMAND: command, WORKSPACE_SERVICE_PORT: port };
+  const environment = { HOME: cwd, NODE: process.execPath, COMMAND: commandFile, WORKSPACE_SERVICE_PORT: port };
   // The command retries for a few seconds, and on a busy machine the service may take longer to start.
   const asInstalled = `
 untilListening() {

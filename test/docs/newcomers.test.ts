@@ -1,6 +1,5 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { whyNoClient } from '../service/lfs/desk.ts';
 import { createRepository } from '../support/git-repository.ts';
@@ -8,18 +7,17 @@ import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { measured } from '../support/measured.ts';
 import { ask } from '../support/running-service.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { commandFile, runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { readme, readPage, recipes, runSnippet, section, snippets, snippetWith } from './pages.ts';
 
 /** What newcomers do first, by the commands of the documents alone, each in an empty folder and in a minute. */
 
-const file = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 const artists = await readPage('docs/artists.md');
 const mostSeconds = 60;
 
-const asInstalled = `workspace-service() { "${process.execPath}" "${file}" "$@"; }\n`;
+const asInstalled = `workspace-service() { "${process.execPath}" "${commandFile}" "$@"; }\n`;
 
 const secondsSince = (time: number): number => (performance.now() - time) / 1_000;
 
@@ -36,7 +34,7 @@ test('a visitor with Node and one file has a lock in a minute', async () => {
   const [line = ''] = snippets(section(readme, 'Try it'), 'sh');
   expect(line).toBe('node workspace-service.mjs serve --dev\n');
   const cwd = temporaryFolder();
-  await copyFile(file, join(cwd, 'workspace-service.mjs'));
+  await copyFile(commandFile, join(cwd, 'workspace-service.mjs'));
   const begun = performance.now();
   const [, ...args] = line.trim().split(' ');
   const port = String(await freePort());

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { commandFile } from '../support/service-process.ts';
 
 const root = new URL('../../', import.meta.url);
 export const docs = new URL('docs/', root);
@@ -94,6 +95,14 @@ export async function runSnippet(snippet: string, { replaced = {}, environment, 
     timeout: 60_000,
   });
   return stdout;
+}
+
+/** Puts the command into a folder by its name, and returns its path. */
+export async function installCommand(folder: string): Promise<string> {
+  const file = join(folder, 'workspace-service');
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, `#!/bin/sh\nexec '${process.execPath}' '${commandFile}' "$@"\n`, { mode: 0o755 });
+  return file;
 }
 
 /** The rows of the table in this section whose first column has this head. */

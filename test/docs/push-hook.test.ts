@@ -1,14 +1,12 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { locksOf, sharedService } from '../service/http/shared-service.ts';
 import { createGitServer } from '../support/git-server.ts';
-import { readPage, runSnippet, section, snippets } from './pages.ts';
+import { installCommand, readPage, runSnippet, section, snippets } from './pages.ts';
 
 const service = sharedService();
 const hero = 'Content/Hero.uasset';
-const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 let recipe: readonly [commands: string, key: string];
 beforeAll(async () => {
@@ -34,11 +32,7 @@ test('the commands for plain git install a hook that knows people by their ssh k
   });
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
 
-  const bin = join(server.folder, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'workspace-service'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`, {
-    mode: 0o755,
-  });
+  const bin = dirname(await installCommand(join(server.folder, 'bin')));
   const [, forced = ''] = /^command="((?:\\"|[^"])*)"/.exec(key) ?? [];
   expect(forced).toContain('REMOTE_USER=ada');
   /** As sshd runs the command of a key. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { commandFile, runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { readPage, section, snippets } from './pages.ts';
 
@@ -60,7 +60,7 @@ async function startJob([program = '', ...args]: readonly string[], release: str
   const folder = temporaryFolder();
   await writeFile(join(folder, 'release.sh'), `#!/usr/bin/env bash\n${release}\n`, { mode: 0o755 });
   await mkdir(join(folder, 'bin'));
-  await symlink(join(root, 'build/workspace-service.mjs'), join(folder, 'bin/workspace-service'));
+  await symlink(commandFile, join(folder, 'bin/workspace-service'));
   if (args.includes(gitlabCi)) await addGitlabRecipe(folder);
   const child = spawn(program, args, {
     cwd: folder,

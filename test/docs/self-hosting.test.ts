@@ -1,13 +1,10 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
-
-const bin = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
+import { installCommand, runSnippet, selfHosting, shipped, snippetWith } from './pages.ts';
 
 test('the systemd unit starts the command with the settings that the page installs', async () => {
   const unit = await shipped('workspace-service.service');
@@ -47,9 +44,8 @@ test('the command that checks a proxy prints the result that the page shows', as
 test('commands run as the user of the service, with its settings', async () => {
   const folder = temporaryFolder();
   const settings = join(folder, 'environment');
-  const command = join(folder, 'command');
+  const command = await installCommand(folder);
   await writeFile(settings, 'WORKSPACE_SERVICE_SCOPES="sync,locks:write"\n');
-  await writeFile(command, `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`, { mode: 0o755 });
   const script = `${snippetWith(selfHosting, 'workspace-service() {')}
 workspace-service workspace add game --no-check --remote https://git.example.com/game.git >/dev/null
 workspace-service token create --name 'two words' --json`;

@@ -6,7 +6,6 @@ export interface BareHabits {
   readonly granted?: (path: string) => Answer;
   readonly held?: Answer;
   readonly released?: Answer;
-  readonly absent?: Answer;
   readonly locks?: (paths: readonly string[]) => Answer;
   readonly workspaces?: Answer;
   readonly branches?: Answer;
@@ -39,7 +38,7 @@ export async function openBareService(habits: BareHabits, heldByOthers: readonly
   function release(path: string): Answer {
     const isRouted = !habits.rawSlashes || !path.includes('%2F');
     if (isRouted && locked.delete(decodeURIComponent(path))) return habits.released ?? nothing(204);
-    return habits.absent ?? json(404, { error: 'not found' });
+    return json(404, { error: 'not found' });
   }
 
   function answerTo(request: SeenRequest): Answer {
@@ -59,7 +58,7 @@ export async function openBareService(habits: BareHabits, heldByOthers: readonly
           habits.locks?.([...locked]) ??
           json(
             200,
-            [...locked].map((each) => ({ path: each })),
+            Array.from(locked, (each) => ({ path: each })),
           )
         );
       case 'POST /v1/workspaces/game/locks':

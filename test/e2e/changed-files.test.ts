@@ -16,7 +16,7 @@ import { pullRequestEvent, pushEvent } from '../support/runner/github-context.ts
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { openScene, type SceneJobOptions } from './scene.ts';
+import { lockedIn, openScene, type SceneJobOptions } from './scene.ts';
 
 const scene = openScene();
 
@@ -55,9 +55,6 @@ async function guard(
 
 const ofPull = (...files: readonly GitHubFile[]): GitHubApiOptions => ({ pulls: { 7: files } });
 
-const pathsIn = (result: StepResult): readonly string[] =>
-  JSON.parse(result.outputs['locks'] ?? '[]').map(({ path }: { readonly path: string }) => path);
-
 const targetsOf = ({ requests }: GitHubApi): readonly string[] =>
   requests.map(({ method, url }) => `${method} ${url.replace('/repos/octo-games/dragon/', '')}`);
 
@@ -87,7 +84,7 @@ describe('the files of a pull request', () => {
   ])('%s', async (_, files, locked, expected) => {
     const { run } = await guard(ofPull(...files), { locked });
     const result = await run();
-    expect(pathsIn(result), result.log).toEqual(expected);
+    expect(lockedIn(result), result.log).toEqual(expected);
     expect(result.conclusion).toBe(expected.length > 0 ? 'failure' : 'success');
   });
 });
@@ -120,7 +117,7 @@ test('the files of a push are those that differ between its commits', async () =
   );
   const event = pushEvent('topic', { before, after, repository: { default_branch: 'main' } });
   const result = await (await guard({ history }, { locked: ['a', 'b'], event })).run();
-  expect(pathsIn(result), result.log).toEqual(['b']);
+  expect(lockedIn(result), result.log).toEqual(['b']);
   expect(result.log).toMatch(/The push to topic \(0000001 to 0000002\) of octo-games\/dragon changes 1 file\./);
 });
 
@@ -167,7 +164,7 @@ test('reads all pages from GitHub Enterprise Server', async () => {
     { ...ofPull(...numbered(150)), base: '/api/v3' },
     { locked: ['Content/Maps/149.umap'] },
   );
-  expect(pathsIn(await run())).toEqual(['Content/Maps/149.umap']);
+  expect(lockedIn(await run())).toEqual(['Content/Maps/149.umap']);
   expect(api.requests.every(({ url }) => url.startsWith('/api/v3/repos/octo-games/'))).toBe(true);
 });
 
@@ -184,7 +181,7 @@ test('GitHub is reached through a TLS tunnel of the proxy, and the service witho
   await writeFile(authority, tls.cert);
   expect((await run()).log).toContain('The certificate of the server is not trusted');
   expect(api.requests).toEqual([]);
-  expect(pathsIn(await run({}, { NODE_EXTRA_CA_CERTS: authority }))).toEqual(['a']);
+  expect(lockedIn(await run({}, { NODE_EXTRA_CA_CERTS: authority }))).toEqual(['a']);
   const authorization = `Basic ${Buffer.from('ada:se:cret').toString('base64')}`;
   expect(new Set(proxy.asked.map((asked) => JSON.stringify(asked)))).toEqual(
     new Set([JSON.stringify({ target: `${name}:${api.port}`, authorization })]),

@@ -2,14 +2,10 @@ import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
-import type { StepResult } from '../support/runner/step.ts';
 import { storePool, updateStoredPool } from '../support/stored-pool.ts';
-import { errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
+import { errorsOf, everythingLeft, jobAt, lockedIn, openScene } from './scene.ts';
 
 const scene = openScene();
-
-const seatsIn = ({ outputs }: StepResult): readonly string[] =>
-  JSON.parse(outputs['locks'] ?? '[]').map(({ path }: { readonly path: string }) => path);
 
 const name = 'unity-pro';
 
@@ -31,7 +27,7 @@ test('five jobs share the three seats of a pool, never two on one seat, and all 
   const serve = async (_: unknown, number: number): Promise<void> => {
     const job = await scene.job({ workspace, timeoutMs: 120_000 });
     const result = await job.run({ ...fromPool({ wait: '2h' }), env: { NODE_OPTIONS: fasterTime(8) } });
-    const [seat = '', ...others] = seatsIn(result);
+    const [seat = '', ...others] = lockedIn(result);
     expect([result.conclusion, others]).toEqual(['success', []]);
     expect([seat, holders.get(seat)]).toEqual([expect.stringMatching(/^seats\/[123]$/), undefined]);
     holders.set(seat, number);
@@ -47,7 +43,7 @@ test('`where` chooses among the items of a pool, and `any` locks several', async
   const workspace = await workspaceWith(...three, 'seats/4', 'host=b3,os=linux', 'seats/5', 'secret:serial=s3cret');
   const job = await scene.job({ workspace });
   const both = await job.run(fromPool({ where: 'host = b3', any: '2' }));
-  expect(seatsIn(both).toSorted()).toEqual(['seats/3', 'seats/4']);
+  expect(lockedIn(both).toSorted()).toEqual(['seats/3', 'seats/4']);
   const held = await (await scene.job({ workspace })).run(fromPool({ where: 'host=b3\nos=linux' }));
   expect(held).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
   for (const [inputs, error] of [
@@ -94,7 +90,7 @@ test('a step that waits never gets a seat that was removed meanwhile', async () 
   await scene.release(workspace, 'seats/1');
   await scene.release(workspace, 'seats/2');
   const result = await step.finished;
-  expect(seatsIn(result)).toEqual(['seats/2']);
+  expect(lockedIn(result)).toEqual(['seats/2']);
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/2': { host: 'b2' } });
   expect(await scene.locked(workspace)).toEqual(['seats/2']);
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);

@@ -133,5 +133,9 @@ export async function everythingLeft({ folders }: Pick<Job, 'folders'>, result: 
   return [...contents, JSON.stringify({ outputs, state, env, annotations, debug }), summary, ...log].join('\n');
 }
 
+/** The paths in the output `locks`. */
+export const lockedIn = ({ outputs }: StepResult): readonly string[] =>
+  JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
+
 export const errorsOf = ({ annotations }: StepResult): readonly string[] =>
   annotations.map(({ message }) => stable(message));

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { onTestFinished, type TestContext, test } from 'vitest';
-import { postgresServer } from '../support/databases.ts';
+import { onTestFinished, test } from 'vitest';
 import { startFleet } from '../support/instances/fleet.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
-import { findPostgresPrograms, type PostgresCluster, startPostgresCluster } from '../support/postgres-cluster.ts';
+import { type PostgresCluster, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { programsFor } from './chaos.ts';
 import { type Desk, holdingJob, measuredTimes, type Ttl, vanish, waitingJob } from './next-job.ts';
 
 /** How long the next job waits if a machine of the service dies at the moment when the holder ends. */
@@ -69,13 +68,6 @@ async function measureRounds(name: string, desk: Desk, fail: () => Promise<void>
     await repair();
   }
   for (const [ttl, taken] of ms) measuredTimes(`${name}, ttl ${ttl.text}`, taken, limits);
-}
-
-function programsFor(context: TestContext): string {
-  if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
-    leaveOut(context, 'It is part of `npm run test:postgres`.');
-  }
-  return findPostgresPrograms() ?? leaveOut(context, 'There is no PostgreSQL server on this machine.');
 }
 
 test('the next job has the lock seconds after an instance was killed', { timeout: timeoutMs }, async (context) => {

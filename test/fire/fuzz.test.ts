@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
-import { listenHere } from '../support/listen.ts';
+import { type Answer, type OtherServer, openOtherServer } from '../support/other-servers/other-server.ts';
+import { inTurn, say, silence } from '../support/other-servers/responses.ts';
 import { fasterTime } from '../support/preload.ts';
 import { readActionFile } from '../support/runner/action-file.ts';
 import { type Job, openJob } from '../support/runner/job.ts';
@@ -12,34 +12,17 @@ import { printedSeed } from '../support/seed.ts';
 import { expectHarmless } from './harmless.ts';
 import { anyBytes, anything, asBytes, resource, response, text, token, value } from './hostile.ts';
 
-/** A server that sends the next bytes for each request, and repeats the last ones after that. */
-async function startAnsweringServer() {
-  let answers: readonly string[] = [];
-  let turn = 0;
-  const server = createServer((socket) => {
-    // A request is short, so its first chunk is enough: each connection serves one request.
-    socket.once('data', () => {
-      socket.end(answers[Math.min(turn, answers.length - 1)] ?? '', 'latin1');
-      turn += 1;
-    });
-    socket.on('data', () => undefined);
-  });
-  const { port, close } = await listenHere(server);
-  return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    close,
-    /** Sets the responses; each character stands for a byte. */
-    answerWith(given: readonly string[]) {
-      answers = given;
-      turn = 0;
-    },
-  };
+let server: OtherServer;
+let answer: Answer = silence;
+
+/** Sets the next responses; each character stands for a byte. */
+function answerWith([first = '', ...others]: readonly string[]): void {
+  const bytes = (text: string) => say(Buffer.from(text, 'latin1'));
+  answer = inTurn(bytes(first), ...others.map(bytes));
 }
 
-let server: Awaited<ReturnType<typeof startAnsweringServer>>;
-
 beforeAll(async () => {
-  server = await startAnsweringServer();
+  server = await openOtherServer((response, request) => answer(response, request));
 });
 afterAll(() => server.close());
 
@@ -88,7 +71,7 @@ const operations: readonly Readonly<Record<string, string>>[] = [
 test('a step ends with a reason and a harmless log for any response', { timeout: 3_600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...operations), answers, async (given, sent) => {
-      server.answerWith(sent);
+      answerWith(sent);
       await withJob(async (job) => {
         expectHarmless(await job.run({ with: { retries: '0', ...given } }), 'main', [token]);
         for (const post of await job.post()) expectHarmless(post, 'post', [token]);
@@ -202,7 +185,7 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
   });
   await fc.assert(
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
-      server.answerWith(sent);
+      answerWith(sent);
       await withJob(async (job) => {
         const folder = join(job.folders.temp, 'workspace-automation');
         await mkdir(folder);

@@ -1,23 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
-import { postgresServer } from '../support/databases.ts';
-import { startFleet } from '../support/instances/fleet.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
-import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
-import { startTcpBalancer } from '../support/tcp-balancer.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { makeChaos } from './chaos.ts';
+import { makeChaos, startInstances } from './chaos.ts';
 import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';
 import { emptyBook, type Race, raceForLocks } from './racers.ts';
 
-const instances = 2;
 const clients = 16;
 const paths = 20;
 const workspace = 'game';
@@ -36,22 +30,11 @@ async function timed(work: () => Promise<unknown>): Promise<Pick<LockOperation, 
 test('keeps the lock history linearizable across killed instances, a backup and its restore', {
   timeout: 2 * durationMs + timeoutMs,
 }, async (context) => {
-  if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
-    leaveOut(context, 'It is part of `npm run test:postgres`.');
-  }
-  const programs = findPostgresPrograms();
-  if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
   if (!hasGo()) leaveOut(context, 'There is no Go on this machine, in which the checker is written.');
 
   const random = randomOf(printedSeed('The race and the kills are of a seed'));
-  const folder = temporaryFolder();
-  const cluster = await startPostgresCluster(programs);
-  onTestFinished(() => cluster.remove());
-  const fleet = await startFleet(folder, cluster.url, instances);
-  const killAll = async () => void (await Promise.all([0, 1].map((index) => fleet.kill(index))));
-  onTestFinished(killAll);
-  const balancer = await startTcpBalancer({ targets: fleet.ports, losesAnswer: () => random() < 0.1 });
-  onTestFinished(() => balancer.close());
+  const place = await startInstances(context, 2, random);
+  const { folder, cluster, fleet, killAll, base } = place;
   const storage = await openPostgres({ url: cluster.url, onIdleError: () => undefined });
   await storage.commit({ workspace }, (db) =>
     addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
@@ -59,7 +42,6 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   await storage.close();
 
   const book = emptyBook();
-  const base = `http://127.0.0.1:${balancer.port}/v1`;
   const traffic = { requests: 0, lostAnswers: 0, proven: 0 };
   async function race(): Promise<number> {
     const end = performance.now() + durationMs;
@@ -73,7 +55,7 @@ test('keeps the lock history linearizable across killed instances, a backup and 
       isOver: () => performance.now() > end,
     };
     const [{ kills }] = await Promise.all([
-      makeChaos({ fleet, cluster, instances }, durationMs, [], random),
+      makeChaos(place, durationMs, [], random),
       ...Array.from({ length: clients }, (_, client) => raceForLocks(all, client, random)),
     ]);
     return kills;

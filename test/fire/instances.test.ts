@@ -2,18 +2,12 @@ import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
-import { postgresServer } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
-import { startFleet } from '../support/instances/fleet.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
-import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
-import { startTcpBalancer } from '../support/tcp-balancer.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { makeChaos } from './chaos.ts';
+import { makeChaos, startInstances } from './chaos.ts';
 import { hasGo, notLinearizable } from './linearizability/check.ts';
 import { type OutboxRow, readLockHistory, readOutbox, recordOutbox } from './outbox-record.ts';
 import {
@@ -33,8 +27,6 @@ const clients = 64;
 /** In each workspace, one client in four takes several paths as one lease. */
 const leaseEvery = 8;
 const paths = 100;
-/** The maximum share of lost responses: these requests were done, but never answered. */
-const lostShare = 0.1;
 const durationMs = runs(8_000, 60_000);
 /** Work that a killed instance left unfinished waits until the claim of that instance expires: 30 s. */
 const timeoutMs = 240_000;
@@ -86,27 +78,10 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
 test('keeps locks exclusive and promises intact while instances are killed and the database restarts', {
   timeout: durationMs + 2 * timeoutMs,
 }, async (context) => {
-  if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
-    leaveOut(context, 'It is part of `npm run test:postgres`.');
-  }
-  const programs = findPostgresPrograms();
-  if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
-
   const seed = printedSeed('The race and the chaos are of a seed');
   const randoms = (offset: number): Random => randomOf(seed + offset);
-  const folder = temporaryFolder();
-  const cluster = await startPostgresCluster(programs);
-  onTestFinished(() => cluster.remove());
-  const fleet = await startFleet(folder, cluster.url, instances);
-  onTestFinished(
-    async () => void (await Promise.all(Array.from({ length: instances }, (_, index) => fleet.kill(index)))),
-  );
-  const networkLuck = randoms(3);
-  const balancer = await startTcpBalancer({
-    targets: fleet.ports,
-    losesAnswer: () => networkLuck() < lostShare,
-  });
-  onTestFinished(() => balancer.close());
+  const place = await startInstances(context, instances, randoms(3));
+  const { folder, cluster, fleet, base } = place;
   const receiver = await startWebhookReceiver();
   onTestFinished(() => receiver.close());
   const remote = createRepository(folder);
@@ -114,7 +89,6 @@ test('keeps locks exclusive and promises intact while instances are killed and t
   await addRemote(cluster.url, remote);
 
   const end = performance.now() + durationMs;
-  const base = `http://127.0.0.1:${balancer.port}/v1`;
   const { token } = fleet;
   const traffic = { requests: 0, lostAnswers: 0, proven: 0 };
   const isOver = () => performance.now() > end;
@@ -133,7 +107,7 @@ test('keeps locks exclusive and promises intact while instances are killed and t
 
   const modes = seed % 2 === 0 ? (['fast', 'immediate'] as const) : (['immediate', 'fast'] as const);
   const [chaos, syncs] = await Promise.all([
-    makeChaos({ fleet, cluster, instances }, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
+    makeChaos(place, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
     triggerSyncs(synced, remote, randoms(2)),
     ...Array.from({ length: clients }, (_, client) =>
       (client % leaseEvery < races.length ? raceForLeases : raceForLocks)(

@@ -2,15 +2,13 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { serveGit } from './git-http-backend.ts';
 import { authorOfTests, createRepository } from './git-repository.ts';
 import { fakeSsh } from './git-ssh.ts';
 import { listenHere } from './listen.ts';
+import { commandFile } from './service-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-
-const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 interface PushResult {
   readonly code: number;
@@ -27,7 +25,7 @@ export interface GitServerOptions {
 export const hookScript = `#!/bin/sh
 set -a
 . "$(dirname "$0")/../hook.env"
-exec '${process.execPath}' '${command}' lock check --receive
+exec '${process.execPath}' '${commandFile}' lock check --receive
 `;
 
 /** A bare repository on a git server with a `pre-receive` hook, and a clone of it in which people work. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, type Output, startProcess } from './started-process.ts';
 
-const command = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
+/** The command as it is installed: one file. */
+export const commandFile = fileURLToPath(new URL('../../build/workspace-service.mjs', import.meta.url));
 
 /** Most of the time of a short command goes into loading its modules. */
 export const compileCache = {
@@ -33,7 +34,7 @@ export type RunningCommand = ReturnType<typeof startCommand>;
 export function startCommand(args: readonly string[], options: CommandOptions = {}) {
   const { folder, environment = {}, cwd, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
-  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, command, ...args], {
+  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, commandFile, ...args], {
     env: {
       PATH: process.env['PATH'],
       HOME: tmpdir(),

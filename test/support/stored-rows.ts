@@ -1,4 +1,4 @@
-import { type InsertObject, type Selectable, sql, type Updateable } from 'kysely';
+import { type InsertObject, type RawBuilder, type Selectable, sql } from 'kysely';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
@@ -35,16 +35,30 @@ export async function storeLocks(
   await commit('global', (db) => db.insertInto('locks').values(rows).execute());
 }
 
+type Row<Table extends keyof Tables> = Selectable<Tables[Table]>;
+
+const equals = (values: object) => Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
+const those = (having: object) => sql.join([sql`true`, ...equals(having)], sql` and `);
+
 /** Changes rows with these values, as time or someone with access to the database would. */
 export async function changeRows<Table extends keyof Tables>(
   { commit }: Pick<Storage, 'commit'>,
   table: Table,
-  columns: Updateable<Tables[Table]>,
-  having: Partial<Selectable<Tables[Table]>> = {},
+  columns: { readonly [Column in keyof Row<Table>]?: Row<Table>[Column] | RawBuilder<unknown> },
+  having: Partial<Row<Table>> = {},
 ): Promise<void> {
-  const equals = (values: object) => Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
-  const [changed, those] = [sql.join(equals(columns)), sql.join([sql`true`, ...equals(having)], sql` and `)];
-  await commit('global', (db) => sql`update ${sql.table(table)} set ${changed} where ${those}`.execute(db));
+  const update = sql`update ${sql.table(table)} set ${sql.join(equals(columns))} where ${those(having)}`;
+  await commit('global', (db) => update.execute(db));
+}
+
+/** The rows with these values, in any order. */
+export async function findRows<Table extends keyof Tables>(
+  { read }: Pick<Storage, 'read'>,
+  table: Table,
+  having: Partial<Row<Table>> = {},
+): Promise<readonly Row<Table>[]> {
+  const found = sql<Row<Table>>`select * from ${sql.table(table)} where ${those(having)}`;
+  return (await found.execute(read)).rows;
 }
 
 /** The paths of the active locks in a folder, whether or not its service runs. */

@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { StepResult } from '../../support/runner/step.ts';
-import { checkOut } from '../scene.ts';
+import { checkOut, lockedIn } from '../scene.ts';
 import { locking, openStage, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
 
 const takingAny = (any: number, paths: readonly string[], inputs: Readonly<Record<string, string>> = {}) =>
   locking(paths, { any: String(any), ...inputs });
-
-const takenBy = ({ outputs }: StepResult): readonly string[] =>
-  JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
 
 describe('two of three paths', () => {
   test('are not acquired if two are held: the step names the holders, and how many could be free', async () => {
@@ -30,7 +26,7 @@ describe('two of three paths', () => {
   test('exclude those that the job already holds, and the job does not wait for its own locks', async () => {
     const { stage, job } = await openWithJob();
     await job.run({ ...locking('b'), id: 'take-b' });
-    expect(takenBy(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
+    expect(lockedIn(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
     const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
     expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
@@ -68,7 +64,7 @@ describe('a wait for any of several paths', () => {
     const before = proxy.passed.length;
     await stage.release('b');
     const result = await step.finished;
-    expect(takenBy(result)).toEqual(['b']);
+    expect(lockedIn(result)).toEqual(['b']);
     // The response to the request that waits has the lock.
     expect(proxy.passed.slice(before)).toEqual([]);
     await job.post();

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { TrustRule } from '../../../src/service/trust/rules.ts';
 import { type FaultProxy, isReleasing, isRenewing, type Passed } from '../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../support/oidc-issuer.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import type { Job, JobOptions } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { jobIds, startJobIssuer, trustJobs } from '../../support/trusted-jobs.ts';
 import { errorsOf, everythingLeft } from '../scene.ts';
 import { entriesOf } from './ledger.ts';
@@ -16,10 +18,11 @@ const minute = 60_000;
 
 const service = useService({ publicUrl: () => audience, allowedNetworks: ['127.0.0.0/8'] });
 let issuer: OidcIssuer;
+let rule: TrustRule;
 
 beforeAll(async () => {
   issuer = await startJobIssuer();
-  await trustJobs(service, issuer);
+  rule = await trustJobs(service, issuer);
   return () => issuer.close();
 });
 
@@ -41,14 +44,7 @@ const tokensOf = (passed: readonly Passed[]): readonly string[] => [
 ];
 
 /** Expires all exchanged tokens: the next request with one is rejected. */
-const endTokens = () =>
-  service.storage.commit('global', (db) =>
-    db
-      .updateTable('tokens')
-      .set({ expires_at: Date.now() - 1_000 })
-      .where('run_id', 'is not', null)
-      .execute(),
-  );
+const endTokens = () => changeRows(service.storage, 'tokens', { expires_at: 1 }, { trust_rule: rule.id });
 
 /** Secrets of the runner, GitHub and the service. */
 const secretsOf = ({ passed }: Pick<FaultProxy, 'passed'>): readonly string[] => [

@@ -4,6 +4,8 @@ import { locking, manyPaths, openStage, openWithProxy, unlocking, useService } f
 
 useService();
 
+const hero = 'Content/Hero.uasset';
+
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
 const routesOf = (passed: readonly Passed[]): readonly string[] =>
@@ -75,4 +77,27 @@ test('a service that knows only the interface gets one request beyond it in a jo
   await job.post();
   expect(routesOf(proxy.passed).filter((route) => route.includes('leases'))).toEqual(['PUT leases/:lease']);
   expect(await stage.locks()).toEqual([]);
+});
+
+test('a check ignores a lock whose release the job has started', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  await job.run(locking([hero, 'b']));
+  proxy.meet((passing) => (isReleasing(passing) ? { kind: 'done-then-cut' } : undefined));
+  await expect(job.run(unlocking({ path: hero, retries: '0' }))).resolves.toMatchObject({ conclusion: 'failure' });
+  proxy.meet(() => undefined);
+  await stage.takenByGrace(hero);
+  expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' } });
+});
+
+test('a check fails while the service is down, and reports locks neither as kept nor as lost', async () => {
+  const { proxy, job } = await openWithProxy();
+  await job.run(locking([hero, 'b']));
+  proxy.down();
+  const result = await job.run(checking({ retries: '1' }));
+  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
+  expect(result.annotations).toMatchObject([
+    { message: expect.stringMatching(/^Could not determine whether this job still holds Content\/Hero\.uasset, b\. /) },
+  ]);
+  proxy.up();
+  expect(await job.run(checking())).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
 });

@@ -9,6 +9,7 @@ import { endProcesses } from '../../support/runner/left-processes.ts';
 import type { RunningService, RunningServiceOptions } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { forceRelease, takeLock } from '../scene.ts';
 import { type Clock, openClock } from './clock.ts';
 
@@ -115,15 +116,9 @@ export async function openStage(end: AtEnd = onTestFinished, service: RunningSer
     takenByGrace: (path: string) => take(path, { token: graces, origin: 'https://ci.example.com/runs/7' }),
     /** Releases the lock of any holder. */
     release: (path: string) => forceRelease(service, workspace, path),
-    /** Changes the stored times of a lock. By default, it expired a second ago. */
-    async expire(
-      path: string,
-      times: { acquired_at?: number; expires_at?: number } = { expires_at: Date.now() - 1_000 },
-    ) {
-      await storage.commit('global', (db) =>
-        db.updateTable('locks').set(times).where('workspace_id', '=', workspace).where('path', '=', path).execute(),
-      );
-    },
+    /** Lets a lock expire: a second ago. */
+    expire: (path: string) =>
+      changeRows(storage, 'locks', { expires_at: Date.now() - 1_000 }, { workspace_id: workspace, path }),
   };
 }
 

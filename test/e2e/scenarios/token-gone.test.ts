@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Job } from '../../support/runner/job.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { locking, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
@@ -9,13 +10,7 @@ useService();
 test('a token that has expired by the end of the job causes a warning with the lifetime of each lock', async () => {
   const { stage, job } = await openWithJob();
   await job.run(locking('a', { ttl: '20m' }));
-  await stage.service.storage.commit('global', (db) =>
-    db
-      .updateTable('tokens')
-      .set({ expires_at: Date.now() - 1_000 })
-      .where('id', '=', stage.tokenId)
-      .execute(),
-  );
+  await changeRows(stage.service.storage, 'tokens', { expires_at: 1 }, { id: stage.tokenId });
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
   expect(post?.annotations).toMatchObject([

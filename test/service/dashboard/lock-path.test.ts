@@ -6,6 +6,7 @@ import { safeText } from '../../../src/interface/safe-text.ts';
 import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
 import { lockPaths } from '../../interface/texts.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { locksOf, untilWaiting } from '../http/shared-service.ts';
 import { rowsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
@@ -29,11 +30,7 @@ async function heldPath() {
 
 /** The lifetime of a lock in full seconds, since it was acquired. */
 async function lastsOf({ id }: TakenLock): Promise<number> {
-  const lock = await service.storage.read
-    .selectFrom('locks')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+  const lock = (await findRows(service.storage, 'locks', { id }))[0] ?? expect.fail('The lock is gone.');
   return Math.floor((lock.expires_at - lock.acquired_at) / 1_000);
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { pathsIn, signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
@@ -11,14 +12,12 @@ const releaseOf = (workspace: string, ...locks: readonly string[]) =>
   listOf(workspace, `/release?${locks.map((lock) => `lock=${encodeURIComponent(lock)}`).join('&')}`);
 
 const audited = async (lock: string) =>
-  (await service.storage.read.selectFrom('audit').selectAll().where('action', '=', 'lock.force-released').execute())
+  (await findRows(service.storage, 'audit', { action: 'lock.force-released' }))
     .map(({ detail, actor, address }) => ({ actor, address, detail: JSON.parse(detail) }))
     .filter(({ detail }) => detail.lock === lock);
 
 const isHeld = async (workspace: string, { id }: TakenLock): Promise<boolean> =>
-  (await service.storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).some(
-    (lock) => lock.id === id,
-  );
+  (await findRows(service.storage, 'locks', { workspace_id: workspace, id })).length === 1;
 
 describe('the list of locks', () => {
   test('searches and sorts all locks, with 100 on a page', async () => {

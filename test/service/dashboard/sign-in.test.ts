@@ -5,6 +5,7 @@ import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 
 describe.each(databaseKinds)('signing in on $name', (kind) => {
@@ -12,9 +13,7 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
   const here = () => signedIn(service);
   const statusOf = async ({ get }: ReturnType<typeof visit>) => (await get('/')).status;
   const auditOf = async (tokenId: string) =>
-    (await service.storage.read.selectFrom('audit').selectAll().where('token_id', '=', tokenId).execute()).map(
-      ({ action, address }) => ({ action, address }),
-    );
+    (await findRows(service.storage, 'audit', { token_id: tokenId })).map(({ action, address }) => [action, address]);
 
   test('opens the pages with a token, and signing out closes them', async () => {
     const visitor = await here();
@@ -27,8 +26,8 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     expect(visitor.cookie()).toBe('');
     expect((await visitor.get('/', { cookie })).headers.get('location')).toBe('/sign-in');
     expect(await auditOf(visitor.id)).toEqual([
-      { action: 'session.signed-in', address: '127.0.0.1' },
-      { action: 'session.signed-out', address: '127.0.0.1' },
+      ['session.signed-in', '127.0.0.1'],
+      ['session.signed-out', '127.0.0.1'],
     ]);
   });
 
@@ -87,18 +86,16 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     expect(response.text + service.log()).not.toContain(secret);
   });
 
-  const end = (table: 'tokens' | 'sessions', column: 'id' | 'token_id', id: string) =>
-    service.storage.commit('global', (db) =>
-      sql`update ${sql.table(table)} set expires_at = 1 where ${sql.ref(column)} = ${id}`.execute(db),
-    );
-
   test.each([
     [
       'the token is revoked',
       (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id)),
     ],
-    ['the token expires', (id: string) => end('tokens', 'id', id)],
-    ['its own time has passed', (id: string) => end('sessions', 'token_id', id)],
+    ['the token expires', (id: string) => changeRows(service.storage, 'tokens', { expires_at: 1 }, { id })],
+    [
+      'its own time has passed',
+      (id: string) => changeRows(service.storage, 'sessions', { expires_at: 1 }, { token_id: id }),
+    ],
   ])('starts a session that ends immediately when %s', async (_name, happens) => {
     const visitor = await here();
     await happens(visitor.id);
@@ -164,8 +161,9 @@ describe('the sign-in link of a new service', () => {
     expect(refused.status).toBe(403);
     expect(refused.text).toContain('The link was already used');
     expect(again.cookie()).toBe('');
-    const tokens = await storage.read.selectFrom('tokens').selectAll().execute();
-    expect(tokens).toMatchObject([{ name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) }]);
+    expect(await findRows(storage, 'tokens')).toMatchObject([
+      { name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) },
+    ]);
     expect(service.log()).not.toContain(link);
     expect(await offerSignInLink(storage)).toBeUndefined();
     // It is not offered either if there is an administrator.
@@ -176,17 +174,12 @@ describe('the sign-in link of a new service', () => {
   test('does not work once its hour has passed, and is then removed', async () => {
     const { storage } = service;
     const link = await makeSignInLink(storage);
-    const { created_at, expires_at } = await storage.read
-      .selectFrom('sign_in_links')
-      .where('used_at', 'is', null)
-      .select(['created_at', 'expires_at'])
-      .executeTakeFirstOrThrow();
-    expect(expires_at - created_at).toBe(3_600_000);
-    await storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
+    const unused = async () => (await findRows(storage, 'sign_in_links')).filter(({ used_at }) => used_at === null);
+    expect((await unused()).map(({ created_at, expires_at }) => expires_at - created_at)).toEqual([3_600_000]);
+    await changeRows(storage, 'sign_in_links', { expires_at: 1 });
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
     await makeSignInLink(storage);
-    const left = await storage.read.selectFrom('sign_in_links').where('used_at', 'is', null).select('hash').execute();
-    expect(left).toHaveLength(1);
+    expect(await unused()).toHaveLength(1);
   });
 });
 
@@ -201,9 +194,7 @@ describe('sign-in attempts', () => {
     expect(new Set(statuses.keys())).toEqual(new Set([303, 429]));
     const accepted = statuses.get(303)?.length ?? 0;
     expect(accepted).toBeGreaterThanOrEqual(60);
-    const { storage } = service;
-    const audited = storage.read.selectFrom('audit').select('sequence').where('token_id', '=', id);
-    expect(await audited.execute()).toHaveLength(accepted);
+    expect(await findRows(service.storage, 'audit', { token_id: id })).toHaveLength(accepted);
     let late = await visit(service).signIn(newTokenSecret());
     while (late.status === 403) late = await visit(service).signIn(newTokenSecret());
     expect(late.status).toBe(429);

@@ -4,14 +4,11 @@ import { readAudit } from '../../../src/service/audit/audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import type { RunningService } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
-
-const end = ({ storage }: RunningService, id: string) =>
-  storage.commit('global', (db) => sql`update tokens set expires_at = 1 where id = ${id}`.execute(db));
 
 describe('the list of tokens', () => {
   const service = serviceOfTests();
@@ -25,11 +22,9 @@ describe('the list of tokens', () => {
     const show = async (query: string) => (await visitor.get(`/tokens${query}`)).text;
     const token = async (name: string) => (await service.token({ name, scopes: ['sync'], workspaces: ['game'] })).id;
     const [active, expired, revoked] = [await token('active'), await token('old'), await token('lost')];
-    await end(service, expired);
-    await service.storage.commit('global', async (db) => {
-      await sql`update tokens set last_used_at = created_at where id = ${active}`.execute(db);
-      await revokeToken(db, service.storage.now, revoked);
-    });
+    await changeRows(service.storage, 'tokens', { expires_at: 1 }, { id: expired });
+    await changeRows(service.storage, 'tokens', { last_used_at: sql.ref('created_at') }, { id: active });
+    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, revoked));
 
     const page = await show('');
     expect(listed(page)).toEqual([active, own, expired, revoked]);

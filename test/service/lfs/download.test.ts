@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
@@ -210,10 +211,7 @@ describe('a signed URL', () => {
 
   test('is rejected after it has expired, and the error says so', async () => {
     const { workspace, href, oid, size } = await addressed();
-    const { secret: key } = await service.storage.read
-      .selectFrom('signing_keys')
-      .select('secret')
-      .executeTakeFirstOrThrow();
+    const { secret: key } = (await findRows(service.storage, 'signing_keys'))[0] ?? expect.fail('There is no key.');
     const { text } = createUrlSigner(key, () => Date.now() - 3_601_000).sign(workspace, { oid, size });
     expect(expectLfsError(await refusalOf(new URL(`?${text}`, href)), 403)).toContain('has expired');
   });

@@ -4,6 +4,7 @@ import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { serveApp } from '../http/described-app.ts';
 import { sufficientFor } from '../http/operations.ts';
 import { sharedService, words } from '../http/shared-service.ts';
@@ -33,12 +34,9 @@ describe.each(databaseKinds)('an LFS endpoint on $name', (kind) => {
       });
 
     test('responds 401 to missing, unknown, expired and revoked tokens, with both challenges', async () => {
-      const { commit } = service.storage;
       const [expired, revoked] = [await service.token(), await service.token()];
-      await commit('global', async (db) => {
-        await db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.id).execute();
-        await db.updateTable('tokens').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute();
-      });
+      await changeRows(service.storage, 'tokens', { expires_at: 1 }, { id: expired.id });
+      await changeRows(service.storage, 'tokens', { revoked_at: 1 }, { id: revoked.id });
       const invalid = 'Bearer realm="workspace-service", error="invalid_token"';
       const asBasic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } });
       const refused: readonly (readonly [Ask, message: string, challenge: string])[] = [

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { lfsOf } from './lfs-of.ts';
 
@@ -23,13 +24,7 @@ describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
       bob: await ownerOf('bob'),
       /** Lets time pass for all locks of the workspace. */
       pass: (ms: number) =>
-        storage.commit({ workspace }, (db) =>
-          db
-            .updateTable('locks')
-            .set({ expires_at: sql<number>`expires_at - ${ms}` })
-            .where('workspace_id', '=', workspace)
-            .execute(),
-        ),
+        changeRows(storage, 'locks', { expires_at: sql`expires_at - ${ms}` }, { workspace_id: workspace }),
       /** The remaining days by path, rounded. */
       async left(): Promise<Readonly<Record<string, number>>> {
         const rows = await storage.read
@@ -93,9 +88,7 @@ describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
   test('a shorter LFS ttl does not shorten existing locks', async () => {
     const { ada, left, workspace } = await desks('30d');
     await ada.lfs.take('a');
-    await service.storage.commit({ workspace }, (db) =>
-      db.updateTable('workspaces').set({ desk_ttl: '1d' }).where('id', '=', workspace).execute(),
-    );
+    await changeRows(service.storage, 'workspaces', { desk_ttl: '1d' }, { id: workspace });
     await ada.lfs.verify();
     expect(await left()).toEqual({ a: 30 });
   });
@@ -109,7 +102,8 @@ describe.each(databaseKinds)('the ttl of Git LFS locks on $name', (kind) => {
     await pass(7 * day);
     expect((await ada.lfs.verify()).body).toEqual({ ours: [], theirs: [] });
     expect((await bob.lfs.take('a')).status).toBe(201);
-    const deliveries = service.storage.read.selectFrom('deliveries').selectAll().where('hook_id', '=', hook.body.id);
-    expect(await deliveries.execute()).toMatchObject([{ event: expect.stringContaining('"lock.expired"') }]);
+    expect(await findRows(service.storage, 'deliveries', { hook_id: hook.body.id })).toMatchObject([
+      { event: expect.stringContaining('"lock.expired"') },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf, pathsOf } from './lfs-of.ts';
 
@@ -46,13 +47,9 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
       const json = { path: `of/${index}`, ref };
       expect((await service.ask('POST', address, { token: ada.secret, json })).status).toBe(201);
     }
-    const rows = await service.storage.read
-      .selectFrom('locks')
-      .select('branch')
-      .where('workspace_id', '=', workspace)
-      .orderBy('path')
-      .execute();
-    expect(rows.map(({ branch }) => branch)).toEqual(['art/ü', 'main', null, null, null]);
+    const rows = await findRows(service.storage, 'locks', { workspace_id: workspace });
+    const branches = Object.fromEntries(rows.map(({ path, branch }) => [path, branch]));
+    expect(branches).toEqual({ 'of/0': 'art/ü', 'of/1': 'main', 'of/2': null, 'of/3': null, 'of/4': null });
   });
 
   test('a lock of a job blocks Git LFS users, and the message names its holder, times and run', async () => {
@@ -107,8 +104,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await other.lfs.verify()).body).toEqual({ ours: [], theirs: [lock] });
     expectLfsError(await other.lfs.release(lock.id), 403);
     expect((await laptop.lfs.release(lock.id)).body).toEqual({ lock });
-    const audit = service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'laptop');
-    expect(await audit.execute()).toEqual([]);
+    expect(await findRows(service.storage, 'audit', { actor: 'laptop' })).toEqual([]);
   });
 
   test('releasing the lock of another owner requires force and locks:admin, and is audited', async () => {
@@ -132,7 +128,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     const again = (await ada.lfs.take('a')).body.lock;
     const forced = await lfsOf(service, workspace, secret).release(again.id, { force: true });
     expect([forced.status, forced.body]).toEqual([200, { lock: again }]);
-    const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'root').execute();
+    const audit = await findRows(service.storage, 'audit', { actor: 'root' });
     expect(audit).toMatchObject([{ action: 'lock.force-released' }]);
     expect(audit[0]?.detail).toContain(again.id);
   });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   countLocks,
   type LockQuery,
@@ -9,9 +9,8 @@ import {
   maxCounted,
   maxSearched,
 } from '../../../src/service/locks/list.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
@@ -26,17 +25,9 @@ const first: Omit<LockQuery, 'workspace'> = {
 };
 
 describe.each(databaseKinds)('a page of locks on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
+  const storage = sharedStorage(kind, { workspaces: ['small', 'game'] });
 
   beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-    await storage.commit('global', async (db) => {
-      for (const id of ['small', 'game']) {
-        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
-      }
-    });
     const small = { workspace_id: 'small', owner: 'bob' };
     const rows = Array.from({ length: many }, (_, index) => ({
       workspace_id: 'game',
@@ -55,7 +46,6 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
     for (let from = 0; from < many; from += 1_000) await storeLocks(storage, ...rows.slice(from, from + 1_000));
     if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
   });
-  afterAll(() => database.remove());
 
   /** The paths of all pages. */
   async function pathsOf(query: Partial<LockQuery>): Promise<readonly (readonly string[])[]> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, untilWaiting } from '../http/shared-service.ts';
 
@@ -67,11 +68,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
         })
         .toMatchObject({ status: 'succeeded', head: remote.head('main') });
     }
-    const rows = await first()
-      .storage.read.selectFrom('syncs')
-      .select('attempts')
-      .where('workspace_id', '=', workspace)
-      .execute();
+    const rows = await findRows(first().storage, 'syncs', { workspace_id: workspace });
     expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   });
 });

@@ -9,6 +9,7 @@ import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { whyNoClient } from '../lfs/desk.ts';
@@ -107,9 +108,7 @@ describe.skipIf(postgresServer === undefined)('two instances with a disk each (n
     const settings = { latest: 'refuse', latest_branches: '["main"]' };
     const workspace = await both()[0].workspace(remote.path, settings);
     for (const branch of ['main', 'feature']) await syncAt(both()[0], workspace, token, branch);
-    await both()[0].storage.commit('global', (db) =>
-      db.updateTable('workspaces').set({ remote: 'file:///nowhere' }).where('id', '=', workspace).execute(),
-    );
+    await changeRows(both()[0].storage, 'workspaces', { remote: 'file:///nowhere' }, { id: workspace });
     const replies = await Promise.all(both().map((instance) => takeOnFeature(instance, workspace)));
     const statuses = replies.map(({ status }) => status);
     // The instance that has run the syncs compares with them.

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runSnippet, selfHosting, snippetWith } from '../../docs/pages.ts';
@@ -10,11 +9,10 @@ import { startFleet } from '../../support/instances/fleet.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { findPostgresPrograms, type PostgresCluster, startPostgresCluster } from '../../support/postgres-cluster.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
-import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { commandFile, runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const bin = fileURLToPath(new URL('../../../build/workspace-service.mjs', import.meta.url));
 const programs = findPostgresPrograms();
 
 beforeEach((context) => {
@@ -162,7 +160,7 @@ test('raise-fences prevents repeated fences after the promotion of a standby wit
   }
   expect(await first.stop()).toBe(0);
   await failOver();
-  const asInstalled = `workspace-service() { '${process.execPath}' '${bin}' "$@"; }\n`;
+  const asInstalled = `workspace-service() { '${process.execPath}' '${commandFile}' "$@"; }\n`;
   const raised = await runSnippet(asInstalled + snippetWith(selfHosting, 'raise-fences'), { environment });
   expect(raised).toMatch(/^Fences raised by \d{7,}\.\nsystemctl start workspace-service\n$/);
 

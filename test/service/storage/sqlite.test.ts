@@ -6,18 +6,19 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readSnapshot } from '../../../src/service/backup/write.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 
-async function openNew(): Promise<Storage> {
-  const storage = await openSqlite({ folder: temporaryFolder() });
+async function openIn(folder = temporaryFolder()): Promise<Storage> {
+  const storage = await openSqlite({ folder });
   onTestFinished(storage.close);
   return storage;
 }
 
 test('every commit is flushed to disk: the journal is a WAL, and synchronous is full', async () => {
-  const storage = await openNew();
+  const storage = await openIn();
   const settings = await storage.commit('global', async (db) => ({
     journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(db)).rows[0]?.journal_mode,
     synchronous: (await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows[0]?.synchronous,
@@ -27,15 +28,9 @@ test('every commit is flushed to disk: the journal is a WAL, and synchronous is 
 });
 
 test('a number that is too large to be read is stored as the largest safe integer', async () => {
-  const storage = await openNew();
-  await storage.commit('global', (db) =>
-    db
-      .updateTable('fences')
-      .set({ value: 2 ** 54 })
-      .execute(),
-  );
-  const { value } = await storage.read.selectFrom('fences').select('value').executeTakeFirstOrThrow();
-  expect(value).toBe(Number.MAX_SAFE_INTEGER);
+  const storage = await openIn();
+  await changeRows(storage, 'fences', { value: 2 ** 54 });
+  expect(await findRows(storage, 'fences')).toMatchObject([{ value: Number.MAX_SAFE_INTEGER }]);
 });
 
 test('several processes can open a new database at once without losing writes', async () => {
@@ -52,22 +47,18 @@ test('several processes can open a new database at once without losing writes', 
     await storage.close();`;
   const script = ['--input-type=module', '--eval', counting];
   await Promise.all(Array.from({ length: 4 }, () => run(process.execPath, script)));
-  const storage = await openSqlite({ folder: data });
-  onTestFinished(storage.close);
-  expect(await storage.read.selectFrom('fences').select('value').execute()).toEqual([{ value: 100 }]);
+  expect(await findRows(await openIn(data), 'fences')).toMatchObject([{ value: 100 }]);
 });
 
 test.skipIf(process.platform === 'win32')('other users cannot read the database file', async () => {
   const data = temporaryFolder();
-  const storage = await openSqlite({ folder: data });
-  onTestFinished(storage.close);
+  await openIn(data);
   expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);
 });
 
 test('the write-ahead log shrinks again after a long read', async () => {
   const data = temporaryFolder();
-  const storage = await openSqlite({ folder: data });
-  onTestFinished(storage.close);
+  const storage = await openIn(data);
   const megabyte = { at: 0, actor: 'a', action: 'b', detail: 'x'.repeat(1_000_000) };
   const write = () => storage.commit('global', (db) => db.insertInto('audit').values(megabyte).execute());
   const logSize = () => statSync(`${databaseFile(data)}-wal`).size;

@@ -1,19 +1,16 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noteQueued } from '../../../src/service/storage/commit-group.ts';
-import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { storeLocks } from '../../support/stored-rows.ts';
+import { findRows, storeLocks } from '../../support/stored-rows.ts';
 
 const setFence = (value: number) => (db: Database) =>
   db.updateTable('fences').set({ value }).where('workspace_id', '=', '').execute();
 
 const insert = (name: string) => (db: Database) =>
   db.insertInto('fences').values({ workspace_id: name, value: 1 }).execute();
-
-const readFence = async ({ read }: Pick<Storage, 'read'>): Promise<number> =>
-  (await read.selectFrom('fences').select('value').where('workspace_id', '=', '').executeTakeFirstOrThrow()).value;
 
 describe.each(databaseKinds)('storage on $name', (kind) => {
   const groups: number[] = [];
@@ -43,7 +40,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
       ),
     );
     expect(results).toEqual(Array.from({ length: 50 }, (_, index) => index * 2));
-    expect(await readFence(storage)).toBe(49);
+    expect(await findRows(storage, 'fences', { workspace_id: '' })).toMatchObject([{ value: 49 }]);
     expect(groups.reduce((sum, changes) => sum + changes, 0)).toBe(50);
     expect(groups.length).toBeLessThan(10);
   });

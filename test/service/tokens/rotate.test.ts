@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import {
   authenticate,
@@ -10,20 +9,16 @@ import {
   revokeToken,
   rotateToken,
 } from '../../../src/service/tokens/tokens.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 
 const actor: Actor = { name: 'root', tokenId: 'tok_root', address: '192.0.2.7' };
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 describe.each(databaseKinds)('rotating a token on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind);
 
   const laptop = {
     name: 'laptop',
@@ -87,17 +82,14 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs)));
     expect(same.map(({ kind }) => kind).toSorted()).toEqual(['over', 'over', 'rotated']);
     expect(same.filter((one) => 'secret' in one)).toHaveLength(1);
-    const rows = await storage.read.selectFrom('tokens').select('id').where('owner', '=', 'once').execute();
-    expect(rows).toHaveLength(2);
+    expect(await findRows(storage, 'tokens', { owner: 'once' })).toHaveLength(2);
   });
 
   test('refuses revoked, expired and unknown tokens', async () => {
     const revoked = await create();
     await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.token.id));
     const expired = await create({ lifetime: { seconds: 60 } });
-    await storage.commit('global', (db) =>
-      db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.token.id).execute(),
-    );
+    await changeRows(storage, 'tokens', { expires_at: 1 }, { id: expired.token.id });
     for (const { token } of [revoked, expired]) {
       const before = await found(token.id);
       expect((await rotate(token.id, hourMs)).kind).toBe('over');

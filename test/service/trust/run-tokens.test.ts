@@ -7,6 +7,7 @@ import { removeExchangedTokens } from '../../../src/service/trust/exchange.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { visit } from '../dashboard/browser-like.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { audience, trustingService } from './trusting-service.ts';
@@ -68,12 +69,11 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
 
   /** Moves the tokens of an owner, and the memory of their JWTs, back in time. */
   const pass = (owner: string, ms: number) =>
-    service.storage.commit('global', (db) =>
-      db
-        .updateTable('tokens')
-        .set({ expires_at: sql`expires_at - ${ms}`, forget_at: sql`forget_at - ${ms}` })
-        .where('owner', '=', owner)
-        .execute(),
+    changeRows(
+      service.storage,
+      'tokens',
+      { expires_at: sql`expires_at - ${ms}`, forget_at: sql`forget_at - ${ms}` },
+      { owner },
     );
 
   test('expire after 15 minutes, while their JWT cannot be exchanged again before it expires', async () => {
@@ -95,8 +95,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await service.exchange(jwt)).status).toBe(400);
     await pass(owner, 2 * 60_000);
     await removeExchangedTokens(service.storage);
-    const kept = service.storage.read.selectFrom('tokens').select('id').where('owner', '=', owner);
-    expect(await kept.execute()).toEqual([]);
+    expect(await findRows(service.storage, 'tokens', { owner })).toEqual([]);
   });
 
   test('are revoked when their trust rule is removed, and those of other rules stay valid', async () => {
@@ -124,11 +123,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const { sign, owner } = await service.trust();
     const token = await tokenOf(sign);
     const { storage } = service;
-    const { id } = await storage.read
-      .selectFrom('tokens')
-      .select('id')
-      .where('owner', '=', owner)
-      .executeTakeFirstOrThrow();
+    const { id } = (await findRows(storage, 'tokens', { owner }))[0] ?? expect.fail('It was not stored.');
     expect((await listTokens(storage)).filter((each) => each.owner === owner)).toEqual([]);
     expect(await findToken(storage.read, storage.now, id)).toBeUndefined();
     const response = await visit(service).post('/sign-in', { token, to: '/' });
@@ -191,7 +186,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     const { body } = await service.exchange(jwt);
     await service.ask('GET', '/v1/workspaces', { token: body.access_token });
     const { entries } = await readAudit(service.storage, { limit: 100 });
-    const rows = await service.storage.read.selectFrom('tokens').selectAll().execute();
+    const rows = await findRows(service.storage, 'tokens');
     const kept = [service.log(), JSON.stringify(entries), JSON.stringify(rows)].join('');
     for (const secret of [body.access_token, ...jwt.split('.')]) expect(kept).not.toContain(secret);
   });

@@ -12,7 +12,7 @@ const ok: Answer = nothing(204);
 const failing: Answer = nothing(500);
 
 describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
-  const { storage, deliveries, hook, acquire, waiting, release, setDeliveries, setHooks } = hookedStorage(kind);
+  const { storage, deliveries, hook, acquire, waiting, release, setDeliveries } = hookedStorage(kind);
 
   /** A hook with this receiver, and a delivery that waits for it since a lock was acquired. */
   async function told(...behaviours: readonly [Answer, ...Answer[]]) {
@@ -115,7 +115,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     const late: typeof storage = {
       ...storage,
       async commit(scope, change) {
-        await setHooks({ updated_at: 1 });
+        await changeRows(storage, 'hooks', { updated_at: 1 });
         return storage.commit(scope, change);
       },
     };

@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { claimMs, endAllClaims, endClaim, renewClaim } from '../../../src/service/runtime/claim.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { silence } from '../../support/other-servers/responses.ts';
+import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { receiver, startDeliveryWorkers } from './delivering.ts';
 import { patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
@@ -27,8 +29,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     const before = await deliveries();
     expect(await settle(late, end)).toBe(false);
     expect(await deliveries()).toEqual(before);
-    const { active } = await storage.read.selectFrom('hooks').select('active').executeTakeFirstOrThrow();
-    expect(active).toBe(1);
+    expect(await findRows(storage, 'hooks')).toMatchObject([{ active: 1 }]);
 
     expect(await settle(owner, { kind: 'delivered' })).toBe(true);
     expect(await settle(late, end)).toBe(false);
@@ -55,16 +56,10 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
 
   test('a long attempt keeps its claim', async () => {
     const target = await endlessAttempt();
-    const soon = await storage.commit('global', (db) =>
-      db
-        .updateTable('deliveries')
-        .set(({ eb }) => ({ claimed_until: eb(storage.now, '+', claimMs / 2) }))
-        .returning('claimed_until')
-        .executeTakeFirstOrThrow(),
-    );
-    await expect
-      .poll(async () => (await deliveries())[0]?.claimed_until ?? 0, patient)
-      .toBeGreaterThan((soon.claimed_until ?? 0) + claimMs / 4);
+    const claimedUntil = async () => (await deliveries())[0]?.claimed_until ?? 0;
+    const until = await claimedUntil();
+    await changeRows(storage, 'deliveries', { claimed_until: sql`${sql.ref('claimed_until')} - ${claimMs / 2}` });
+    await expect.poll(claimedUntil, patient).toBeGreaterThan(until - claimMs / 4);
     expect(target.deliveries).toHaveLength(1);
   });
 

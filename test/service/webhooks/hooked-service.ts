@@ -6,6 +6,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import type { SeenRequest } from '../../support/other-servers/other-server.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 /** A limit for waits that would never end: the awaited result arrives quickly, even on a busy machine. */
@@ -67,7 +68,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
     },
     /** Stops the service, and checks that no secret of the tests appears in its responses or records. */
     async stop() {
-      const errors = await service.storage.read.selectFrom('hooks').select('last_error').execute();
+      const errors = await findRows(service.storage, 'hooks');
       await service.stop();
       for (const { close } of receivers) await close();
       const told = [

@@ -1,4 +1,4 @@
-import type { Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
@@ -20,6 +20,7 @@ import { type HookRegistration, registerHook } from '../../../src/service/webhoo
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { grantedLock, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 
@@ -97,9 +98,7 @@ export function hookedStorage(kind: DatabaseKind) {
     settle: (claimed: ClaimedDelivery, end: DeliveryEnd) =>
       change((db) => settleDelivery(db, storage.now, claimed, end)),
     /** Changes all deliveries, as time or another instance would. */
-    setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
-      change((db) => db.updateTable('deliveries').set(columns).execute()),
-    setHooks: (columns: Updateable<Tables['hooks']>) => change((db) => db.updateTable('hooks').set(columns).execute()),
+    setDeliveries: (columns: Partial<Selectable<Tables['deliveries']>>) => changeRows(storage, 'deliveries', columns),
     clear: () =>
       change(async (db) => {
         await db.deleteFrom('hooks').execute();

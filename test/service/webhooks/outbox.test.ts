@@ -10,6 +10,7 @@ import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';
 import { succeeded, sync } from './samples.ts';
 
@@ -48,7 +49,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   test('an expired lock is sent before its successor, with the time of its expiry', async () => {
     await hook(url);
     const first = await acquire('a');
-    await storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
+    await changeRows(storage, 'locks', { expires_at: 1_767_323_045_006 });
     const second = await acquire('a');
     const told = (await deliveries()).map(({ event }) => event);
     const expired = { ...first, expires_at: '2026-01-02T03:04:05.006Z' };

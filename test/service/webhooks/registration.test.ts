@@ -5,6 +5,7 @@ import { hookEvents } from '../../../src/interface/resources.ts';
 import type { Resolve } from '../../../src/service/outbound/target.ts';
 import { newWebhookSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { findRows } from '../../support/stored-rows.ts';
 import { nowhere } from './delivering.ts';
 import { auditOf, hookedService } from './hooked-service.ts';
 
@@ -17,8 +18,7 @@ const resolve: Resolve = async (name) =>
 describe.each(databaseKinds)('registering a hook on $name', (kind) => {
   const service = hookedService(kind, { resolve });
 
-  const hooksIn = (workspace: string) =>
-    service.storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
+  const hooksIn = (workspace: string) => findRows(service.storage, 'hooks', { workspace_id: workspace });
 
   test('subscribes to succeeded syncs by default, and returns a generated secret', async () => {
     const { register } = await service.hooks();

@@ -47,7 +47,7 @@ export const truncated =
 
 /** Sends this text unchanged on the connection, and ends it. */
 export const say =
-  (text: string): Answer =>
+  (text: string | Uint8Array): Answer =>
   (response) => {
     response.socket?.end(text);
   };

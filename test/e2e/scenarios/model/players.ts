@@ -5,6 +5,7 @@ import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { someRun } from '../../../support/runner/github-context.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import type { RunningService } from '../../../support/running-service.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { jobIds, trustJobs } from '../../../support/trusted-jobs.ts';
 import type { Stage } from '../stage.ts';
 import type { Account, Counted, PlayedStep } from './book.ts';
@@ -75,10 +76,6 @@ export async function identifyJobs(service: Pick<RunningService, 'storage'>, iss
       WORKSPACE_TOKEN: '',
     }),
     /** Revokes the tokens of all jobs: the next request with one is rejected. */
-    endTokens: () =>
-      service.storage.commit('global', async (db) => {
-        const ended = { expires_at: Date.now() - 1_000 };
-        await db.updateTable('tokens').set(ended).where('trust_rule', '=', id).execute();
-      }),
+    endTokens: () => changeRows(service.storage, 'tokens', { expires_at: 1 }, { trust_rule: id }),
   };
 }

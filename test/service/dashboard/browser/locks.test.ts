@@ -6,7 +6,7 @@ import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
-import { changeRows } from '../../../support/stored-rows.ts';
+import { changeRows, findRows } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { syncAt } from '../../mirror/mirror-of.ts';
@@ -184,12 +184,8 @@ describe('the locks page', () => {
       await page.getByText('Some had already ended.').waitFor();
       if (javaScript) await live(page);
       expect(await rows(page).locator('.path').allTextContents()).toEqual(['a', 'c']);
-      const audit = await service.storage.read
-        .selectFrom('audit')
-        .selectAll()
-        .where('actor', '=', `grace-${javaScript}`)
-        .execute();
-      const released = audit.filter(({ action }) => action === 'lock.force-released');
+      const byGrace = { actor: `grace-${javaScript}`, action: 'lock.force-released' };
+      const released = await findRows(service.storage, 'audit', byGrace);
       expect(released.map(({ detail }) => [JSON.parse(detail).path, JSON.parse(detail).reason])).toEqual([
         ['b', 'The runner is gone.'],
       ]);
