@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { locksOf, type SharedService, sharedService } from '../service/http/shared-service.ts';
-import { createGitServer, type GitServer, type GitServerOptions, hookScript } from '../support/git-server.ts';
 import { freePort, listenHere } from '../support/listen.ts';
+import { createGitServer, type GitServer, type GitServerOptions, hookScript } from './git-server.ts';
 
 const service = sharedService();
 const onWindows = sharedService(undefined, { windowsPaths: true });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest';
+import { beforeAll, expect, type TestContext, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
@@ -54,8 +54,8 @@ beforeAll(async () => {
   // The second response counts the first request.
   await metrics();
   await vi.waitUntil(async () => (await metrics()).includes('workspace_locks{'), { timeout: 30_000 });
+  return () => service.stop();
 });
-afterAll(() => service.stop());
 
 const types = () => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
 const linesOf = (name: string) => text.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line));

@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { createGitServer } from '../cli/git-server.ts';
 import { locksOf, sharedService } from '../service/http/shared-service.ts';
-import { createGitServer } from '../support/git-server.ts';
 import { installCommand, readPage, runSnippet, section, snippets } from './pages.ts';
 
 const service = sharedService();

@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
@@ -104,14 +104,13 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
   const isThere = programOf(product) !== undefined;
 
   beforeAll(async () => {
-    if (!isThere) return;
+    if (!isThere) return undefined;
     tap = await openOtherServer(passOn(service.port));
     proxy = await startReverseProxy(product, { servicePort: tap.port, cert, key });
-  });
-  afterAll(async () => {
-    if (!isThere) return;
-    await proxy.stop();
-    await tap.close();
+    return async () => {
+      await proxy.stop();
+      await tap.close();
+    };
   });
   beforeEach((context) => {
     if (!isThere) leaveOut(context, `There is no ${name} on this machine.`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
 import { commandFile, runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
@@ -18,9 +18,8 @@ let service: ServiceProcess;
 
 beforeAll(async () => {
   service = await startServiceProcess();
+  return service.stop;
 });
-
-afterAll(() => service.stop());
 
 const askForLocks = (method: string, json?: unknown) =>
   ask(service.baseUrl, method, `/workspaces/${service.workspace}/locks`, { token: service.token, json });

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, type TestContext } from 'vitest';
 import { postgresServer } from '../support/databases.ts';
-import { startFleet } from '../support/instances/fleet.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { findPostgresPrograms, type RestartMode, startPostgresCluster } from '../support/postgres-cluster.ts';
 import type { Random } from '../support/seed.ts';
-import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startFleet } from './fleet.ts';
+import { startTcpBalancer } from './tcp-balancer.ts';
 
 /** The programs of PostgreSQL, for a test that starts servers of its own. */
 export function programsFor(context: TestContext): string {

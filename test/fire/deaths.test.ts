@@ -4,8 +4,8 @@ import { measured } from '../support/measured.ts';
 import { endProcesses } from '../support/runner/left-processes.ts';
 import { runs } from '../support/runs.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { type Desk, holdingJob, holdingWorker, measuredTimes, type Ttl, vanish, waitingJob } from './next-job.ts';
+import { startTcpBalancer } from './tcp-balancer.ts';
 
 /** How long the next job waits after the one that holds the lock has died, was cut off, or stands still. */
 

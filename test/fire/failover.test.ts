@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { onTestFinished, test } from 'vitest';
-import { startFleet } from '../support/instances/fleet.ts';
 import { freePort } from '../support/listen.ts';
 import { type PostgresCluster, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { programsFor } from './chaos.ts';
+import { startFleet } from './fleet.ts';
 import { type Desk, holdingJob, measuredTimes, type Ttl, vanish, waitingJob } from './next-job.ts';
+import { startTcpBalancer } from './tcp-balancer.ts';
 
 /** How long the next job waits if a machine of the service dies at the moment when the holder ends. */
 

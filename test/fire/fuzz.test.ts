@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
+import { beforeAll, test } from 'vitest';
 import { type Answer, type OtherServer, openOtherServer } from '../support/other-servers/other-server.ts';
 import { inTurn, say, silence } from '../support/other-servers/responses.ts';
 import { fasterTime } from '../support/preload.ts';
@@ -23,8 +23,8 @@ function answerWith([first = '', ...others]: readonly string[]): void {
 
 beforeAll(async () => {
   server = await openOtherServer((response, request) => answer(response, request));
+  return server.close;
 });
-afterAll(() => server.close());
 
 async function withJob(work: (job: Job) => Promise<void>): Promise<void> {
   const env = {

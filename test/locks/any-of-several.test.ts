@@ -7,8 +7,8 @@ import type { Grant } from '../../src/locks/ledger/entry.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
-import { createVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, refused, sessionOf, start, terms } from './samples.ts';
+import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 const second = 1_000;
 const requestMs = 20;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind } from './databases.ts';
@@ -13,16 +13,14 @@ interface Options {
 export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }: Options = {}): Storage {
   // Not used before it is opened.
   const shared = {} as Storage;
-  let remove: () => Promise<void>;
   beforeAll(async () => {
-    const database = await kind.open(onCommit);
-    remove = database.remove;
-    Object.assign(shared, database.storage);
+    const { storage, remove } = await kind.open(onCommit);
+    Object.assign(shared, storage);
     await shared.commit('global', async (db) => {
       for (const id of workspaces)
         await addWorkspace(db, shared.now, { id, remote: `https://git.example.com/${id}.git` });
     });
+    return remove;
   });
-  afterAll(() => remove());
   return shared;
 }

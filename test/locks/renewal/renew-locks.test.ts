@@ -19,8 +19,8 @@ import { attemptMs, createLifetimes } from '../../../src/locks/renewal/schedule.
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
-import { createVirtualTime } from '../../support/virtual-time.ts';
 import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { createVirtualTime } from '../virtual-time.ts';
 
 const second = 1_000;
 

@@ -10,7 +10,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
-import { grantedLock, takeIn } from '../../support/taken-locks.ts';
+import { grantedLock, takeIn } from '../locks/taken-locks.ts';
 import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
 
 async function open(kind: DatabaseKind): Promise<Storage> {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/service/storage/migrate.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
-import { appendMigration } from '../../support/append-migration.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { appendMigration } from '../storage/append-migration.ts';
 
 /** Returns the log of a service from its start to its end. */
 async function startAndStop(folder: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {

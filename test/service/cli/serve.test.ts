@@ -10,9 +10,9 @@ import { createRepository } from '../../support/git-repository.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startCommand, startServiceProcess } from '../../support/service-process.ts';
-import { storeObject } from '../../support/stored-object.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { storeObject } from '../lfs/stored-object.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];

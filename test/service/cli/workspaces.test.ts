@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { besideService } from '../../command/in-service.ts';
-import { storeObject } from '../../support/stored-object.ts';
+import { storeObject } from '../lfs/stored-object.ts';
 
 const { folder, run, json, ask, lock, inDatabase } = besideService();
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
-import { storeObject } from '../../support/stored-object.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
+import { storeObject } from '../lfs/stored-object.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
 import { locksOf } from './shared-service.ts';
 

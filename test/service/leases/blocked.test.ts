@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredLock } from '../../../src/service/locks/find.ts';
 import { blockedBy } from '../../../src/service/locks/take.ts';
-import { bearerOf } from '../../support/taken-locks.ts';
+import { bearerOf } from '../locks/taken-locks.ts';
 
 const paths = Array.from({ length: 2_000 }, (_, index) => `path/${index}`);
 const keys = paths.map((path) => ({ workspace: 'game', path }));

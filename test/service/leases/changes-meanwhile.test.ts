@@ -9,8 +9,8 @@ import type { Database, Now } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, lockRequest, noTerms, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { bearerOf, lockRequest, noTerms, takeIn } from '../locks/taken-locks.ts';
 
 /** A clock that has advanced by this much with each reading. */
 function tickingFrom(ms: number, step = 1): Now {

@@ -8,11 +8,11 @@ import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
-import { objectName, storeObject } from '../../support/stored-object.ts';
 import { findRows } from '../../support/stored-rows.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
+import { objectName, storeObject } from './stored-object.ts';
 
 const service = sharedService();
 const content = randomBytes(300_000);

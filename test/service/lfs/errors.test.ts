@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
@@ -165,8 +165,8 @@ describe('when the database fails', () => {
       },
     });
     token = await app.token('admin');
+    return app.stop;
   });
-  afterAll(() => app.stop());
 
   test.each(lockRoutes)('$name responds 503, or 403 if the workspace was removed', async ({ method, path }) => {
     for (const [error, status] of [

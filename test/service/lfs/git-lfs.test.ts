@@ -8,10 +8,10 @@ import type { WorkspaceSettings } from '../../../src/service/workspaces/workspac
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
-import { storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
+import { storeObject } from './stored-object.ts';
 
 /** Tests the real client as artists, editors and jobs use it: clones of a repository with several owners. */
 const service = sharedService();

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
-import { objectName, storeObject } from '../../support/stored-object.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { gitClient, mirrored } from '../mirror/mirror-of.ts';
 import { whyNoClient } from './desk.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
+import { objectName, storeObject } from './stored-object.ts';
 
 /** Tests the LFS endpoint at the URLs that clients derive from the URL of a mirror. */
 const service = sharedService();

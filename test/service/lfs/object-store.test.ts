@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { createObjectStore, type ListedObject } from '../../../src/service/lfs/object-store.ts';
 import { parseOid, parsePointer } from '../../../src/service/lfs/pointer.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
-import { objectName, storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { objectName, storeObject } from './stored-object.ts';
 
 const bytes = Buffer.from('a hero');
 const name = objectName(bytes);

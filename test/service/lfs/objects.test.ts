@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { type Scope, scopes } from '../../../src/service/contract/scopes.ts';
 import { createUrlSigner, urlKey } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { storeObject } from '../../support/stored-object.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { sufficientFor } from '../http/operations.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
+import { storeObject } from './stored-object.ts';
 
 describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) => {
   const service = sharedService(kind);

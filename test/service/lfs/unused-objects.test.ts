@@ -7,8 +7,8 @@ import { keptUnusedMs, removeUnusedObjects } from '../../../src/service/lfs/unus
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { pointerTo } from '../../support/lfs-store.ts';
-import { storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
+import { storeObject } from './stored-object.ts';
 
 describe.each(databaseKinds)('LFS objects on $name', (kind) => {
   const service = sharedService(kind);

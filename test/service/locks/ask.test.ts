@@ -10,11 +10,11 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type Bearer, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
-import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
+import { takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const workspace = 'game';

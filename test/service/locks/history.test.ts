@@ -18,9 +18,9 @@ import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
+import { bearerOf, takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });

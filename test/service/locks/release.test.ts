@@ -4,8 +4,8 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { takeIn } from './taken-locks.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });

@@ -10,8 +10,8 @@ import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { bearerOf, grantedLock, lockRequest, noTerms } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { bearerOf, grantedLock, lockRequest, noTerms } from './taken-locks.ts';
 
 const workspaces = ['game', 'tools'];
 

@@ -1,7 +1,6 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { ask } from '../../support/running-service.ts';
 import {
@@ -10,23 +9,22 @@ import {
   type ServiceProcess,
   startServiceProcess,
 } from '../../support/service-process.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 
 describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs TEST_DATABASE_URL)', () => {
+  const parent = folderOfTests();
   let url: string;
-  let removeDatabase: () => Promise<void>;
-  let parent: string;
   const services: ServiceProcess[] = [];
 
   beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-    ({ url, remove: removeDatabase } = await createPostgresDatabase(postgresServer ?? ''));
+    const database = await createPostgresDatabase(postgresServer ?? '');
+    url = database.url;
     // Two services start at the same time on an empty database, each with its own folder.
     services.push(...(await Promise.all(['one', 'two'].map(start))));
-  });
-  afterAll(async () => {
-    for (const service of services) expect(await service.stop()).toBe(0);
-    await removeDatabase();
-    await rm(parent, { recursive: true, force: true, maxRetries: 3 });
+    return async () => {
+      for (const service of services) expect(await service.stop()).toBe(0);
+      await database.remove();
+    };
   });
 
   const start = (name: string): Promise<ServiceProcess> =>

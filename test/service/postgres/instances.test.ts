@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
@@ -12,19 +12,17 @@ const startInstances = (url: string, count: number, options: RunningServiceOptio
 
 describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (needs TEST_DATABASE_URL)', () => {
   let instances: RunningService[];
-  let removeDatabase: () => Promise<void>;
   let token: string;
 
   beforeAll(async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    removeDatabase = remove;
     // All start at the same time on an empty database: one of them runs the migrations.
     instances = await startInstances(url, 3);
     token = (await first().token()).secret;
-  });
-  afterAll(async () => {
-    await Promise.all(instances.map((instance) => instance.stop()));
-    await removeDatabase();
+    return async () => {
+      await Promise.all(instances.map((instance) => instance.stop()));
+      await remove();
+    };
   });
 
   const first = (): RunningService => instance(0);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
@@ -18,19 +18,17 @@ import { fetchOf, gitClient, mirrored, mirrorUrl, syncAt, uploadPackType } from 
 
 describe.skipIf(postgresServer === undefined)('two instances with a disk each (needs TEST_DATABASE_URL)', () => {
   let [one, other]: RunningService[] = [];
-  let removeDatabase: () => Promise<void>;
   let token: string;
   const folder = folderOfTests();
 
   beforeAll(async () => {
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    removeDatabase = remove;
     [one, other] = await Promise.all([startTestService(postgresAt(url)), startTestService(postgresAt(url))]);
     token = (await one.token()).secret;
-  });
-  afterAll(async () => {
-    await Promise.all([one, other].map((instance) => instance?.stop()));
-    await removeDatabase();
+    return async () => {
+      await Promise.all([one, other].map((instance) => instance?.stop()));
+      await remove();
+    };
   });
 
   function both(): readonly [RunningService, RunningService] {

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runSnippet, selfHosting, snippetWith } from '../../docs/pages.ts';
+import { startFleet } from '../../fire/fleet.ts';
+import { startTcpBalancer } from '../../fire/tcp-balancer.ts';
 import { postgresServer } from '../../support/databases.ts';
-import { startFleet } from '../../support/instances/fleet.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { findPostgresPrograms, type PostgresCluster, startPostgresCluster } from '../../support/postgres-cluster.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
 import { commandFile, runCommand, startServiceProcess } from '../../support/service-process.ts';
-import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const programs = findPostgresPrograms();

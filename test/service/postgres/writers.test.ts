@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import type { CommitScope, Database, Storage } from '../../../src/service/storage/storage.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
@@ -13,19 +13,19 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   let other: Storage;
   let watcher: pg.Client;
   let url: string;
-  let removeDatabase: () => Promise<void>;
   const groups: number[] = [];
 
   beforeAll(async () => {
-    ({ url, remove: removeDatabase } = await createPostgresDatabase(postgresServer ?? ''));
+    const database = await createPostgresDatabase(postgresServer ?? '');
+    url = database.url;
     one = await openPostgres({ url, onCommit: (changes) => groups.push(changes), onIdleError: () => undefined });
     other = await openPostgres({ url, onIdleError: () => undefined });
     watcher = new pg.Client({ connectionString: url });
     await watcher.connect();
-  });
-  afterAll(async () => {
-    await Promise.all([one.close(), other.close(), watcher.end()]);
-    await removeDatabase();
+    return async () => {
+      await Promise.all([one.close(), other.close(), watcher.end()]);
+      await database.remove();
+    };
   });
 
   /** Starts a change that ends when it is told to. */

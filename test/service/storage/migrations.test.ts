@@ -5,8 +5,8 @@ import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { appendMigration } from '../../support/append-migration.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
+import { appendMigration } from './append-migration.ts';
 
 type Open = (onMigrated?: (migration: Migration) => void) => Promise<Storage>;
 

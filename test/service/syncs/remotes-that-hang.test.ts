@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type Listening, listenHere } from '../../support/listen.ts';
@@ -9,8 +9,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 let silent: Listening;
 beforeAll(async () => {
   silent = await listenHere(createServer());
+  return silent.close;
 });
-afterAll(() => silent.close());
 
 async function start(options: RunningServiceOptions = {}) {
   const service = await startTestService(sqlite, options);

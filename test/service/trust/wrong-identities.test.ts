@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -18,8 +18,8 @@ describe('the token exchange', () => {
   beforeAll(async () => {
     rule = await service.trust();
     stranger = await startOidcIssuer();
+    return stranger.close;
   });
-  afterAll(() => stranger.close());
 
   const kidOf = (jwt: string): string => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid;
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { listenHere } from '../../support/listen.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { drip, flood, nothing, say } from '../../support/other-servers/responses.ts';
@@ -9,9 +9,11 @@ import { always, checking, deliverTo, failed, receiver } from './delivering.ts';
 
 const name = 'hooks.example.com';
 const tls = selfSigned(name);
-const trustedBefore = getCACertificates('default');
-beforeAll(() => setDefaultCACertificates([tls.cert]));
-afterAll(() => setDefaultCACertificates(trustedBefore));
+beforeAll(() => {
+  const trustedBefore = getCACertificates('default');
+  setDefaultCACertificates([tls.cert]);
+  return () => setDefaultCACertificates(trustedBefore);
+});
 
 const toName = checking(always('127.0.0.1'));
 

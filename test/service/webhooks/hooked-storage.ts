@@ -21,8 +21,8 @@ import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { grantedLock, takeIn } from '../../support/taken-locks.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { grantedLock, takeIn } from '../locks/taken-locks.ts';
 
 /** Without the audit events: the registration itself would be the first one. */
 const everyEvent = hookEvents.filter((event) => event !== 'audit.recorded');

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { expectAccessible } from '../../../support/browser/accessible.ts';
-import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { expectedPages } from '../expected-pages.ts';
 import { hostilePages } from '../hostile-pages.ts';
+import { expectAccessible } from './accessible.ts';
+import { test } from './browser-test.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { pathUrl } from '../../../../src/service/dashboard/elements/lock.ts';
-import { expectAccessible } from '../../../support/browser/accessible.ts';
-import { test } from '../../../support/browser/browser-test.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { locksOf } from '../../http/shared-service.ts';
 import { takeLock } from '../locked-service.ts';
+import { expectAccessible } from './accessible.ts';
+import { test } from './browser-test.ts';
 import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

@@ -1,8 +1,6 @@
 import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
-import { expectAccessible } from '../../../support/browser/accessible.ts';
-import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
@@ -11,6 +9,8 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { syncAt } from '../../mirror/mirror-of.ts';
 import { seedManyLocks, takeLock } from '../locked-service.ts';
+import { expectAccessible } from './accessible.ts';
+import { test } from './browser-test.ts';
 import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

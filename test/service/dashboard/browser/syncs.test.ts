@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished } from 'vitest';
-import { expectAccessible } from '../../../support/browser/accessible.ts';
-import { test } from '../../../support/browser/browser-test.ts';
 import { sqlite } from '../../../support/databases.ts';
 import { startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { startTestService } from '../../../support/running-service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { expectAccessible } from './accessible.ts';
+import { test } from './browser-test.ts';
 import { signIn } from './signed-in.ts';
 
 const patience = { timeout: 30_000 };

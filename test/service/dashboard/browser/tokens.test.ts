@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { offerSignInLink } from '../../../../src/service/sessions/sessions.ts';
-import { expectAccessible } from '../../../support/browser/accessible.ts';
-import { test } from '../../../support/browser/browser-test.ts';
 import { phone } from '../../../support/browser/open-page.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
+import { expectAccessible } from './accessible.ts';
+import { test } from './browser-test.ts';
 import { copySecret, expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { migrations } from '../../src/service/storage/migrate.ts';
+import { migrations } from '../../../src/service/storage/migrate.ts';
 
 /** Appends a migration, as the next release may, until the test has finished. Returns a function to remove it before. */
 export function appendMigration(...statements: readonly string[]): () => void {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createObjectStore } from '../../src/service/lfs/object-store.ts';
-import { type ObjectName, parseOid } from '../../src/service/lfs/pointer.ts';
-import { valueIn } from './value-in.ts';
+import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
+import { type ObjectName, parseOid } from '../../../src/service/lfs/pointer.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 /** The LFS name of this content. */
 export const objectName = (content: Uint8Array): ObjectName => ({

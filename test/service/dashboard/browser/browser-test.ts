@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { test as plain } from 'vitest';
-import { leaveOut } from '../left-out.ts';
-import { findBrowser, launchBrowser, noBrowser } from './launch.ts';
-import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
+import { findBrowser, launchBrowser, noBrowser } from '../../../support/browser/launch.ts';
+import { type OpenedPage, openPageIn, type PageOptions } from '../../../support/browser/open-page.ts';
+import { leaveOut } from '../../../support/left-out.ts';
 
 /** Opens a page for this test only. Problems in it fail the test at its end. */
 type OpenPage = (options?: PageOptions) => Promise<Page>;

@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { serveGit } from './git-http-backend.ts';
-import { authorOfTests, createRepository } from './git-repository.ts';
-import { fakeSsh } from './git-ssh.ts';
-import { listenHere } from './listen.ts';
-import { commandFile } from './service-process.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { serveGit } from '../support/git-http-backend.ts';
+import { authorOfTests, createRepository } from '../support/git-repository.ts';
+import { fakeSsh } from '../support/git-ssh.ts';
+import { listenHere } from '../support/listen.ts';
+import { commandFile } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface PushResult {
   readonly code: number;

@@ -1,6 +1,6 @@
-import { type LockTerms, type TakeDecision, type TakeRequest, take } from '../../src/service/locks/take.ts';
-import type { Database, Storage } from '../../src/service/storage/storage.ts';
-import type { Bearer } from '../../src/service/tokens/tokens.ts';
+import { type LockTerms, type TakeDecision, type TakeRequest, take } from '../../../src/service/locks/take.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { Bearer } from '../../../src/service/tokens/tokens.ts';
 
 export const bearerOf = (owner: string): Bearer => ({
   ...{ id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ServiceProcess, startServiceProcess } from '../service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 
 export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { listenHere } from './listen.ts';
+import { listenHere } from '../support/listen.ts';
 
 interface TcpBalancerOptions {
   readonly targets: () => readonly number[];
