@@ -43,7 +43,7 @@ export async function lookUpOurs(
   all: readonly OurLock[],
   within: CallLimits,
 ): Promise<readonly LookedUp[]> {
-  const results: LookedUp[] = [];
+  const results = new Map<OurLock, LookedUp>();
   await inParallel([...Map.groupBy(all, ({ lock }) => lock.lease)], async ([lease, group]) => {
     const paths = group.map(({ path }) => path);
     const onPaths = () => listOnPaths(client, workspace, paths, within);
@@ -53,7 +53,7 @@ export async function lookUpOurs(
     const serverNow = client.serverNow();
     for (const ours of group) {
       const found = find(ours.path);
-      results.push({
+      results.set(ours, {
         ours,
         state: ownLockState(ours.lock, found, {
           serverNow,
@@ -64,7 +64,8 @@ export async function lookUpOurs(
       });
     }
   });
-  return results;
+  // Responses arrive in any order.
+  return all.flatMap((ours) => results.get(ours) ?? []);
 }
 
 export const maxLookupMs = 10_000;

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { once } from '../../support/fault-proxy.ts';
 import { checkOut, lockedIn } from '../scene.ts';
-import { locking, openStage, openWithJob, openWithProxy, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, useService } from './stage.ts';
 
 useService();
 
@@ -24,12 +25,16 @@ describe('two of three paths', () => {
   });
 
   test('exclude those that the job already holds, and the job does not wait for its own locks', async () => {
-    const { stage, job } = await openWithJob();
+    const { stage, proxy, job } = await openWithProxy();
     await job.run({ ...locking('b'), id: 'take-b' });
     expect(lockedIn(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
     const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
     expect(result.annotations[0]?.message).toMatch(/^This job already holds b until .*\. Name other paths, or release/);
+    // The lock named first is looked up last.
+    const before = proxy.passed.length;
+    const isAnswered = () => proxy.passed.slice(before).some(({ answeredAt }) => answeredAt !== undefined);
+    proxy.meet(once(() => true, { kind: 'held-back', until: vi.waitUntil(isAnswered, 30_000) }));
     const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
     expect(fewer.annotations[0]?.message).toMatch(
       /^This job already holds a, b until .*\. Name other paths, or release/,
@@ -50,26 +55,24 @@ test('`any` must not exceed the number of paths that the patterns stand for, and
   expect(proxy.passed).toEqual([]);
 });
 
-describe('a wait for any of several paths', () => {
-  test('ends as soon as one of them is released, whichever it is', async () => {
-    const stage = await openStage();
-    for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    const step = await job.step(takingAny(1, ['a', 'b', 'c'], { wait: '10m' }));
-    await step.waitForLog(
-      /^None of the 3 paths is free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
-    );
-    await expect.poll(() => proxy.passed.filter(({ headers }) => isWaiting(headers['prefer'])).length).toBe(1);
-    const before = proxy.passed.length;
-    await stage.release('b');
-    const result = await step.finished;
-    expect(lockedIn(result)).toEqual(['b']);
-    // The response to the request that waits has the lock.
-    expect(proxy.passed.slice(before)).toEqual([]);
-    await job.post();
-    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'c']);
-  });
+test('a wait for any of several paths ends as soon as one of them is released, whichever it is', async () => {
+  const stage = await openStage();
+  for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  const step = await job.step(takingAny(1, ['a', 'b', 'c'], { wait: '10m' }));
+  await step.waitForLog(
+    /^None of the 3 paths is free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
+  );
+  await expect.poll(() => proxy.passed.filter(({ headers }) => isWaiting(headers['prefer'])).length).toBe(1);
+  const before = proxy.passed.length;
+  await stage.release('b');
+  const result = await step.finished;
+  expect(lockedIn(result)).toEqual(['b']);
+  // The response to the request that waits has the lock.
+  expect(proxy.passed.slice(before)).toEqual([]);
+  await job.post();
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'c']);
 });
 
 const isWaiting = (prefer: unknown): boolean => /^wait=[1-9]\d*$/.test(String(prefer));
