@@ -17,8 +17,8 @@ import {
   startWorkflowJob,
   type WorkflowJobOptions,
   type WorkflowJobResult,
-} from '../support/workflow/job-runner.ts';
-import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+} from '../workflows/job-runner.ts';
+import { parseWorkflow } from '../workflows/workflow-file.ts';
 import { actionPage, codeIn, readme, recipes, section, snippets, snippetWith, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';

@@ -5,7 +5,7 @@ import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import { parseWorkflow, readWorkflow, workflowFile } from '../workflows/workflow-file.ts';
 import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflows } from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
@@ -36,23 +36,21 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
   });
 });
 
-describe('the reusable workflows', () => {
-  const reusable = section(recipes, 'Reusable workflows');
-  const prefix = `${ourAction}/.github/workflows/`;
-  const fileOf = (uses = ''): string => uses.replace(prefix, '').replace(`@${ourVersion}`, '');
+const reusable = section(recipes, 'Reusable workflows');
+const prefix = `${ourAction}/.github/workflows/`;
+const fileOf = (uses = ''): string => uses.replace(prefix, '').replace(`@${ourVersion}`, '');
 
-  test('are all in the table, which names only inputs and outputs that they have', async () => {
-    const callable: string[] = [];
-    for (const file of (await readdir(dirname(workflowFile('ci.yml')))).filter((name) => name.endsWith('.yml'))) {
-      if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(`${prefix}${file}@${ourVersion}`);
-    }
-    const rows = tableRows(reusable, 'Workflow').map(
-      ([, uses = '', what = '']) => [codeIn(uses)[0] ?? '', what] as const,
-    );
-    expect(rows.map(([uses]) => uses).toSorted()).toEqual(callable.toSorted());
-    for (const [uses, what] of rows) {
-      const { inputs = {}, outputs = {} } = (await readWorkflow(fileOf(uses))).on.workflow_call ?? {};
-      expect([...Object.keys(inputs), ...Object.keys(outputs)]).toEqual(expect.arrayContaining([...codeIn(what)]));
-    }
-  });
+test('the reusable workflows are all in the table, which names only inputs and outputs that they have', async () => {
+  const callable: string[] = [];
+  for (const file of (await readdir(dirname(workflowFile('ci.yml')))).filter((name) => name.endsWith('.yml'))) {
+    if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(`${prefix}${file}@${ourVersion}`);
+  }
+  const rows = tableRows(reusable, 'Workflow').map(
+    ([, uses = '', what = '']) => [codeIn(uses)[0] ?? '', what] as const,
+  );
+  expect(rows.map(([uses]) => uses).toSorted()).toEqual(callable.toSorted());
+  for (const [uses, what] of rows) {
+    const { inputs = {}, outputs = {} } = (await readWorkflow(fileOf(uses))).on.workflow_call ?? {};
+    expect([...Object.keys(inputs), ...Object.keys(outputs)]).toEqual(expect.arrayContaining([...codeIn(what)]));
+  }
 });

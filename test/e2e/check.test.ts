@@ -47,20 +47,18 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
   expect(await scene.locked(workspace)).toEqual(['a', 'b']);
 });
 
-describe('the locks of another job', () => {
-  test('are checked by its file of locks', async () => {
-    const { workspace, job, file } = await lockedJob('a\nb', { 'auto-release': 'false' });
-    const second = await nextJob(workspace, job);
-    expect(await second.run(check({ 'locks-file': file }))).toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'kept', count: '2' },
-    });
-    await scene.release(workspace, 'a');
-    await scene.lock(workspace, 'a');
-    const lost = await second.run(check({ 'locks-file': file }));
-    expect(lost).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
-    expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job lost its lock on a\. .* a is held by grace/)]);
+test('the locks of another job are checked by its file of locks', async () => {
+  const { workspace, job, file } = await lockedJob('a\nb', { 'auto-release': 'false' });
+  const second = await nextJob(workspace, job);
+  expect(await second.run(check({ 'locks-file': file }))).toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'kept', count: '2' },
   });
+  await scene.release(workspace, 'a');
+  await scene.lock(workspace, 'a');
+  const lost = await second.run(check({ 'locks-file': file }));
+  expect(lost).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
+  expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job lost its lock on a\. .* a is held by grace/)]);
 });
 
 describe('a check without locks', () => {

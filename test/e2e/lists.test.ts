@@ -111,7 +111,8 @@ beforeAll(() => {
 
 test('lists the workspaces that the token can see', async () => {
   const workspace = await scene.service.workspace();
-  const job = await scene.job();
+  const { secret } = await scene.service.token({ workspaces: [workspace] });
+  const job = await scene.job({ env: { WORKSPACE_TOKEN: secret } });
   const result = await job.run({ with: { operation: 'list-workspaces' } });
   expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
   expect(result.outputs).toMatchObject({ status: 'ok', count: '1' });

@@ -77,30 +77,28 @@ describe('a lock', () => {
   });
 });
 
-describe('a path held by someone else', () => {
-  test('fails the step, which names the holder and what to do, and nothing is locked', async () => {
-    const workspace = await scene.service.workspace();
-    await scene.lock(workspace, 'Content/Hero.uasset', { ttl: '100m' });
-    const job = await scene.job({ workspace });
-    const path = 'Content/A.uasset\nContent/B.uasset\nContent/Hero.uasset';
-    const result = await job.run({ with: { operation: 'lock', path } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    const held = { status: 'held', acquired: 'false', count: '0', holder: 'grace', locks: '[]', waited_seconds: '0' };
-    expect(result.outputs).toEqual(held);
-    expect(errorsOf(result)).toEqual([
-      expect.stringMatching(/^Content\/Hero\.uasset is held by grace until <clock> .* Set `wait` to wait for it\.$/),
-    ]);
-    // Read much later, the summary still has the date and a link to the run.
-    expect(result.summary).toMatch(summaryShape);
-    expect(result.summary).not.toMatch(/`| ago\b|\(in /);
-    expect(result.summary.replaceAll('<wbr>', '')).toMatch(
-      /by grace until \d{4}-\d\d-\d\d \d\d:\d\d UTC, locked in octo-games\/dragon #7\. Set <code>wait<\/code> to /,
-    );
-    expect(result.summary).toContain(
-      '<a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #<wbr>7</a>',
-    );
-    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
-  });
+test('a path held by someone else fails the step, which names the holder and what to do, and nothing is locked', async () => {
+  const workspace = await scene.service.workspace();
+  await scene.lock(workspace, 'Content/Hero.uasset', { ttl: '100m' });
+  const job = await scene.job({ workspace });
+  const path = 'Content/A.uasset\nContent/B.uasset\nContent/Hero.uasset';
+  const result = await job.run({ with: { operation: 'lock', path } });
+  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+  const held = { status: 'held', acquired: 'false', count: '0', holder: 'grace', locks: '[]', waited_seconds: '0' };
+  expect(result.outputs).toEqual(held);
+  expect(errorsOf(result)).toEqual([
+    expect.stringMatching(/^Content\/Hero\.uasset is held by grace until <clock> .* Set `wait` to wait for it\.$/),
+  ]);
+  // Read much later, the summary still has the date and a link to the run.
+  expect(result.summary).toMatch(summaryShape);
+  expect(result.summary).not.toMatch(/`| ago\b|\(in /);
+  expect(result.summary.replaceAll('<wbr>', '')).toMatch(
+    /by grace until \d{4}-\d\d-\d\d \d\d:\d\d UTC, locked in octo-games\/dragon #7\. Set <code>wait<\/code> to /,
+  );
+  expect(result.summary).toContain(
+    '<a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #<wbr>7</a>',
+  );
+  expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
 });
 
 /** The log with all groups collapsed: only their titles are shown. */

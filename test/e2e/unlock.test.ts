@@ -16,13 +16,6 @@ test('releases paths that this job locked, and leaves nothing to do for the post
   expect(ofLock?.log).toBe('Nothing was left to release at the end of the job.');
 });
 
-test('succeeds for a path that is not locked, and reports it as absent', async () => {
-  const workspace = await scene.service.workspace();
-  const job = await scene.job({ workspace });
-  const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset' } });
-  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
-});
-
 test('releases the locks of another job by its output, but leaves those with a new holder alone, and fails', async () => {
   const workspace = await scene.service.workspace();
   const first = await scene.job({ workspace });

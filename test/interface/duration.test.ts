@@ -56,23 +56,21 @@ describe('a duration', () => {
   });
 });
 
-describe('the ttl of a lock', () => {
-  test('is a duration from one second to thirty days', () => {
-    const nearLimits = fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds }));
-    const allowed = ({ seconds }: Duration) => seconds >= 1 && seconds <= 30 * 86_400;
-    fc.assert(
-      fc.property(fc.oneof(duration, nearLimits), (value) => {
-        const expected = allowed(value) ? { ok: true, value } : { ok: false, reason: limits };
-        expect(parseTtl(formatDuration(value))).toEqual(expected);
-      }),
-      { numRuns: runs(300, 5_000) },
-    );
-    for (const text of ['1s', '01h', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
-    for (const text of ['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d']) {
-      expect(parseTtl(text), text).toEqual({ ok: false, reason: limits });
-    }
-    expect(parseTtl('1.5h')).toEqual({ ok: false, reason: syntax });
-  });
+test('the ttl of a lock is a duration from one second to thirty days', () => {
+  const nearLimits = fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds }));
+  const allowed = ({ seconds }: Duration) => seconds >= 1 && seconds <= 30 * 86_400;
+  fc.assert(
+    fc.property(fc.oneof(duration, nearLimits), (value) => {
+      const expected = allowed(value) ? { ok: true, value } : { ok: false, reason: limits };
+      expect(parseTtl(formatDuration(value))).toEqual(expected);
+    }),
+    { numRuns: runs(300, 5_000) },
+  );
+  for (const text of ['1s', '01h', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
+  for (const text of ['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d']) {
+    expect(parseTtl(text), text).toEqual({ ok: false, reason: limits });
+  }
+  expect(parseTtl('1.5h')).toEqual({ ok: false, reason: syntax });
 });
 
 const minute = 60;

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UsedStep } from '../support/workflow/job-runner.ts';
+import type { UsedStep } from './job-runner.ts';
 
 export interface Calling {
   /** Puts the files of the caller into the workspace. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent } from '../support/runner/github-context.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { calledWorkflow } from './called.ts';
+import { runWorkflowJob } from './job-runner.ts';
 
 const scene = openScene();
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { gitAt } from '../support/git-repository.ts';
-import { conditionHolds } from '../support/workflow/expressions.ts';
-import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
-import { readWorkflow } from '../support/workflow/workflow-file.ts';
 import { type Calling, calledWorkflow } from './called.ts';
+import { conditionHolds } from './expressions.ts';
+import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from './job-runner.ts';
+import { readWorkflow } from './workflow-file.ts';
 
 const scene = openScene();
 
@@ -86,18 +86,16 @@ describe('the publish script', () => {
   });
 });
 
-describe('the job', () => {
-  test('releases the locks when the run is cancelled', async () => {
-    const { workspace, options } = await setUp({ run: 'echo ready\nexec sleep 60' });
-    const running = await startWorkflowJob(options);
-    await (await running.begun('run')).waitForLog('ready');
-    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
-    expect(await running.cancel()).toMatchObject({
-      result: 'cancelled',
-      posts: [{ conclusion: 'success' }, { conclusion: 'success' }],
-    });
-    expect(await scene.locked(workspace)).toEqual([]);
+test('the job releases the locks when the run is cancelled', async () => {
+  const { workspace, options } = await setUp({ run: 'echo ready\nexec sleep 60' });
+  const running = await startWorkflowJob(options);
+  await (await running.begun('run')).waitForLog('ready');
+  expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
+  expect(await running.cancel()).toMatchObject({
+    result: 'cancelled',
+    posts: [{ conclusion: 'success' }, { conclusion: 'success' }],
   });
+  expect(await scene.locked(workspace)).toEqual([]);
 });
 
 describe('the script', () => {

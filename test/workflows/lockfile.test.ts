@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { workflowFile } from '../support/workflow/workflow-file.ts';
 import { reusableWorkflows, type TextFile, workflows } from './our-workflows.ts';
+import { workflowFile } from './workflow-file.ts';
 
 interface Lockfile {
   readonly version: string;

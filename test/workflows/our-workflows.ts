@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { workflowFile } from '../support/workflow/workflow-file.ts';
+import { workflowFile } from './workflow-file.ts';
 
 /** Workflows that other repositories call to run the action. */
 const actionWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;

@@ -3,8 +3,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { readWorkflow } from '../support/workflow/workflow-file.ts';
+import { runWorkflowJob } from './job-runner.ts';
+import { readWorkflow } from './workflow-file.ts';
 
 /** A `gh` for a repository with several issues; one has a similar title. */
 const gh = `#!/usr/bin/env bash

@@ -8,8 +8,8 @@ import type { Answer, SeenRequest } from '../support/other-servers/other-server.
 import { json } from '../support/other-servers/responses.ts';
 import type { JobEvent } from '../support/runner/github-context.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { runWorkflowJob } from './job-runner.ts';
+import { parseWorkflow } from './workflow-file.ts';
 
 const recipe = section(recipes, 'Turn the check green after a release');
 const caller = parseWorkflow(workflow(recipe.title));

@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
-import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { calledWorkflow } from './called.ts';
+import { runWorkflowJob, type WorkflowJobOptions } from './job-runner.ts';
 
 const scene = openScene({ publicUrl: (port) => `http://127.0.0.1:${port}` });
 let remote: Repository;

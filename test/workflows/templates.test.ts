@@ -7,8 +7,7 @@ import { openScene } from '../e2e/scene.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { storePool } from '../support/stored-pool.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { calledWith, parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
+import { runWorkflowJob } from './job-runner.ts';
 import {
   actionTemplates,
   isReusable,
@@ -17,6 +16,7 @@ import {
   templates,
   templatesFolder,
 } from './our-workflows.ts';
+import { calledWith, parseWorkflow, readWorkflow } from './workflow-file.ts';
 
 /**
  * GitHub Docs, "Creating workflow templates for your organization"; the categories are from the README of

@@ -5,8 +5,8 @@ import type { OidcIssuer } from '../support/oidc-issuer.ts';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
-import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { calledWorkflow } from './called.ts';
+import { runWorkflowJob, type WorkflowJobOptions } from './job-runner.ts';
 
 const scene = openScene({ publicUrl: (port) => `http://127.0.0.1:${port}`, allowedNetworks: ['127.0.0.0/8'] });
 let issuer: OidcIssuer;

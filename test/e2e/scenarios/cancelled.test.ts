@@ -41,25 +41,23 @@ const terminate = (step: RunningStep) => {
 };
 const kill = (step: RunningStep) => step.kill();
 
-describe('a job that waits for a held path', () => {
-  test.each([
-    ['SIGINT', cancel],
-    ['SIGTERM', terminate],
-    ['SIGKILL', kill],
-  ])('releases nothing that it did not acquire if it gets %s, and leaves nothing behind', async (_, how) => {
-    const stage = await openStage();
-    const theirs = await stage.take(hero);
-    const proxy = await stage.proxy();
-    const job = await openJob(stage, endingBefore);
-    const step = await job.step(locking(['a', hero, 'z'], { wait: '10m' }));
-    await step.waitForLog('is held by build-bot');
-    await ending(step, how);
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(post?.log).toBe('Nothing was left to release at the end of the job.');
-    expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).not.toContain(hero);
-    expect(await stage.locks()).toEqual([theirs]);
-  });
+test.each([
+  ['SIGINT', cancel],
+  ['SIGTERM', terminate],
+  ['SIGKILL', kill],
+])('a job that waits for a held path releases nothing that it did not acquire if it gets %s', async (_, how) => {
+  const stage = await openStage();
+  const theirs = await stage.take(hero);
+  const proxy = await stage.proxy();
+  const job = await openJob(stage, endingBefore);
+  const step = await job.step(locking(['a', hero, 'z'], { wait: '10m' }));
+  await step.waitForLog('is held by build-bot');
+  await ending(step, how);
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(post?.log).toBe('Nothing was left to release at the end of the job.');
+  expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).not.toContain(hero);
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 describe('a job whose lease was granted, without a response yet', () => {
@@ -130,17 +128,15 @@ async function acquiring(inputs = {}, times = endingBefore, end?: AtEnd) {
   return { stage, proxy, job, step };
 }
 
-describe('a job that is locking a thousand paths', () => {
-  test('rolls back by itself when cancelled, and ends within 5 s', async () => {
-    const { stage, proxy, job, step } = await acquiring();
-    const result = await ending(step, cancel);
-    const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
-    expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
-    expect(await stage.locks()).toEqual([]);
-    expect(result.log).toContain('The step was cancelled. It released all locks that it had acquired.');
-    expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
-    expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
-  });
+test('a job that is locking a thousand paths rolls back by itself when cancelled, and ends within 5 s', async () => {
+  const { stage, proxy, job, step } = await acquiring();
+  const result = await ending(step, cancel);
+  const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
+  expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
+  expect(await stage.locks()).toEqual([]);
+  expect(result.log).toContain('The step was cancelled. It released all locks that it had acquired.');
+  expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
+  expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
 });
 
 // They mostly wait; but not together in the soak test, which measures the time.

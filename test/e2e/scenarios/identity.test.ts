@@ -124,28 +124,26 @@ test('a job of twenty minutes keeps and releases its lock with tokens that last 
   expect(proxy.passed.filter(({ status }) => status === 401)).toEqual([]);
 });
 
-describe('a token that expires in the middle of a step', () => {
-  test('is replaced while the step waits for a path, and when the post-step releases the locks', async () => {
-    const { stage, proxy, job } = await openJobWithIdentity();
-    await stage.takenByGrace('b');
-    const step = await job.step(identified([hero, 'b'], { wait: '10m' }));
-    await step.waitForLog('is held by');
-    await endTokens();
-    await stage.release('b');
-    expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { acquired: 'true' } });
-    expect(proxy.passed.filter(isExchange)).toHaveLength(2);
-    expect(proxy.passed.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(2);
+test('a token that expires in the middle of a step is replaced while the step waits for a path, and when the post-step releases the locks', async () => {
+  const { stage, proxy, job } = await openJobWithIdentity();
+  await stage.takenByGrace('b');
+  const step = await job.step(identified([hero, 'b'], { wait: '10m' }));
+  await step.waitForLog('is held by');
+  await endTokens();
+  await stage.release('b');
+  expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { acquired: 'true' } });
+  expect(proxy.passed.filter(isExchange)).toHaveLength(2);
+  expect(proxy.passed.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(2);
 
-    let ended: Promise<unknown> | undefined;
-    proxy.meet((passing) => {
-      if (!isReleasing(passing) || passing.path !== hero || ended !== undefined) return undefined;
-      ended = endTokens();
-      return { kind: 'held-back', until: ended };
-    });
-    const posts = await job.post();
-    expect(posts).toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
+  let ended: Promise<unknown> | undefined;
+  proxy.meet((passing) => {
+    if (!isReleasing(passing) || passing.path !== hero || ended !== undefined) return undefined;
+    ended = endTokens();
+    return { kind: 'held-back', until: ended };
   });
+  const posts = await job.post();
+  expect(posts).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 describe('a job without a token', () => {

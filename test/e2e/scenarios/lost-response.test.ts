@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
-import { locking, openStage, type Stage, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, type Stage, useService } from './stage.ts';
 
 useService();
 
@@ -61,31 +61,22 @@ describe('if the response to a lock request is lost', () => {
   });
 });
 
-describe('with a service that does not support idempotency keys', () => {
-  const manner: Manner = { knowsNoKeys: true };
-
-  test('a lost response releases nothing, and the log says which lock may be left and until when', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
-    const job = await stage.job();
-    const result = await job.run(locking(hero));
-    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
-    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked.*the lock expires 1h after it was granted/);
-    const lock = await stage.lockOn(hero);
-    const [post] = await job.post();
-    expect(post).toMatchObject({
-      conclusion: 'success',
-      annotations: [
-        {
-          level: 'warning',
-          message: expect.stringMatching(/^Content\/Hero\.uasset may have been locked.*1h after/),
-        },
-      ],
-    });
-    expect(proxy.passed.filter(isReleasing)).toEqual([]);
-    expect(await stage.locks()).toEqual([lock]);
+test('without idempotency keys in the service, a lost response releases nothing, and the log says what may be left', async () => {
+  const { stage, proxy, job } = await openWithProxy({ knowsNoKeys: true });
+  proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
+  const result = await job.run(locking(hero));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
+  expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked.*the lock expires 1h after it was granted/);
+  const lock = await stage.lockOn(hero);
+  const [post] = await job.post();
+  expect(post).toMatchObject({
+    conclusion: 'success',
+    annotations: [
+      { level: 'warning', message: expect.stringMatching(/^Content\/Hero\.uasset may have been locked.*1h after/) },
+    ],
   });
+  expect(proxy.passed.filter(isReleasing)).toEqual([]);
+  expect(await stage.locks()).toEqual([lock]);
 });
 
 interface Left {

@@ -90,25 +90,23 @@ test.each([
   expect(text.includes('In a workflow')).toBe(preset !== 'artist');
 });
 
-describe('the form of a new token', () => {
-  test.each([
-    ['no name', { name: ' ' }, 'name', 'A token needs a name'],
-    ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scope', 'unknown'],
-    ['a name that is far too long', { name: 'x'.repeat(1_000) }, 'name', 'at most 100 characters'],
-    ['no scope', { scope: [] }, 'scope', 'Choose at least one scope'],
-    ['an invalid expiry', { expires: 'soon' }, 'expires', 'such as 90s, 15m'],
-    ['an unknown workspace', { workspaces: 'gone' }, 'workspaces', 'There is no workspace gone'],
-  ])('is rejected for %s, with an error at its field', async (_name, fields, field, reason) => {
-    const visitor = await administrator();
-    const before = (await listTokens(service.storage)).length;
-    const response = await send(visitor, { name: 'bad input', ...fields });
-    expect(response.status).toBe(422);
-    const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(response.text) ?? [];
-    expect(problem).toContain(reason);
-    expect(response.text.match(/aria-invalid="true"/g)).toHaveLength(1);
-    expectHarmless(response.text);
-    expect(await listTokens(service.storage)).toHaveLength(before);
-  });
+test.each([
+  ['no name', { name: ' ' }, 'name', 'A token needs a name'],
+  ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scope', 'unknown'],
+  ['a name that is far too long', { name: 'x'.repeat(1_000) }, 'name', 'at most 100 characters'],
+  ['no scope', { scope: [] }, 'scope', 'Choose at least one scope'],
+  ['an invalid expiry', { expires: 'soon' }, 'expires', 'such as 90s, 15m'],
+  ['an unknown workspace', { workspaces: 'gone' }, 'workspaces', 'There is no workspace gone'],
+])('the form of a new token is rejected for %s, with an error at its field', async (_name, fields, field, reason) => {
+  const visitor = await administrator();
+  const before = (await listTokens(service.storage)).length;
+  const response = await send(visitor, { name: 'bad input', ...fields });
+  expect(response.status).toBe(422);
+  const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(response.text) ?? [];
+  expect(problem).toContain(reason);
+  expect(response.text.match(/aria-invalid="true"/g)).toHaveLength(1);
+  expectHarmless(response.text);
+  expect(await listTokens(service.storage)).toHaveLength(before);
 });
 
 test('the secret of a new token appears on one page and nowhere else', async () => {

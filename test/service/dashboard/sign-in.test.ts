@@ -183,26 +183,24 @@ describe('the sign-in link of a new service', () => {
   });
 });
 
-describe('sign-in attempts', () => {
-  const service = serviceOfTests();
-  const origin = 'Origin: http://localhost';
+const service = serviceOfTests();
+const origin = 'Origin: http://localhost';
 
-  test('are counted before they are checked, and beyond the limit are refused before the form is read', async () => {
-    const { id, secret } = await service.token();
-    const signIns = Array.from({ length: 120 }, async () => (await visit(service).signIn(secret)).status);
-    const statuses = Map.groupBy(await Promise.all(signIns), (status) => status);
-    expect(new Set(statuses.keys())).toEqual(new Set([303, 429]));
-    const accepted = statuses.get(303)?.length ?? 0;
-    expect(accepted).toBeGreaterThanOrEqual(60);
-    expect(await findRows(service.storage, 'audit', { token_id: id })).toHaveLength(accepted);
-    let late = await visit(service).signIn(newTokenSecret());
-    while (late.status === 403) late = await visit(service).signIn(newTokenSecret());
-    expect(late.status).toBe(429);
-    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(late.text).toContain('Too many sign-in attempts');
-    expect(late.text).toContain('<a href="/">Sign in</a>');
-    // One that is admitted waits for its form, and then gets 408.
-    let headAlone = 0;
-    while (headAlone !== 429) ({ status: headAlone } = await sendHeadAlone(service, '/sign-in', [origin]));
-  });
+test('sign-in attempts are counted before they are checked, and beyond the limit are refused before the form is read', async () => {
+  const { id, secret } = await service.token();
+  const signIns = Array.from({ length: 120 }, async () => (await visit(service).signIn(secret)).status);
+  const statuses = Map.groupBy(await Promise.all(signIns), (status) => status);
+  expect(new Set(statuses.keys())).toEqual(new Set([303, 429]));
+  const accepted = statuses.get(303)?.length ?? 0;
+  expect(accepted).toBeGreaterThanOrEqual(60);
+  expect(await findRows(service.storage, 'audit', { token_id: id })).toHaveLength(accepted);
+  let late = await visit(service).signIn(newTokenSecret());
+  while (late.status === 403) late = await visit(service).signIn(newTokenSecret());
+  expect(late.status).toBe(429);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(late.text).toContain('Too many sign-in attempts');
+  expect(late.text).toContain('<a href="/">Sign in</a>');
+  // One that is admitted waits for its form, and then gets 408.
+  let headAlone = 0;
+  while (headAlone !== 429) ({ status: headAlone } = await sendHeadAlone(service, '/sign-in', [origin]));
 });

@@ -6,8 +6,8 @@ import { authorOfTests } from '../../support/git-repository.ts';
 import { ourActionFile } from '../../support/runner/action-file.ts';
 import { tagEvent } from '../../support/runner/github-context.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { runWorkflowJob, type UsesHandler, type WorkflowJobResult } from '../../support/workflow/job-runner.ts';
-import { readWorkflow } from '../../support/workflow/workflow-file.ts';
+import { runWorkflowJob, type UsesHandler, type WorkflowJobResult } from '../job-runner.ts';
+import { readWorkflow } from '../workflow-file.ts';
 
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('release.yml');

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { JobEvent } from '../runner/github-context.ts';
-import { type Job, type JobOptions, someToken, type Variables } from '../runner/job.ts';
-import { startJob } from '../runner/start-job.ts';
-import type { RunningStep, StepResult } from '../runner/step.ts';
-import type { Command } from '../runner/step-process.ts';
+import type { JobEvent } from '../support/runner/github-context.ts';
+import { type Job, type JobOptions, someToken, type Variables } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
+import type { RunningStep, StepResult } from '../support/runner/step.ts';
+import type { Command } from '../support/runner/step-process.ts';
 import { conditionHolds, filled, isTrue, type Scope, type Status, textOf, type Value } from './expressions.ts';
 import { calledWith, readWorkflow, type Workflow, type WorkflowJob, type WorkflowStep } from './workflow-file.ts';
 
