@@ -4,7 +4,7 @@ import { milliseconds } from '../interface/duration.ts';
 import { removeOldAudit } from './audit/audit.ts';
 import { removeOldResults } from './idempotency/idempotency.ts';
 import { removeUnusedObjects } from './lfs/unused-objects.ts';
-import { removeOldLockHistory } from './locks/history.ts';
+import { removeExpiredLocks, removeOldLockHistory } from './locks/history.ts';
 import { fileEndedLocks, removeOldLeases } from './locks/lease-store.ts';
 import { removeOldWaits } from './locks/waits.ts';
 import { measureBacklogs } from './outbox/outbox.ts';
@@ -45,7 +45,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
   const stopRepeating = [
     every(500, async () => {
       for (let expired = 1; expired > 0; ) {
-        expired = await locks.removeExpired();
+        expired = await removeExpiredLocks(storage);
         metrics.expiredLocks.inc(expired);
       }
     }),

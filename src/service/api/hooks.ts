@@ -4,7 +4,7 @@ import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { invalid } from '../contract/problem.ts';
 import { branchField, parsedBy } from '../contract/request-fields.ts';
-import { jsonApiResponse, onceResponse } from '../contract/response.ts';
+import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { checkTarget, maxUrlLength } from '../outbound/target.ts';
 import { extraHeadersField } from '../webhooks/extra-headers.ts';
@@ -29,7 +29,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
     },
     async handle({ c, workspace, body }) {
       requireFreeDisk(parts);
-      const { result, replayed } = await idempotent(
+      return idempotent(
         workspace.id,
         keyedRequestOf(c),
         async () => {
@@ -44,7 +44,6 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
           return jsonApiResponse(isNew ? 201 : 200, newSecret === null ? hook : { ...hook, secret: newSecret });
         },
       );
-      return onceResponse(result, replayed);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { invalid, Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type RecordedLock, toLock } from '../locks/find.ts';
@@ -9,13 +9,12 @@ import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import { keptText, notTaken, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
+import { appliedWait, keptText, notTaken, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
-  { id, branch, count }: LeaseRequest,
+  { id, branch }: LeaseRequest,
   decision: LeaseDecision,
-  seconds: number | undefined,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
     case 'held': {
@@ -23,12 +22,11 @@ export async function putLeaseResponse(
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
       const lease = await heldLease(storage, decision, { ...compared });
       if (!decision.isNew) return lease;
-      const applied = seconds !== undefined && { 'preference-applied': `wait=${seconds}` };
-      return { ...lease, status: 201, headers: { ...applied } };
+      return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
     }
     case 'waiting': {
-      const applied = decision.waited && { 'preference-applied': `wait=${seconds}` };
-      const headers = { 'retry-after': retryAfterSeconds(decision.blocked.remainingSeconds), ...applied };
+      const { blocked, waitedSeconds } = decision;
+      const headers = { 'retry-after': retryAfterSeconds(blocked.remainingSeconds), ...appliedWait(waitedSeconds) };
       return jsonApiResponse(202, waitingLease(id, decision), headers);
     }
     case 'blocked': {
@@ -42,23 +40,6 @@ export async function putLeaseResponse(
     }
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
-    case 'too-few-paths': {
-      const { paths, repeated } = decision;
-      if (repeated !== undefined && count === undefined) {
-        throw invalid({ pointer: '#/paths', detail: `On Windows, ${repeated} is the same file as another of them.` });
-      }
-      const detail = `It is ${count}, and there ${paths === 1 ? 'is 1 path' : `are ${paths} paths`}.`;
-      throw invalid({ pointer: '#/count', detail });
-    }
-    case 'another-request':
-      throw new Refusal(
-        'lease-reused',
-        `The lease ${id} was requested with another body. Use a new id for each lease.`,
-      );
-    case 'another-owner':
-      throw anotherOwner(id);
-    case 'ended':
-      throw leaseEnded(id, decision.lost);
     default:
       throw notTaken(decision, `the lease ${id}`);
   }
@@ -72,15 +53,6 @@ export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Reso
     ...(obstacle?.kind === 'closed' && { closed_until: obstacle.until }),
   })),
 });
-
-export const noSuchLease = (id: string): Refusal =>
-  new Refusal('not-found', `There is no lease ${id}: it was never granted, or ended more than 7 days ago.`);
-
-export const anotherOwner = (id: string): Refusal =>
-  new Refusal('lease-of-another-owner', `The lease ${id} belongs to another owner.`);
-
-export const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
-  new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
 
 /** Only its owner gets it: it has the secret properties of a pool. */
 export async function heldLease(

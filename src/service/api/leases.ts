@@ -8,22 +8,14 @@ import { admitToken, requireFreeDisk } from '../access/access.ts';
 import { bearerOf, originHeader, runOriginOf } from '../access/caller.ts';
 import { invalid, maxErrors } from '../contract/problem.ts';
 import { lockRequestSchema } from '../contract/request-fields.ts';
-import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
+import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
 import type { LeaseRequest } from '../locks/leases.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import {
-  anotherOwner,
-  endedLease,
-  heldLease,
-  leaseEnded,
-  noSuchLease,
-  putLeaseResponse,
-  waitingLease,
-} from './lease-responses.ts';
+import { endedLease, heldLease, putLeaseResponse, waitingLease } from './lease-responses.ts';
 import {
   endSchema,
   leaseRequestSchema,
@@ -90,7 +82,7 @@ function addPutRoute(api: Api, parts: ApiParts): void {
         compare: (paths) => parts.compare({ workspace, branch, syncsBranch: true, paths }),
       };
       return waitWith(c, storage, async (options) =>
-        putLeaseResponse(storage, request, await locks.leases.put(request, options), options?.seconds),
+        putLeaseResponse(storage, request, await locks.leases.put(request, options)),
       );
     },
   });
@@ -111,10 +103,6 @@ function addGetRoute(api: Api, parts: ApiParts): void {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
       switch (found.kind) {
-        case 'absent':
-          throw noSuchLease(id);
-        case 'another-owner':
-          throw anotherOwner(id);
         case 'ended':
           return jsonApiResponse(200, endedLease(id, found.lost));
         case 'waiting':
@@ -139,21 +127,10 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
     body: z.object({ ttl: lockRequestSchema.shape.ttl }).openapi('LeaseRenewalRequest'),
     responses: { 200: jsonResponse('They end at the same time.', renewalSchema) },
     async handle({ c, workspace, body }) {
-      const id = leaseIdOf(c);
-      const renewal = await locks.leases.renew({ workspace: workspace.id, id }, bearerOf(c), milliseconds(body.ttl));
-      switch (renewal.kind) {
-        case 'absent':
-          throw noSuchLease(id);
-        case 'another-owner':
-          throw anotherOwner(id);
-        case 'ended':
-          throw leaseEnded(id, renewal.lost);
-        case 'renewed': {
-          const { expiresAt, lost } = renewal;
-          const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost: [...lost] };
-          return jsonApiResponse(200, renewed);
-        }
-      }
+      const key = { workspace: workspace.id, id: leaseIdOf(c) };
+      const { expiresAt, lost } = await locks.leases.renew(key, bearerOf(c), milliseconds(body.ttl));
+      const renewed: Resource<typeof renewalSchema> = { expires_at: asTimestamp(expiresAt), lost: [...lost] };
+      return jsonApiResponse(200, renewed);
     },
   });
 }
@@ -176,27 +153,15 @@ function addEndRoute(api: Api, parts: ApiParts): void {
       204: { description: 'It was never requested, and will never acquire anything.' },
     },
     async handle({ c, workspace }) {
-      const id = leaseIdOf(c);
+      const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
-      const ending = await locks.leases.end({ workspace: workspace.id, id }, bearer, () =>
-        admitToken(c, parts, bearer),
-      );
-      switch (ending.kind) {
-        case 'absent':
-          return emptyResponse(204);
-        case 'another-owner':
-          throw anotherOwner(id);
-        case 'released':
-        case 'released-before':
-        case 'left':
-          return endResponse(ending);
-      }
+      const ending = await locks.leases.end(key, bearer, () => admitToken(c, parts, bearer));
+      if (ending.kind === 'absent') return emptyResponse(204);
+      const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
+      return jsonApiResponse(200, ended);
     },
   });
 }
-
-const endResponse = ({ released, lost }: Resource<typeof endSchema>): ApiResponse =>
-  jsonApiResponse(200, { released, lost });
 
 function leaseIdOf(c: Context<Environment>): string {
   const id = c.req.param('lease') ?? '';

@@ -2,8 +2,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
-import type { Once } from '../idempotency/idempotency.ts';
+import { type ApiResponse, jsonApiResponse, type Once, onceResponse } from '../contract/response.ts';
 import { type Obstacle, toLock } from '../locks/find.ts';
 import type { Next } from '../locks/line.ts';
 import type { LockQuotas } from '../locks/lock-quota.ts';
@@ -12,32 +11,30 @@ import { entityTag } from '../locks/release.ts';
 import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
 import type { TakeDecision } from '../locks/take.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { maxWaitsOfToken } from '../locks/waits.ts';
+import { tooManyWaits } from '../locks/waits.ts';
 
 /** The lock, or why there is none. */
 export function acquiredLock(
   { path, branch }: { readonly path: LockPath; readonly branch?: string | undefined },
-  { decision, queue, waitedSeconds }: Acquisition,
+  acquisition: Acquisition,
 ): { readonly lock: Lock; readonly comparison?: Compared | undefined } {
-  const headers = appliedWait(waitedSeconds);
-  switch (decision.kind) {
+  switch (acquisition.kind) {
     case 'granted': {
-      const [lock] = decision.locks.map(toLock);
+      const [lock] = acquisition.locks.map(toLock);
       if (lock === undefined) throw new Error('The request was granted no lock.');
-      return { lock, comparison: decision.comparison };
+      return { lock, comparison: acquisition.comparison };
     }
     case 'blocked': {
-      const obstacle = decision.paths[0]?.obstacle;
+      const { paths, next, queue, waitedSeconds } = acquisition;
+      const obstacle = paths[0]?.obstacle;
+      const headers = appliedWait(waitedSeconds);
       if (obstacle !== undefined) throw locked(path, obstacle, { queue, headers });
-      throw new Refusal('locked', keptText(path, decision.next), {
-        queue,
-        headers: { 'retry-after': '1', ...headers },
-      });
+      throw new Refusal('locked', keptText(path, next), { queue, headers: { 'retry-after': '1', ...headers } });
     }
     case 'outdated':
-      throw outdatedRefusal({ branch }, decision.comparison);
+      throw outdatedRefusal({ branch }, acquisition.comparison);
     default:
-      throw notTaken(decision, path);
+      throw notTaken(acquisition, path);
   }
 }
 
@@ -48,17 +45,17 @@ export function acquireResponse(
   const { lock, comparison } = acquiredLock(request, acquisition);
   const { latest = 'off', outdated: [outdated = null] = [], as_of } = comparison ?? {};
   const compared = { outdated, ...(as_of !== undefined && { as_of }) };
-  const response = lockResponse(201, request.workspace, { ...lock, ...(latest !== 'off' && compared) });
-  const headers = { ...response.headers, ...appliedWait(acquisition.waitedSeconds) };
-  return onceResponse({ ...response, headers }, acquisition.replayed);
+  const shown = { ...lock, ...(latest !== 'off' && compared) };
+  const result = lockResponse(201, request.workspace, shown, appliedWait(acquisition.waitedSeconds));
+  return onceResponse({ result, replayed: acquisition.replayed });
 }
 
-const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
+export const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'preference-applied': `wait=${seconds}` };
 
 /** Why a request got no locks, whatever is on their paths. */
 export function notTaken(
-  decision: Exclude<TakeDecision, { readonly kind: 'granted' | 'blocked' }>,
+  decision: Exclude<TakeDecision, { readonly kind: 'granted' | 'blocked' | 'outdated' }>,
   subject: string,
 ): Refusal {
   switch (decision.kind) {
@@ -72,9 +69,6 @@ export function notTaken(
       return new Refusal('quota-exceeded', quotaTexts[decision.quota](decision.max));
   }
 }
-
-export const tooManyWaits = (): Refusal =>
-  new Refusal('quota-exceeded', `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`);
 
 export function outdatedRefusal(
   { branch }: { readonly branch?: string | undefined },
@@ -98,7 +92,7 @@ export function renewResponse(
 ): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
-      return onceResponse(lockResponse(200, workspace, renewal.lock), replayed);
+      return onceResponse({ result: lockResponse(200, workspace, renewal.lock), replayed });
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':
@@ -151,8 +145,9 @@ export const keptText = (path: string, next: Next | undefined): string =>
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired by ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
-const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
+const lockResponse = (status: number, workspace: string, lock: Lock, headers?: ApiResponse['headers']): ApiResponse =>
   jsonApiResponse(status, lock, {
+    ...headers,
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
   });

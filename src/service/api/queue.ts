@@ -6,9 +6,7 @@ import { Refusal } from '../contract/problem.ts';
 import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import type { AskDecision } from '../locks/ask.ts';
 import { withoutWaitId } from '../locks/line.ts';
-import { tooManyWaits } from './lock-responses.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const queuedSchema = z
@@ -64,8 +62,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
       requireFreeDisk(parts);
-      const asked = await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) });
-      return jsonApiResponse(201, askedRequest(body.path, asked));
+      return jsonApiResponse(201, await locks.askFor({ ...body, workspace: workspace.id, bearer: bearerOf(c) }));
     },
   });
 
@@ -85,22 +82,4 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
       );
     },
   });
-}
-
-/** The request in line, or why the person cannot ask. */
-export function askedRequest(path: string, asked: AskDecision) {
-  switch (asked.kind) {
-    case 'asked':
-      return asked.request;
-    case 'job':
-      throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
-    case 'own':
-      throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
-    case 'free':
-      throw new Refusal('invalid-request', `${path} is free, and not kept for anyone else. Lock it.`);
-    case 'too-many-waits':
-      throw tooManyWaits();
-    case 'withdrawn':
-      throw new Refusal('invalid-request', `The request for ${path} was withdrawn meanwhile. Ask again.`);
-  }
 }

@@ -3,7 +3,7 @@ import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf, keyedRequestOf } from '../access/caller.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField } from '../contract/request-fields.ts';
-import { type ApiResponse, jsonApiResponse, onceResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
 import { enqueue, findSync, syncIdPattern } from '../syncs/queue.ts';
 import {
@@ -41,7 +41,7 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
     },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(parts);
-      const { result, replayed } = await idempotent(
+      return idempotent(
         workspace.id,
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
@@ -52,7 +52,6 @@ export function addSyncRoutes(api: Api, parts: ApiParts): void {
           return queuedResponse(workspace.id, sync, publicUrl());
         },
       );
-      return onceResponse(result, replayed);
     },
   });
 

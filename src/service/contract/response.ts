@@ -17,6 +17,11 @@ export const jsonApiResponse = (
 
 export const emptyResponse = (status: number): ApiResponse => ({ status, headers: {}, body: '' });
 
-/** The response to a request that was carried out before with the same Idempotency-Key says so. */
-export const onceResponse = (response: ApiResponse, replayed: boolean): ApiResponse =>
-  replayed ? { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } } : response;
+/** The result of a request, or of an earlier one with the same Idempotency-Key. */
+export interface Once<Result> {
+  readonly result: Result;
+  readonly replayed: boolean;
+}
+
+export const onceResponse = ({ result, replayed }: Once<ApiResponse>): ApiResponse =>
+  replayed ? { ...result, headers: { ...result.headers, 'idempotency-replayed': 'true' } } : result;

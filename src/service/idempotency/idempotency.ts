@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { type ApiResponse, type Once, onceResponse } from '../contract/response.ts';
 import {
   batchQuery,
   excludedOf,
@@ -73,25 +74,27 @@ export function createIdempotency(storage: Storage) {
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
-  /** `prepare` runs before the transaction. A refusal anywhere, or a result that is not done, leaves the key unused. */
-  function idempotent<Prepared, Result>(
+  /** `prepare` runs before the transaction. A refusal anywhere leaves the key unused. */
+  async function idempotent<Prepared>(
     workspace: string,
     request: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
-    change: (db: Database, prepared: Prepared) => Promise<Result>,
-    isDone: (result: Result) => boolean = () => true,
-  ): Promise<Once<Result>> {
-    return runExclusively(request, async () => {
-      const [before] = await recallAll<Result>(storage.read, storage, [request]);
+    respond: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
+    const response = await runExclusively(request, async () => {
+      const [before] = await recallAll<ApiResponse>(storage.read, storage, [request]);
       if (before !== undefined) return orThrow(before);
       const asked = [{ request, details: await prepare() }];
-      const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => change(db, each)));
-      const [outcome] = await storage.commit({ workspace }, (db) => decideNew(db, asked, { decide, isDone }));
+      const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => respond(db, each)));
+      const [outcome] = await storage.commit({ workspace }, (db) =>
+        decideNew(db, asked, { decide, isDone: () => true }),
+      );
       return orThrow(outcome);
     });
+    return onceResponse(response);
   }
 
-  /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
+  /** For requests that are decided in batches of all waiting ones. A result that is not done leaves the key unused. */
   function idempotentBatch<Details extends { readonly workspace: string }, Result>(rules: Rules<Details, Result>) {
     const commit = storage.batchCommits(
       ({ details: { workspace } }: Asked<Details>) => ({ workspace }),
@@ -111,12 +114,6 @@ function orThrow<Result>(outcome: Once<Result> | 'key-reused' | undefined): Once
     'idempotency-key-reused',
     'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
   );
-}
-
-/** The result of a request, or of an earlier one with the same key. */
-export interface Once<Result> {
-  readonly result: Result;
-  readonly replayed: boolean;
 }
 
 const rememberedForMs = 24 * 60 * 60 * 1_000;

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import { pathKeptMinutes } from '../../interface/lock-note.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { Refusal } from '../contract/problem.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
-import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
+import { isFree as isLineFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
-import { defaultUrgency, joinLine, type LinePath, removeWaits, type WaitRequest } from './waits.ts';
+import { defaultUrgency, joinLine, type LinePath, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
@@ -27,10 +28,6 @@ interface AskRequest {
 
 type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
-export type AskDecision =
-  | { readonly kind: 'asked'; readonly request: Omit<QueuedRequest, 'waitId'> }
-  | { readonly kind: 'job' | 'own' | 'free' | 'too-many-waits' | 'withdrawn' };
-
 interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly lineOf: (key: LockKey) => LinePath;
@@ -47,17 +44,16 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
     `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
 
   return {
-    /** Asking again changes the note, and keeps the place. */
-    async askFor(request: AskRequest): Promise<AskDecision> {
+    /** Returns the request in line. Asking again changes the note, and keeps the place. */
+    async askFor(request: AskRequest): Promise<Omit<QueuedRequest, 'waitId'>> {
       const { workspace, path, bearer } = request;
-      if (bearer.run !== undefined) return { kind: 'job' };
+      if (bearer.run !== undefined)
+        throw refused('The token of a job cannot ask for a lock. Wait for the lock instead.');
       const line = lineOf({ workspace, path });
       const id = waitIdOf(request);
-      const refusal = await storage.commit({ workspace }, (db) => ask(db, now, request, line, id));
-      if (refusal !== undefined) return { kind: refusal };
+      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request, line, id));
       onChange(line);
-      const [asked] = await listQueue(storage, { ...line, waitId: id });
-      return asked === undefined ? { kind: 'withdrawn' } : { kind: 'asked', request: withoutWaitId(asked) };
+      return asked;
     },
     /** False if the person has not asked. */
     async withdraw(asked: AskedPath): Promise<boolean> {
@@ -84,25 +80,29 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
   };
 }
 
-/** Undefined if the request is in line. */
 async function ask(
   db: Database,
   now: Now,
   { workspace, path, bearer, note }: AskRequest,
   line: LinePath,
   id: string,
-): Promise<'own' | 'free' | 'too-many-waits' | undefined> {
+): Promise<Omit<QueuedRequest, 'waitId'>> {
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
-  if (held?.isActive && isOwnLock(held, bearer)) return 'own';
+  if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
   const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
-  if (!held?.isTaken && (next === undefined || next.id === id)) return 'free';
+  const isFree = !held?.isTaken && (next === undefined || next.id === id);
+  if (isFree) throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   const request: WaitRequest = {
     ...{ id, workspace, kind: 'ask', wanted: 1, paths: [{ path: line.path, askedPath: path }], tokenId: bearer.id },
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
   };
-  const [isInLine] = await joinLine(db, now, [request]);
-  return isInLine ? undefined : 'too-many-waits';
+  await joinLine(db, now, [request]);
+  const [asked] = await listQueue({ read: db, now }, { ...line, waitId: id });
+  if (asked === undefined) throw tooManyWaits();
+  return withoutWaitId(asked);
 }
+
+const refused = (detail: string): Refusal => new Refusal('invalid-request', detail);
 
 /** In a transaction, because the person may withdraw meanwhile, or another instance may do the same. */
 async function tell(db: Database, now: Now, { id, tokenId, ...line }: UntoldWait): Promise<void> {
@@ -131,6 +131,6 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
     .where('waits.told_at', 'is', null)
-    .where(isFree(now, 'wait_paths'))
+    .where(isLineFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
     .execute();

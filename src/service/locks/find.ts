@@ -20,6 +20,9 @@ export interface LockKey {
   readonly foldedPath?: string | undefined;
 }
 
+/** Folds the path if the service does. */
+export type KeyOf = (workspace: string, path: string) => LockKey;
+
 export async function findLock(
   db: Database,
   now: Now,

@@ -4,7 +4,7 @@ import type { Lock } from '../../interface/resources.ts';
 import { recordEventsIn } from '../outbox/outbox.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { findLocks, type RecordedLock, recordedColumns, toLock } from './find.ts';
+import { findLocks, type KeyOf, type RecordedLock, recordedColumns, toLock } from './find.ts';
 import { eventOf } from './history.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
@@ -60,12 +60,10 @@ export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read
 const startsLike = (column: 'id' | 'lock_id', { lock_ids }: LeaseRow) =>
   sql<boolean>`(${sql.ref(column)} > ${lock_ids} and ${sql.ref(column)} < ${`${lock_ids}:`})`;
 
-const locksOf = (db: Database, row: LeaseRow) =>
-  db
-    .selectFrom('locks')
-    .where('workspace_id', '=', row.workspace_id)
-    .where(startsLike('id', row))
-    .where('lease_id', '=', row.id);
+const isOf = (lease: LeaseRow) =>
+  sql<boolean>`(workspace_id = ${lease.workspace_id} and ${startsLike('id', lease)} and lease_id = ${lease.id})`;
+
+const locksOf = (db: Database, lease: LeaseRow) => db.selectFrom('locks').where(isOf(lease));
 
 /** The locks of the lease whose rows exist, in the order of its paths. */
 export const leaseLocks = (db: Database, lease: LeaseRow): Promise<RecordedLock[]> =>
@@ -82,9 +80,7 @@ export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlM
   const { numUpdatedRows } = await db
     .updateTable('locks')
     .set({ expires_at: at + ttlMs })
-    .where('workspace_id', '=', lease.workspace_id)
-    .where(startsLike('id', lease))
-    .where('lease_id', '=', lease.id)
+    .where(isOf(lease))
     .where('expires_at', '>', at)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows > 0n) await storeLease(db, { ...lease, expires_at: at + ttlMs });
@@ -105,13 +101,7 @@ export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: n
       eventOf({ kind: 'released', lock, at, by }),
     ),
   );
-  await db
-    .deleteFrom('locks')
-    .where('workspace_id', '=', lease.workspace_id)
-    .where(startsLike('id', lease))
-    .where('lease_id', '=', lease.id)
-    .where('expires_at', '>', at)
-    .execute();
+  await db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).execute();
   return {
     released: locks.flatMap(({ path, expires_at }) => (expires_at > at ? path : [])),
     expired: locks.filter(({ expires_at }) => expires_at <= at),
@@ -173,7 +163,7 @@ export async function lostLocks(
   now: Now,
   { workspace_id: workspace, id: lease }: LeaseRow,
   expired: readonly Pick<RecordedLock, 'id' | 'path'>[],
-  fold: (path: string) => string | undefined,
+  keyOf: KeyOf,
 ): Promise<readonly LostLock[]> {
   const recorded = await db
     .selectFrom('lock_history')
@@ -184,7 +174,7 @@ export async function lostLocks(
   // Outside of a transaction, an expired lock may have come into the history meanwhile.
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
   const lost = [...new Map(all.map((lock) => [lock.id, lock])).values()].toSorted(byPath);
-  const keys = lost.map(({ path }) => ({ workspace, path, foldedPath: fold(path) }));
+  const keys = lost.map(({ path }) => keyOf(workspace, path));
   const holders = keys.length === 0 ? [] : await findLocks(db, now, keys);
   return lost.map(({ id, path, kind }, index): LostLock => {
     const holder = holders[index];

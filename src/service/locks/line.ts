@@ -217,17 +217,13 @@ export async function countWaiting(
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
 }
 
-/** The place of a wait among all that want one of its paths. The place that it would get, if it is not in line. */
-export async function queuePositionOf(
-  storage: Pick<Storage, 'read' | 'now'>,
-  { waitId, ...line }: LinePath & { readonly waitId: string },
-): Promise<QueuePosition> {
-  const found = await placeInLine(storage, waitId);
-  if (found.length > 0) return found;
+/** The place that another request would get. */
+export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: LinePath): Promise<QueuePosition> {
   const length = await committedLength(storage, line);
   return { position: length + 1, length };
 }
 
+/** The place of a wait among all that want one of its paths. */
 export async function placeInLine({ read, now }: Pick<Storage, 'read' | 'now'>, id: string): Promise<QueuePosition> {
   const counts = await read
     .selectFrom((from) =>

@@ -70,15 +70,15 @@ export async function listLocks(storage: Storage, query: LockQuery) {
   return { locks, next: last && positionOf(last) };
 }
 
-function orderedLocks({ read, now }: Storage, query: LockQuery, by: LockOrder) {
+const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
+  read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
+
+function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
   const { workspace, path, prefix, foldedPrefix, owner, descending = false, after } = query;
   const column = columns[by];
-  let locks = read
-    .selectFrom('locks')
-    .selectAll()
-    .select(sql<number>`expires_at - (select ${now})`.as('remainingMs'))
-    .where('workspace_id', '=', workspace)
-    .where(sql<SqlBool>`expires_at > (select ${now})`);
+  let locks = activeLocks(storage)
+    .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
+    .where('workspace_id', '=', workspace);
   if (path !== undefined) locks = locks.where('path', '=', path);
   if (prefix !== undefined) {
     const [column, start] =
@@ -91,19 +91,12 @@ function orderedLocks({ read, now }: Storage, query: LockQuery, by: LockOrder) {
 }
 
 /** Active locks, by path. */
-export async function locksWithIds(
-  { read, now }: Storage,
+export const locksWithIds = async (
+  storage: Storage,
   workspace: string,
   ids: readonly string[],
-): Promise<readonly LockRow[]> {
-  const found = read
-    .selectFrom('locks')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where(sql<boolean>`expires_at > (select ${now})`)
-    .where('id', 'in', ids);
-  return (await found.execute()).toSorted(byPath);
-}
+): Promise<readonly LockRow[]> =>
+  (await activeLocks(storage).where('workspace_id', '=', workspace).where('id', 'in', ids).execute()).toSorted(byPath);
 
 /** The number of locks of each workspace, up to maxCounted: those stored, without the few that have expired. */
 export async function countLocks({ read, now }: Storage, only?: string): Promise<ReadonlyMap<string, number>> {
@@ -183,10 +176,7 @@ export async function listOwnLocks(storage: Storage, bearer: Bearer, limit: numb
   return { locks, all: Number(all) };
 }
 
-const ownLocksOf = ({ read, now }: Pick<Storage, 'read' | 'now'>, { owner, workspaces }: Bearer) =>
-  read
-    .selectFrom('locks')
-    .selectAll()
+const ownLocksOf = (storage: Pick<Storage, 'read' | 'now'>, { owner, workspaces }: Bearer) =>
+  activeLocks(storage)
     .where('owner', '=', owner)
-    .where(sql<SqlBool>`expires_at > (select ${now})`)
     .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));

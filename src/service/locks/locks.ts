@@ -2,25 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Idempotency, KeyedRequest, Once } from '../idempotency/idempotency.ts';
+import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
-import { removeExpiredLocks } from './history.ts';
 import { createLeases } from './leases.ts';
-import { committedKeptFor, listQueue, lookAgainMs, queuePositionOf } from './line.ts';
+import { committedKeptFor, endOfLine, listQueue, lookAgainMs, placeInLine } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
-import { linePathOf, type Place, type TakeDecision, type TakeRequest, take } from './take.ts';
-import { type Attempt, createWaitInLine, placeOf, type WaitOptions } from './wait-in-line.ts';
+import { type LockTerms, linePathOf, type TakeDecision, type TakeRequest, take } from './take.ts';
+import { createWaitInLine, placeOf, type Waited, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { type LinePath, maxNamedLines } from './waits.ts';
 
@@ -33,21 +31,12 @@ export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> 
   readonly compare?: () => Promise<Compared>;
 }
 
-/** The decision about a request for a lock. */
-type LockDecision = { readonly comparison?: Compared | undefined } & (
-  | TakeDecision
-  | { readonly kind: 'outdated'; readonly comparison: Compared }
-);
-
-export interface Acquisition {
-  readonly decision: LockDecision;
+export type Acquisition = Waited<TakeDecision> & {
   /** An earlier request with the same key was carried out. */
   readonly replayed: boolean;
-  /** The preferred wait, if it was applied. */
-  readonly waitedSeconds?: number | undefined;
   /** The place in line of a request that got no lock, or the one that it would have. */
   readonly queue?: QueuePosition | undefined;
-}
+};
 
 interface LocksOptions {
   readonly storage: Storage;
@@ -61,20 +50,23 @@ interface LocksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface ComparedRequest extends TakeRequest {
-  readonly comparison: Compared | undefined;
-}
-
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const terms = {
-    quota: createLockQuota(options.quotas, () => performance.now()),
+  const quota = createLockQuota(options.quotas, () => performance.now());
+  const terms: LockTerms = {
+    async quota(db, now, requests) {
+      const exceeded = await quota(db, now, requests);
+      metrics.refusedLocks.inc(exceeded.filter(Boolean).length);
+      return exceeded;
+    },
     delayMs: milliseconds(options.lockDelay),
   };
-  const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
-  const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
-  const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
+  const keyOf = (workspace: string, path: string): LockKey => ({
+    ...{ workspace, path, foldedPath: windowsPaths ? foldCase(path) : undefined },
+  });
+  const lineOf = ({ workspace, path }: LockKey): LinePath => linePathOf(keyOf(workspace, path));
+  const find = ({ workspace, path }: LockKey) => findCommittedLock(storage, keyOf(workspace, path));
 
   /** The path as it is locked, possibly in other case. */
   async function lockedPath(workspace: string, path: string | undefined): Promise<string | undefined> {
@@ -119,38 +111,19 @@ export function createLocks(options: LocksOptions) {
 
   const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
 
-  const commitAcquire = idempotency.idempotentBatch<ComparedRequest, LockDecision>({
-    async decide(db, requests) {
-      const isOpen = ({ comparison }: ComparedRequest) => comparison === undefined || !isRefused(comparison);
-      const decisions = (await take(db, storage.now, requests.filter(isOpen), terms)).values();
-      return requests.map((request): LockDecision => {
-        const { comparison } = request;
-        if (comparison !== undefined && !isOpen(request)) return { kind: 'outdated', comparison };
-        const decision = decisions.next().value;
-        if (decision === undefined) throw new Error('The request was not decided.');
-        if (decision.kind === 'exceeded') metrics.refusedLocks.inc();
-        return { ...decision, comparison };
-      });
-    },
+  const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
+    decide: (db, requests) => take(db, storage.now, requests, terms),
     isDone: ({ kind }) => kind === 'granted',
   });
 
-  async function attempt(
-    keyed: KeyedRequest | undefined,
-    { compare, ttl, ...request }: NewAcquireRequest,
-    waitId: string,
-    place?: Place,
-  ): Promise<Attempt<Once<LockDecision>>> {
-    const { workspace, path } = request;
-    const comparison = await compare?.();
-    const keys = [{ workspace, path, foldedPath: fold(path) }];
-    const asked = { ...request, keys, wanted: 1, ttlMs: milliseconds(ttl), waitId, place, comparison };
-    const decision = await commitAcquire(keyed, asked);
-    waiters.changed(lineOf(request));
-    const { result } = decision;
-    if (result.kind === 'blocked') return { decision, watched: result.watched };
-    return { decision, isRefused: result.kind !== 'granted' };
-  }
+  const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
+    async decide(db, requests) {
+      const renewals: RenewDecision[] = [];
+      for (const request of requests) renewals.push(await renewLock(db, storage.now, request));
+      return renewals;
+    },
+    isDone: ({ kind }) => kind === 'renewed',
+  });
 
   const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -161,41 +134,31 @@ export function createLocks(options: LocksOptions) {
 
   return {
     ...asking,
-    leases: createLeases({
-      ...{ ...terms, storage, line, fold, onChange: onEndsChange },
-      onRefused: () => metrics.refusedLocks.inc(),
-    }),
+    leases: createLeases({ ...terms, storage, line, keyOf, onChange: onEndsChange }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,
-      request: NewAcquireRequest,
+      { compare, path, ttl, ...request }: NewAcquireRequest,
       waitOptions?: WaitOptions,
     ): Promise<Acquisition> {
       const { workspace, bearer } = request;
-      const id = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, lineOf(request))}`;
-      const client = { id, workspace, owner: bearer.owner };
-      const { decision, waited } =
-        waitOptions === undefined
-          ? { decision: (await attempt(keyed, request, id)).decision, waited: false }
-          : await line.wait({ ...client, options: waitOptions }, (place) => attempt(keyed, request, id, place));
-      return {
-        decision: decision.result,
-        replayed: decision.replayed,
-        waitedSeconds: waited ? waitOptions?.seconds : undefined,
-        queue:
-          decision.result.kind === 'blocked'
-            ? await queuePositionOf(storage, { ...lineOf(request), waitId: id })
-            : undefined,
-      };
+      const key = keyOf(workspace, path);
+      const pathLine = linePathOf(key);
+      const waitId = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, pathLine)}`;
+      const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
+      const client = { id: waitId, workspace, owner: bearer.owner };
+      const decision = await line.decide(client, waitOptions, async (place) => {
+        const comparison = await compare?.();
+        const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
+        waiters.changed(pathLine);
+        return { ...result, replayed };
+      });
+      if (decision.kind !== 'blocked') return decision;
+      const queue = waitOptions ? placeInLine(storage, waitId) : endOfLine(storage, pathLine);
+      return { ...decision, queue: await queue };
     },
-    async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<Once<RenewDecision>> {
-      const renewal = await idempotency.idempotent(
-        request.workspace,
-        keyed,
-        async () => undefined,
-        (db) => renewLock(db, storage.now, request),
-        ({ kind }) => kind === 'renewed',
-      );
+    async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
+      const renewal = await commitRenewal(keyed, request);
       onEndsChange(request.workspace, [request.path]);
       return renewal;
     },
@@ -219,11 +182,11 @@ export function createLocks(options: LocksOptions) {
       listLocks(storage, {
         ...query,
         path: await lockedPath(query.workspace, query.path),
-        foldedPrefix: query.prefix === undefined ? undefined : fold(query.prefix),
+        foldedPrefix: query.prefix === undefined ? undefined : keyOf(query.workspace, query.prefix).foldedPath,
       }),
     /** Committed active locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
-      const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
+      const keys = paths.map((path) => keyOf(workspace, path));
       const found = await findLocks(storage.read, storage.now, keys);
       return [...new Map(found.flatMap((lock) => (lock?.isActive ? [[lock.id, lock] as const] : []))).values()];
     },
@@ -235,8 +198,6 @@ export function createLocks(options: LocksOptions) {
     },
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, path === undefined ? { workspace } : lineOf({ workspace, path })),
-    /** Called periodically. Returns the number of removed locks. */
-    removeExpired: (): Promise<number> => removeExpiredLocks(storage),
     keepPresent: line.keepPresent,
     /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,

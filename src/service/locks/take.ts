@@ -1,3 +1,5 @@
+import { isRefused } from '../../interface/outdated.ts';
+import type { Compared } from '../../interface/resources.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type LockKey, type Obstacle, obstacleIn, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
@@ -17,6 +19,8 @@ export interface TakeRequest extends LockRequest {
   readonly place?: Place | undefined;
   /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
+  /** The files on the paths, compared with other branches, if the request is about a branch. */
+  readonly comparison?: Compared | undefined;
 }
 
 /** How a request waits in line. */
@@ -29,8 +33,10 @@ export interface Place {
 }
 
 export type TakeDecision =
-  | { readonly kind: 'granted'; readonly locks: readonly RecordedLock[] }
+  | { readonly kind: 'granted'; readonly locks: readonly RecordedLock[]; readonly comparison?: Compared | undefined }
   | Blocked
+  /** Too few of the files are up to date. */
+  | { readonly kind: 'outdated'; readonly comparison: Compared }
   /** The client has asked again since then, or has not asked for too long. */
   | { readonly kind: 'superseded' }
   | { readonly kind: 'too-many-waits' }
@@ -50,28 +56,29 @@ export interface LockTerms {
 export async function take(
   db: Database,
   now: Now,
-  requests: readonly TakeRequest[],
+  asked: readonly TakeRequest[],
   terms: LockTerms,
 ): Promise<readonly TakeDecision[]> {
-  const decisions = await supersededAmong(db, now, requests);
-  await decide(
-    db,
-    now,
-    requests.filter((request) => !decisions.has(request)),
-    terms,
-    decisions,
-  );
-  const blocked = requests.filter((request) => decisions.get(request)?.kind === 'blocked');
-  const waiting = blocked.filter(isWaiting);
-  if (waiting.length > 0) {
-    const joined = await joinLine(db, now, waiting.map(waitOf));
-    for (const [index, request] of waiting.entries()) {
+  const requests = asked.map(withoutRefused);
+  const decisions: Decisions = new Map();
+  for (const request of requests) {
+    const { keys, wanted, comparison } = request;
+    if (comparison && keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
+  }
+  const undecided = () => requests.filter((request) => !decisions.has(request));
+  for (const request of await supersededAmong(db, now, undecided())) decisions.set(request, { kind: 'superseded' });
+  await decide(db, now, undecided(), terms, decisions);
+  const waiting = requests.filter(({ place }) => place !== undefined);
+  const blocked = waiting.filter((request) => decisions.get(request)?.kind === 'blocked');
+  if (blocked.length > 0) {
+    const joined = await joinLine(db, now, blocked.flatMap(waitOf));
+    for (const [index, request] of blocked.entries()) {
       if (!joined[index]) decisions.set(request, { kind: 'too-many-waits' });
     }
     // In line, they may be before the one that a path was kept for.
-    const again = waiting.filter((request) => {
+    const again = blocked.filter((request) => {
       const decision = decisions.get(request);
-      return request.place.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
+      return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
     await decide(db, now, again, terms, decisions);
   }
@@ -93,17 +100,29 @@ export async function take(
 
 type Decisions = Map<TakeRequest, TakeDecision>;
 
+/** Without the paths that the workspace refuses: those of outdated files, or all if they could not be compared. */
+function withoutRefused(request: TakeRequest): TakeRequest {
+  const { keys, comparison } = request;
+  if (comparison === undefined || !isRefused(comparison)) return request;
+  const outdated = new Set(comparison.outdated.map(({ path }) => path));
+  const upToDate = comparison.gap === undefined ? keys.filter(({ path }) => !outdated.has(path)) : [];
+  return { ...request, keys: upToDate };
+}
+
 /** Requests that have waited, and are no longer the newest ones of their clients. */
-async function supersededAmong(db: Database, now: Now, requests: readonly TakeRequest[]): Promise<Decisions> {
+async function supersededAmong(
+  db: Database,
+  now: Now,
+  requests: readonly TakeRequest[],
+): Promise<readonly TakeRequest[]> {
   const waited = requests.filter(({ place }) => place?.isFirst === false);
-  if (waited.length === 0) return new Map();
+  if (waited.length === 0) return [];
   const newest = await newestRequests(
     db,
     now,
     waited.map(({ waitId }) => ({ id: waitId })),
   );
-  const superseded = waited.filter(({ place }, index) => newest[index] !== place?.requestId);
-  return new Map(superseded.map((request) => [request, { kind: 'superseded' }]));
+  return waited.filter(({ place }, index) => newest[index] !== place?.requestId);
 }
 
 /** If several ask for the same path (with folded paths, also in different case), the first one gets it. */
@@ -140,7 +159,7 @@ async function decide(
   const granted = grants.filter((_, index) => exceeded[index] === undefined);
   const stored = await storeLocks(db, now, granted, terms.delayMs);
   for (const [index, { request }] of granted.entries()) {
-    decisions.set(request, { kind: 'granted', locks: stored[index] ?? [] });
+    decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
   }
   // Nobody waits for what they have: neither a person who has asked, nor a client that no longer waits.
   const over = granted.flatMap(({ keys, request: { place } }) =>
@@ -198,19 +217,19 @@ export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): Lin
   path: foldedPath,
 });
 
-interface WaitingRequest extends TakeRequest {
-  readonly place: Place;
+function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: TakeRequest): readonly WaitRequest[] {
+  if (place === undefined) return [];
+  const { workspace, wanted, origin, fingerprint } = request;
+  const { urgency, requestId, presentMs } = place;
+  const paths = keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path }));
+  const { id: tokenId, owner } = bearer;
+  return [
+    {
+      ...{ id, workspace, kind: 'request', paths, wanted, tokenId, owner, origin, note },
+      ...{ urgency, requestId, presentMs, fingerprint },
+    },
+  ];
 }
-
-const isWaiting = (request: TakeRequest): request is WaitingRequest => request.place !== undefined;
-
-const waitOf = (request: WaitingRequest): WaitRequest => ({
-  ...{ id: request.waitId, workspace: request.workspace, kind: 'request', wanted: request.wanted },
-  paths: request.keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path })),
-  ...{ tokenId: request.bearer.id, owner: request.bearer.owner, origin: request.origin, note: request.note ?? null },
-  ...{ urgency: request.place.urgency, requestId: request.place.requestId, presentMs: request.place.presentMs },
-  fingerprint: request.fingerprint,
-});
 
 /** Too few of the paths of a request are free. */
 export interface Blocked {

@@ -24,17 +24,14 @@ export interface WaitOptions {
   readonly authenticate: () => Promise<unknown>;
 }
 
-interface WaitingClient extends Pick<Wait, 'id' | 'workspace' | 'owner'> {
-  readonly options: WaitOptions;
+/** One with watched paths may be different at the turn of the client. */
+interface Decision {
+  readonly kind: string;
+  readonly watched?: readonly WatchedPath[];
 }
 
-/** A decision that stands, or one that may be different at the turn of the client: what is in its way. */
-export interface Attempt<Decision> {
-  readonly decision: Decision;
-  readonly watched?: readonly WatchedPath[] | undefined;
-  /** Whether others must no longer wait for the client. */
-  readonly isRefused?: boolean;
-}
+/** A decision, and the preferred wait, if it was applied. */
+export type Waited<Decided> = Decided & { readonly waitedSeconds?: number | undefined };
 
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -49,11 +46,13 @@ export type WaitInLine = ReturnType<typeof createWaitInLine>;
 export function createWaitInLine({ storage, waiters, onChange, onError }: WaitInLineOptions) {
   const { now } = storage;
 
-  /** Attempts again at each turn of the client, until a decision stands or the wait ends. */
-  async function wait<Decision>(
-    { options, ...client }: WaitingClient,
-    attempt: (place: Place) => Promise<Attempt<Decision>>,
-  ): Promise<{ readonly decision: Decision; readonly waited: boolean }> {
+  /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
+  async function decide<Decided extends Decision>(
+    client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
+    options: WaitOptions | undefined,
+    attempt: (place?: Place) => Promise<Decided>,
+  ): Promise<Waited<Decided>> {
+    if (options === undefined) return attempt();
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
@@ -67,19 +66,20 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       if (outcome !== 'turn') {
         await leave({ ...client, requestId }, outcome);
         // Too many clients wait already: without the header, the client knows that nobody waited.
-        return { decision: last.decision, waited: waiting !== undefined };
+        return { ...last, waitedSeconds: waiting && seconds };
       }
       try {
         await authenticate();
         last = await attempt({ ...place, isFirst: false });
-        if (last.isRefused) await leave({ ...client, requestId }, 'gone');
       } catch (error) {
-        // Others must not wait for a client whose request is refused.
         await leave({ ...client, requestId }, 'gone');
         throw error;
       }
+      // Others must not wait for a client whose request is refused.
+      const isGranted = last.kind === 'granted' || last.kind === 'held';
+      if (last.watched === undefined && !isGranted) await leave({ ...client, requestId }, 'gone');
     }
-    return { decision: last.decision, waited: true };
+    return { ...last, waitedSeconds: seconds };
   }
 
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
@@ -126,7 +126,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     );
   }
 
-  return { wait, keepPresent: keepAllPresent };
+  return { decide, keepPresent: keepAllPresent };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { Refusal } from '../contract/problem.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
@@ -43,6 +44,9 @@ export const presenceMs = 5_000;
 
 /** Keeps a single token from making every line long. */
 export const maxWaitsOfToken = 1_000;
+
+export const tooManyWaits = (): Refusal =>
+  new Refusal('quota-exceeded', `This token has ${maxWaitsOfToken} requests in line, which is the maximum.`);
 
 /** Beyond this number of changed lines, one message says that any may have changed. */
 export const maxNamedLines = 100;

@@ -27,7 +27,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   const storage = sharedStorage(kind, { workspaces: ['game'] });
   const pathOf = (path: string) => valueIn(parseLockPath(path));
   const upToDate: Compared = { latest: 'refuse', outdated: [], as_of: null };
-  const options = { ...noTerms, fold: () => undefined };
+  const options = { ...noTerms, keyOf: (workspace: string, path: string) => ({ workspace, path }) };
 
   const requestOf = (id: string, paths: readonly string[], count?: number): LeaseRequest => ({
     ...{ workspace: 'game', id, bearer: bearerOf('ada'), origin: null, fingerprint: 'same', note: null },
@@ -62,12 +62,11 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
     expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'held', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
-    const nothing = () => undefined;
     const leases = createLeases({
       ...options,
       storage: { ...storage, now: tickingFrom(1_000) },
-      line: { wait: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
-      ...{ onRefused: nothing, onChange: nothing },
+      line: { decide: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
+      onChange: () => undefined,
     });
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
     expect(ended).toEqual({ kind: 'released', released: ['a', 'b'], lost: [] });

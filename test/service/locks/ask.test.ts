@@ -42,12 +42,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const free = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const found = () => findLock(storage.read, storage.now, { workspace, path });
   const queue = async () => (await listQueue(storage, { workspace, path })).map(({ owner, note }) => [owner, note]);
-  const decisionOn = (bearer: Bearer, note: string | null = null) =>
-    askingWith().askFor({ workspace, path, bearer, note });
-  async function ask(bearer: Bearer, note: string | null = null) {
-    const decision = await decisionOn(bearer, note);
-    return decision.kind === 'asked' ? decision.request : expect.unreachable(decision.kind);
-  }
+  const ask = (bearer: Bearer, note: string | null = null) => askingWith().askFor({ workspace, path, bearer, note });
   const told = async () =>
     (await listQueue(storage, { workspace, path })).flatMap(({ owner, kept_until }) => (kept_until ? [owner] : []));
 
@@ -166,14 +161,14 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     await askingWith().withdraw({ workspace, path, bearer: bo });
     const last = waitRequest('b', { paths: ['b'], tokenId: bo.id });
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [last]));
-    expect((await decisionOn(bo)).kind).toBe('too-many-waits');
+    await expect(ask(bo)).rejects.toThrow(`${maxWaitsOfToken} requests in line`);
   });
 
   test('get the reason if there is nothing to ask for', async () => {
-    expect((await decisionOn(ada)).kind).toBe('own');
-    expect((await decisionOn({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).kind).toBe('job');
+    await expect(ask(ada)).rejects.toThrow('You hold the lock');
+    await expect(ask({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).rejects.toThrow('The token of a job');
     await free();
-    expect((await decisionOn(bo)).kind).toBe('free');
+    await expect(ask(bo)).rejects.toThrow('is free');
     expect(await queue()).toEqual([]);
   });
 });

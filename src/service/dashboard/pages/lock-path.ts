@@ -6,7 +6,6 @@ import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
-import { askedRequest } from '../../api/queue.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
@@ -70,7 +69,7 @@ export function addLockPathPages(site: Site): void {
     if (!note.ok) return pathView(site, call, path, { problem: note.reason, status: 422, values: form });
     try {
       requireFreeDisk(site);
-      askedRequest(path, await locks.askFor({ workspace, path, bearer, note: note.value }));
+      await locks.askFor({ workspace, path, bearer, note: note.value });
       return { to: pathUrl(workspace, path) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
