@@ -2,7 +2,6 @@ import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type RecordedLock, toLock } from '../locks/find.ts';
-import type { LostLock } from '../locks/lease-store.ts';
 import type { HeldLease, LeaseDecision, LeaseRequest, WaitingLease } from '../locks/leases.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
@@ -20,7 +19,7 @@ export async function putLeaseResponse(
     case 'held': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
-      const lease = await heldLease(storage, decision, { ...compared });
+      const lease = await leaseResponse(storage, decision, { ...compared });
       if (!decision.isNew) return lease;
       return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
     }
@@ -32,7 +31,7 @@ export async function putLeaseResponse(
     case 'blocked': {
       const { paths, count, next, remainingSeconds } = decision;
       const [first] = paths;
-      const locks = paths.flatMap(({ obstacle }) => (obstacle?.kind === 'held' ? obstacle.lock : []));
+      const locks = paths.flatMap(({ obstacle }) => (obstacle && !obstacle.closedUntil ? obstacle.lock : []));
       const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
       const detail = first?.obstacle === undefined ? keptText(first?.path ?? '', next) : obstacleText(first.obstacle);
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
@@ -49,13 +48,12 @@ export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Reso
   ...{ id, state: 'waiting', queue },
   blocked: blocked.paths.map(({ path, obstacle }) => ({
     path,
-    ...(obstacle?.kind === 'held' && { lock: obstacle.lock }),
-    ...(obstacle?.kind === 'closed' && { closed_until: obstacle.until }),
+    ...(obstacle && (obstacle.closedUntil ? { closed_until: obstacle.closedUntil } : { lock: obstacle.lock })),
   })),
 });
 
 /** Only its owner gets it: it has the secret properties of a pool. */
-export async function heldLease(
+export async function leaseResponse(
   storage: Storage,
   { row, locks, lost }: HeldLease,
   compared: Pick<Lease, 'outdated' | 'as_of'> = {},
@@ -67,19 +65,14 @@ export async function heldLease(
     const { properties, secret } = items.get(lock.path) ?? { properties: {}, secret: [] };
     return { ...toLock(lock), state: 'held', ...(row.pool !== null && { properties, secret }) };
   };
-  const firstEnd = locks.reduce((first, { expires_at }) => Math.min(first, expires_at), Number.MAX_SAFE_INTEGER);
+  const [first] = locks;
+  const firstEnd = locks.reduce((end, { expires_at }) => Math.min(end, expires_at), Number.MAX_SAFE_INTEGER);
   const lease: Omit<Lease, 'locks'> = {
-    ...{ id: row.id, state: 'held', expires_at: asTimestamp(firstEnd), ...compared },
-    acquired_at: locks[0] === undefined ? null : asTimestamp(locks[0].acquired_at),
+    ...{ id: row.id, state: first ? 'held' : 'ended', ...compared },
+    acquired_at: first ? asTimestamp(first.acquired_at) : null,
+    expires_at: first ? asTimestamp(firstEnd) : null,
   };
   const texts = await mapInSlices(locks, (lock) => JSON.stringify(held(lock)));
-  const all = [...texts, ...lostOf(lost).map((lock) => JSON.stringify(lock))];
+  const all = [...texts, ...lost.map((lock) => JSON.stringify({ ...lock, state: 'lost' }))];
   return { status: 200, headers: {}, body: `${JSON.stringify(lease).slice(0, -1)},"locks":[${all.join()}]}` };
 }
-
-export const endedLease = (id: string, lost: readonly LostLock[]): Lease => ({
-  ...{ id, state: 'ended', locks: lostOf(lost) },
-  ...{ acquired_at: null, expires_at: null },
-});
-
-const lostOf = (lost: readonly LostLock[]) => lost.map((lock) => ({ ...lock, state: 'lost' as const }));

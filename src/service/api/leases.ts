@@ -15,7 +15,7 @@ import type { LeaseRequest } from '../locks/leases.ts';
 import { poolWithName } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { endedLease, heldLease, putLeaseResponse, waitingLease } from './lease-responses.ts';
+import { leaseResponse, putLeaseResponse, waitingLease } from './lease-responses.ts';
 import {
   endSchema,
   leaseRequestSchema,
@@ -102,14 +102,7 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
-      switch (found.kind) {
-        case 'ended':
-          return jsonApiResponse(200, endedLease(id, found.lost));
-        case 'waiting':
-          return jsonApiResponse(200, waitingLease(id, found));
-        case 'held':
-          return heldLease(storage, found);
-      }
+      return found.kind === 'waiting' ? jsonApiResponse(200, waitingLease(id, found)) : leaseResponse(storage, found);
     },
   });
 }

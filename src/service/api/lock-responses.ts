@@ -122,22 +122,23 @@ function locked(
   obstacle: Obstacle,
   { queue, headers }: Pick<Refusal['extras'], 'queue' | 'headers'>,
 ): Refusal {
-  const { lock, remainingSeconds } = obstacle;
+  const { lock, remainingSeconds, closedUntil } = obstacle;
   // Nothing opens a closed path earlier. A place in line is kept for longer than the longest wait.
-  const retryAfter =
-    obstacle.kind === 'held' ? retryAfterSeconds(remainingSeconds) : String(Math.min(remainingSeconds, maxWaitSeconds));
+  const retryAfter = closedUntil
+    ? String(Math.min(remainingSeconds, maxWaitSeconds))
+    : retryAfterSeconds(remainingSeconds);
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
   return new Refusal('locked', `${obstacleText(obstacle)}${sameFile}`, {
-    ...(obstacle.kind === 'held' ? { lock } : { closed_until: obstacle.until }),
+    ...(closedUntil ? { closed_until: closedUntil } : { lock }),
     queue,
     headers: { 'retry-after': retryAfter, ...headers },
   });
 }
 
-export const obstacleText = (obstacle: Obstacle): string =>
-  obstacle.kind === 'held'
-    ? `${obstacle.lock.path} is ${heldBy(obstacle.lock)}.`
-    : `The lock of ${obstacle.lock.owner} on ${obstacle.lock.path} expired. The path is closed until ${obstacle.until}.`;
+export const obstacleText = ({ lock, closedUntil }: Obstacle): string =>
+  closedUntil
+    ? `The lock of ${lock.owner} on ${lock.path} expired. The path is closed until ${closedUntil}.`
+    : `${lock.path} is ${heldBy(lock)}.`;
 
 export const keptText = (path: string, next: Next | undefined): string =>
   `${path} is free, but ${next === undefined ? 'others are' : `${next.owner}${next.origin === null ? '' : ` (${next.origin})`} is`} first in line for it.`;

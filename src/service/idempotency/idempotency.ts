@@ -68,8 +68,11 @@ export function createIdempotency(storage: Storage) {
       db,
       open.map(({ details }) => details),
     );
-    const done = decided.flatMap((result, index) => (isDone(result) ? { request: open[index]?.request, result } : []));
-    await rememberAll(db, storage, done);
+    const done = decided.flatMap((result, index) => {
+      const request = open[index]?.request;
+      return request !== undefined && isDone(result) ? { ...request, result: JSON.stringify(result) } : [];
+    });
+    if (done.length > 0) await insertResults(db, storage.now, done);
     const outcomes = decided.map((result) => ({ result, replayed: false })).values();
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
@@ -141,7 +144,7 @@ async function recallAll<Result>(
   return inInputOrder(requests, await selectResults(db, now, requests)).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return 'key-reused';
-    // Only rememberAll() writes the column, and the fingerprint says which operation it was.
+    // Only decideNew() writes the column, and the fingerprint says which operation it was.
     return { result: JSON.parse(row.result) as Result, replayed: true };
   });
 }
@@ -160,19 +163,6 @@ const insertResults = batchQuery((db, members, now) =>
         .doUpdateSet(excludedOf(['fingerprint', 'result', 'created_at'])),
     ),
 );
-
-interface DoneRequest {
-  readonly request: KeyedRequest | undefined;
-  readonly result: unknown;
-}
-
-/** Stores the results of requests with a key. */
-async function rememberAll(db: Database, { now }: Storage, done: readonly DoneRequest[]): Promise<void> {
-  const rows = done.flatMap(({ request, result }) =>
-    request === undefined ? [] : [{ ...request, result: JSON.stringify(result) }],
-  );
-  if (rows.length > 0) await insertResults(db, now, rows);
-}
 
 /** About a gigabyte. */
 const maxRemembered = 1_000_000;

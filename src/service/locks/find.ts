@@ -83,19 +83,20 @@ function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
   };
 }
 
-export type Obstacle =
-  | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
-  /** The lock has expired, and the path stays closed. */
-  | { readonly kind: 'closed'; readonly lock: Lock; readonly until: Timestamp; readonly remainingSeconds: number };
-
 /** What keeps others from a path that is taken. */
-export function obstacleIn(found: StoredLock): Obstacle {
-  const lock = toLock(found);
-  // Rounded up, so that a client that waits this long does not retry too early.
-  const remainingSeconds = Math.ceil(found.opensInMs / 1_000);
-  if (found.isActive) return { kind: 'held', lock, remainingSeconds };
-  return { kind: 'closed', lock, until: asTimestamp(found.expires_at + found.delay_ms), remainingSeconds };
+export interface Obstacle {
+  readonly lock: Lock;
+  readonly remainingSeconds: number;
+  /** If the lock has expired, and the path stays closed. */
+  readonly closedUntil: Timestamp | undefined;
 }
+
+export const obstacleIn = (found: StoredLock): Obstacle => ({
+  lock: toLock(found),
+  // Rounded up, so that a client that waits this long does not retry too early.
+  remainingSeconds: Math.ceil(found.opensInMs / 1_000),
+  closedUntil: found.isActive ? undefined : asTimestamp(found.expires_at + found.delay_ms),
+});
 
 const atOnce = 10_000;
 

@@ -40,6 +40,7 @@ export interface LeaseRequest extends LeaseKey, Omit<LockRequest, 'workspace' | 
   readonly compare: (paths: readonly LockPath[]) => Promise<Compared>;
 }
 
+/** A lease that was granted. It has ended if it holds no locks. */
 export interface HeldLease {
   readonly kind: 'held';
   readonly isNew: boolean;
@@ -53,11 +54,6 @@ export interface WaitingLease {
   readonly kind: 'waiting';
   readonly blocked: Blocked;
   readonly queue: QueuePosition;
-}
-
-interface EndedLease {
-  readonly kind: 'ended';
-  readonly lost: readonly LostLock[];
 }
 
 type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
@@ -80,13 +76,12 @@ export function createLeases(options: LeasesOptions) {
   const { storage, line, keyOf, onChange } = options;
   const { now } = storage;
 
-  async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
+  async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease> {
     const at = await timeOf(db, now);
     const { locks = [], expired = [] } = Object.groupBy(await leaseLocks(db, row), ({ expires_at }) =>
       expires_at > at ? 'locks' : 'expired',
     );
     const lost = await lostLocks(db, now, row, expired, keyOf);
-    if (locks.length === 0) return { kind: 'ended', lost };
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
     return { kind: 'held', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
@@ -102,7 +97,7 @@ export function createLeases(options: LeasesOptions) {
       throw new Refusal('lease-reused', detail);
     }
     const state = row && (await stateOf(db, row));
-    if (state?.kind === 'ended') throw leaseEnded(id, state.lost);
+    if (state?.locks.length === 0) throw leaseEnded(id, state.lost);
     return state;
   }
 
@@ -133,7 +128,7 @@ export function createLeases(options: LeasesOptions) {
       const queue = await placeInLine(storage, client.id);
       return { kind: 'waiting', comparison, blocked: decision, waitedSeconds, queue };
     },
-    async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease | EndedLease> {
+    async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease> {
       const { row, wait } = await findLeaseOrWait(storage.read, key, bearer);
       if (row !== undefined && row.fingerprint !== null) return stateOf(storage.read, row);
       if (wait === undefined) throw noSuchLease(key.id);

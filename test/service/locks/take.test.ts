@@ -27,7 +27,8 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace = 'game') => ({
 function shown(decision: TakeDecision) {
   if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
   const obstacle = decision.kind === 'blocked' ? decision.paths[0]?.obstacle : undefined;
-  return obstacle === undefined ? expect.unreachable(decision.kind) : { kind: obstacle.kind, lock: obstacle.lock };
+  if (obstacle === undefined) return expect.unreachable(decision.kind);
+  return { kind: obstacle.closedUntil === undefined ? 'held' : 'closed', lock: obstacle.lock };
 }
 
 type Shown = ReturnType<typeof shown>;
