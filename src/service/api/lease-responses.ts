@@ -1,8 +1,10 @@
+import type { QueuePosition } from '../../interface/problem.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type RecordedLock, toLock } from '../locks/find.ts';
-import type { HeldLease, LeaseDecision, LeaseRequest, WaitingLease } from '../locks/leases.ts';
+import type { HeldLease, LeaseDecision, LeaseRequest } from '../locks/leases.ts';
+import type { Blocked } from '../locks/take.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -23,18 +25,14 @@ export async function putLeaseResponse(
       if (!decision.isNew) return lease;
       return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
     }
-    case 'waiting': {
-      const { blocked, waitedSeconds } = decision;
-      const headers = { 'retry-after': retryAfterSeconds(blocked.remainingSeconds), ...appliedWait(waitedSeconds) };
-      return jsonApiResponse(202, waitingLease(id, decision), headers);
-    }
     case 'blocked': {
-      const { paths, count, next, remainingSeconds } = decision;
+      const { paths, count, next, remainingSeconds, queue, waitedSeconds } = decision;
+      const headers = { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) };
+      if (queue !== undefined) return jsonApiResponse(202, waitingLease(id, paths, queue), headers);
       const [first] = paths;
       const locks = paths.flatMap(({ obstacle }) => (obstacle && !obstacle.closedUntil ? obstacle.lock : []));
       const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
       const detail = first?.obstacle === undefined ? keptText(first?.path ?? '', next) : obstacleText(first.obstacle);
-      const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
       throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
     }
     case 'outdated':
@@ -44,9 +42,13 @@ export async function putLeaseResponse(
   }
 }
 
-export const waitingLease = (id: string, { queue, blocked }: WaitingLease): Resource<typeof waitingLeaseSchema> => ({
+export const waitingLease = (
+  id: string,
+  paths: Blocked['paths'],
+  queue: QueuePosition,
+): Resource<typeof waitingLeaseSchema> => ({
   ...{ id, state: 'waiting', queue },
-  blocked: blocked.paths.map(({ path, obstacle }) => ({
+  blocked: paths.map(({ path, obstacle }) => ({
     path,
     ...(obstacle && (obstacle.closedUntil ? { closed_until: obstacle.closedUntil } : { lock: obstacle.lock })),
   })),

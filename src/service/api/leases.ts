@@ -102,7 +102,8 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
-      return found.kind === 'waiting' ? jsonApiResponse(200, waitingLease(id, found)) : leaseResponse(storage, found);
+      if (found.kind === 'held') return leaseResponse(storage, found);
+      return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
   });
 }

@@ -6,7 +6,7 @@ import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
-import { isFree as isLineFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
+import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type LinePath, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
@@ -90,8 +90,9 @@ async function ask(
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
   if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
   const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
-  const isFree = !held?.isTaken && (next === undefined || next.id === id);
-  if (isFree) throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
+  if (!held?.isTaken && (next === undefined || next.id === id)) {
+    throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
+  }
   const request: WaitRequest = {
     ...{ id, workspace, kind: 'ask', wanted: 1, paths: [{ path: line.path, askedPath: path }], tokenId: bearer.id },
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
@@ -131,6 +132,6 @@ const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
     .where('waits.told_at', 'is', null)
-    .where(isLineFree(now, 'wait_paths'))
+    .where(isFree(now, 'wait_paths'))
     .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
     .execute();

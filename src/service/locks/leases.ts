@@ -1,5 +1,4 @@
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -23,7 +22,7 @@ import {
 import { placeInLine } from './line.ts';
 import { isOwnLock } from './release.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
-import { type Blocked, blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
+import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
 import type { Waited, WaitInLine, WaitOptions } from './wait-in-line.ts';
 import { findWait, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
 
@@ -49,16 +48,9 @@ export interface HeldLease {
   readonly lost: readonly LostLock[];
 }
 
-/** In line. */
-export interface WaitingLease {
-  readonly kind: 'waiting';
-  readonly blocked: Blocked;
-  readonly queue: QueuePosition;
-}
-
 type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 
-export type LeaseDecision = Waited<{ readonly comparison: Compared } & (HeldLease | WaitingLease | Ungranted)>;
+export type LeaseDecision = Waited<{ readonly comparison: Compared } & (HeldLease | Ungranted)>;
 
 interface TakeOptions extends LockTerms {
   readonly now: Now;
@@ -122,13 +114,9 @@ export function createLeases(options: LeasesOptions) {
       }
       const { workspace, bearer } = request;
       const client = { id: waitIdOf(request), workspace, owner: bearer.owner };
-      const decision = await line.decide(client, waitOptions, (place) => attempt(request, place));
-      if (decision.kind !== 'blocked' || waitOptions === undefined) return decision;
-      const { comparison, waitedSeconds } = decision;
-      const queue = await placeInLine(storage, client.id);
-      return { kind: 'waiting', comparison, blocked: decision, waitedSeconds, queue };
+      return line.decide(client, waitOptions, (place) => attempt(request, place));
     },
-    async find(key: LeaseKey, bearer: Bearer): Promise<HeldLease | WaitingLease> {
+    async find(key: LeaseKey, bearer: Bearer) {
       const { row, wait } = await findLeaseOrWait(storage.read, key, bearer);
       if (row !== undefined && row.fingerprint !== null) return stateOf(storage.read, row);
       if (wait === undefined) throw noSuchLease(key.id);
@@ -136,7 +124,7 @@ export function createLeases(options: LeasesOptions) {
       const paths = await pathsOfWait(storage.read, waitId);
       const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
       const blocked = await blockedNow(storage.read, now, { keys, wanted, waitId, bearer });
-      return { kind: 'waiting', blocked, queue: await placeInLine(storage, waitId) };
+      return { ...blocked, queue: await placeInLine(storage, waitId) };
     },
     async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
       const renewal = await storage.commit(key, async (db) => {

@@ -5,7 +5,7 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { isTaken, type LockRow } from './find.ts';
-import { defaultUrgency, isPresent, type LinePath, requestGapMs } from './waits.ts';
+import { defaultUrgency, isPresent, type LinePath, nameOf, requestGapMs } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 export const passedForMs = 5 * 60_000;
@@ -55,8 +55,6 @@ export async function keptFor(
 }
 
 export const committedKeptFor = coalesceReads(keptFor);
-
-const nameOf = ({ workspace, path }: LinePath): string => `${workspace} ${path}`;
 
 const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
   ...new Map(paths.map(({ workspace, path }) => [nameOf({ workspace, path }), { workspace, path }])).values(),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
@@ -11,7 +10,7 @@ import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
-import { committedKeptFor, endOfLine, listQueue, lookAgainMs, placeInLine } from './line.ts';
+import { committedKeptFor, endOfLine, listQueue, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
@@ -27,15 +26,14 @@ export type Locks = ReturnType<typeof createLocks>;
 export interface NewAcquireRequest extends Omit<LockRequest, 'ttlMs' | 'lease'> {
   readonly path: LockPath;
   readonly ttl: Ttl;
-  /** Compares the file with other branches, if the request is about a branch. */
-  readonly compare?: () => Promise<Compared>;
+  /** Compares the file with other branches. */
+  readonly compare: () => Promise<Compared>;
 }
 
+/** A blocked request that does not wait has the place that it would get. */
 export type Acquisition = Waited<TakeDecision> & {
   /** An earlier request with the same key was carried out. */
   readonly replayed: boolean;
-  /** The place in line of a request that got no lock, or the one that it would have. */
-  readonly queue?: QueuePosition | undefined;
 };
 
 interface LocksOptions {
@@ -148,14 +146,13 @@ export function createLocks(options: LocksOptions) {
       const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
       const client = { id: waitId, workspace, owner: bearer.owner };
       const decision = await line.decide(client, waitOptions, async (place) => {
-        const comparison = await compare?.();
+        const comparison = await compare();
         const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
         waiters.changed(pathLine);
         return { ...result, replayed };
       });
-      if (decision.kind !== 'blocked') return decision;
-      const queue = waitOptions ? placeInLine(storage, waitId) : endOfLine(storage, pathLine);
-      return { ...decision, queue: await queue };
+      if (decision.kind !== 'blocked' || decision.queue !== undefined) return decision;
+      return { ...decision, queue: await endOfLine(storage, pathLine) };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);

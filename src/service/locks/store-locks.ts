@@ -39,20 +39,7 @@ export async function storeLocks(
   delayMs: number,
 ): Promise<readonly (readonly RecordedLock[])[]> {
   if (grants.length === 0) return [];
-  const ids = newLockIds();
-  const firstFence = await raisedFences(db, now, grants);
-  let number = firstLockNumber;
-  const members = grants.map(({ request, keys }) => {
-    const { bearer, origin, branch, fromLfs, lease, ...asked } = request;
-    const { at, fence } = firstFence(request.workspace, keys.length);
-    const member = {
-      ...{ workspace: asked.workspace, type: asked.type, note: asked.note, tokenId: bearer.id, owner: bearer.owner },
-      ...{ origin, branch, lease, fromLfs: fromLfs ? 1 : 0 },
-      ...{ at, expiresAt: at + asked.ttlMs, delayMs, ids, number, fence, keys },
-    };
-    number += keys.length;
-    return member;
-  });
+  const members = membersOf(grants, await raisedFences(db, now, grants), delayMs);
   // They have ended by the time of the look, even if the clock was set back since then.
   const expired = grants.flatMap(({ replaced }) => replaced);
   if (expired.length > 0) {
@@ -65,17 +52,23 @@ export async function storeLocks(
   return locks;
 }
 
-interface Member extends Pick<LockRequest, 'workspace' | 'type' | 'note' | 'origin' | 'branch' | 'lease'> {
-  readonly owner: string;
-  readonly at: number;
-  readonly expiresAt: number;
-  readonly delayMs: number;
-  readonly ids: string;
-  /** The number and the fence of its first lock. */
-  readonly number: number;
-  readonly fence: number;
-  readonly keys: readonly LockKey[];
+/** Each has the number and the fence of its first lock. */
+function membersOf(grants: readonly Grant[], firstFence: FirstFence, delayMs: number) {
+  const ids = newLockIds();
+  let number = firstLockNumber;
+  return grants.map(({ request, keys }) => {
+    const { workspace, type, ttlMs, bearer, origin, note, branch, lease, fromLfs } = request;
+    const { at, fence } = firstFence(workspace, keys.length);
+    const member = {
+      ...{ workspace, type, note, tokenId: bearer.id, owner: bearer.owner, origin, branch, lease },
+      ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, delayMs, ids, number, fence, keys },
+    };
+    number += keys.length;
+    return member;
+  });
 }
+
+type Member = ReturnType<typeof membersOf>[number];
 
 const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
   workspace_id: member.workspace,
@@ -170,6 +163,8 @@ const raiseFences = batchQuery((db, members, now) =>
     )
     .returning(['workspace_id', 'value', now.as('at')]),
 );
+
+type FirstFence = Awaited<ReturnType<typeof raisedFences>>;
 
 /** Returns what gives each grant, in its order, the first of its fences, and the time of the change. */
 async function raisedFences(db: Database, now: Now, grants: readonly Grant[]) {

@@ -6,7 +6,15 @@ import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import { joinLine, type LinePath, newestRequests, removeWaits, type Urgency, type WaitRequest } from './waits.ts';
+import {
+  joinLine,
+  type LinePath,
+  nameOf,
+  newestRequests,
+  removeWaits,
+  type Urgency,
+  type WaitRequest,
+} from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -142,7 +150,7 @@ async function decide(
   for (const request of requests) {
     const { wanted } = request;
     const keys = request.keys.filter((key) => inTheWay(request, key, states) === undefined).slice(0, wanted);
-    const names = requests.length === 1 ? [] : keys.map((key) => `${key.workspace} ${linePathOf(key).path}`);
+    const names = requests.length === 1 ? [] : keys.map((key) => nameOf(linePathOf(key)));
     if (keys.length < wanted) decisions.set(request, blockedBy(request, states));
     else if (names.some((name) => claimed.has(name))) later.push(request);
     else {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
+import { placeInLine } from './line.ts';
 import type { Place } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
 import {
@@ -30,8 +32,12 @@ interface Decision {
   readonly watched?: readonly WatchedPath[];
 }
 
-/** A decision, and the preferred wait, if it was applied. */
-export type Waited<Decided> = Decided & { readonly waitedSeconds?: number | undefined };
+export type Waited<Decided> = Decided & {
+  /** The preferred wait, if it was applied. */
+  readonly waitedSeconds?: number | undefined;
+  /** The place of a request that is still in line. */
+  readonly queue?: QueuePosition | undefined;
+};
 
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -66,7 +72,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       if (outcome !== 'turn') {
         await leave({ ...client, requestId }, outcome);
         // Too many clients wait already: without the header, the client knows that nobody waited.
-        return { ...last, waitedSeconds: waiting && seconds };
+        return { ...last, waitedSeconds: waiting && seconds, queue: await placeInLine(storage, client.id) };
       }
       try {
         await authenticate();
@@ -79,7 +85,8 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       const isGranted = last.kind === 'granted' || last.kind === 'held';
       if (last.watched === undefined && !isGranted) await leave({ ...client, requestId }, 'gone');
     }
-    return { ...last, waitedSeconds: seconds };
+    const queue = last.watched && (await placeInLine(storage, client.id));
+    return { ...last, waitedSeconds: seconds, queue };
   }
 
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */

@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import { type LinePath, requestGapMs } from './waits.ts';
+import { type LinePath, nameOf, requestGapMs } from './waits.ts';
 
 /** Clients whose requests wait at this instance: at their place in line, or, without one, until a path is free. */
 
@@ -86,10 +86,8 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   let stopWatching = (): void => undefined;
   let stopped = false;
 
-  const keyOf = ({ workspace, path }: LinePath): string => JSON.stringify([workspace, path]);
-
   function lineOf({ workspace, path }: LinePath): Line {
-    const key = keyOf({ workspace, path });
+    const key = nameOf({ workspace, path });
     const known = lines.get(key);
     if (known !== undefined) return known;
     const line: Line = {
@@ -107,7 +105,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   function removeIfEmpty(line: Line): void {
     if (line.members.size > 0) return;
     clearTimeout(line.timer);
-    lines.delete(keyOf(line.key));
+    lines.delete(nameOf(line.key));
   }
 
   function scheduleCheck(line: Line, ms: number): void {
@@ -154,7 +152,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
   function changed(key: LinePath | undefined): void {
-    for (const line of key === undefined ? [...lines.values()] : [lines.get(keyOf(key))]) if (line) void check(line);
+    for (const line of key === undefined ? [...lines.values()] : [lines.get(nameOf(key))]) if (line) void check(line);
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */

@@ -57,6 +57,9 @@ export interface LinePath {
   readonly path: string;
 }
 
+/** No id of a workspace contains a space. */
+export const nameOf = ({ workspace, path }: LinePath): string => `${workspace} ${path}`;
+
 export interface WaitRequest {
   readonly id: string;
   readonly workspace: string;
@@ -223,16 +226,16 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
     now,
     asked.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path })),
   );
-  const nameOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
+  const keyOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
   const held = asked.flatMap((request, index) => (locks[index]?.isActive ? { ...request, lock: locks[index] } : []));
-  const byName = new Map(held.map((each) => [nameOf(each.workspace, each.path, each.owner), each]));
+  const byName = new Map(held.map((each) => [keyOf(each.workspace, each.path, each.owner), each]));
   const due = await insertReminders(
     db,
     now,
     [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner })),
   );
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
-    const found = byName.get(nameOf(workspace_id, path, owner));
+    const found = byName.get(keyOf(workspace_id, path, owner));
     if (found === undefined) return [];
     return requestedEvent(found.lock, { owner, origin: found.origin, note: found.note }, at);
   });
