@@ -150,7 +150,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
       const key = { workspace: workspace.id, id: leaseIdOf(c) };
       const bearer = bearerOf(c);
       const ending = await locks.leases.end(key, bearer, () => admitToken(c, parts, bearer));
-      if (ending.kind === 'absent') return emptyResponse(204);
+      if (ending === undefined) return emptyResponse(204);
       const ended: Resource<typeof endSchema> = { released: ending.released, lost: ending.lost };
       return jsonApiResponse(200, ended);
     },

@@ -65,14 +65,17 @@ const isOf = (lease: LeaseRow) =>
 
 const locksOf = (db: Database, lease: LeaseRow) => db.selectFrom('locks').where(isOf(lease));
 
-/** The locks of the lease whose rows exist, in the order of its paths. */
-export const leaseLocks = (db: Database, lease: LeaseRow): Promise<RecordedLock[]> =>
-  locksOf(db, lease).select(recordedColumns).orderBy('id').execute();
+const heldOf = (db: Database, lease: LeaseRow, at: number) =>
+  locksOf(db, lease).where('expires_at', '>', at).orderBy('id');
+
+/** The locks that the lease holds, in the order of its paths. */
+export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<RecordedLock[]> =>
+  heldOf(db, lease, at).select(recordedColumns).execute();
 
 /** The paths that the lease holds, up to `limit`. */
-export const heldPaths = async (db: Database, lease: LeaseRow, at: number, limit: number): Promise<string[]> => {
-  const held = locksOf(db, lease).select('path').where('expires_at', '>', at);
-  return (await held.limit(limit).execute()).map(({ path }) => path);
+export const heldPaths = async (db: Database, lease: LeaseRow, at: number, limit?: number): Promise<string[]> => {
+  const held = heldOf(db, lease, at).select('path');
+  return (await (limit === undefined ? held : held.limit(limit)).execute()).map(({ path }) => path);
 };
 
 /** Returns the number of renewed locks. */
@@ -87,25 +90,20 @@ export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlM
   return Number(numUpdatedRows);
 }
 
-/** Releases what is held of the lease. The history of these locks is filed later: see fileEndedLocks(). */
-export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string) {
-  const locks = await locksOf(db, lease).select(['id', 'path', 'expires_at']).orderBy('id').execute();
-  const held = locksOf(db, lease).where('expires_at', '>', at);
+/** Releases what is held of the lease, and returns its paths. The history is filed later: see fileEndedLocks(). */
+export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string): Promise<string[]> {
+  const paths = await heldPaths(db, lease, at);
+  const held = heldOf(db, lease, at);
   await db
     .insertInto('ended_locks')
     .columns([...copied, 'lock_id', 'ended_at', 'ended_by'])
     .expression(held.select([...copied, 'id', sql`cast(${at} as bigint)`.as('at'), sql.val(by).as('by')]))
     .execute();
   await recordEventsIn(db, now, new Set([lease.workspace_id]), async () =>
-    (await held.select(recordedColumns).orderBy('id').execute()).map((lock) =>
-      eventOf({ kind: 'released', lock, at, by }),
-    ),
+    (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
   );
   await db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).execute();
-  return {
-    released: locks.flatMap(({ path, expires_at }) => (expires_at > at ? path : [])),
-    expired: locks.filter(({ expires_at }) => expires_at <= at),
-  };
+  return paths;
 }
 
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
@@ -161,15 +159,17 @@ export interface LostLock {
 export async function lostLocks(
   db: Database,
   now: Now,
-  { workspace_id: workspace, id: lease }: LeaseRow,
-  expired: readonly Pick<RecordedLock, 'id' | 'path'>[],
+  lease: LeaseRow,
+  at: number,
   keyOf: KeyOf,
 ): Promise<readonly LostLock[]> {
+  const workspace = lease.workspace_id;
+  const expired = await locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
   const recorded = await db
     .selectFrom('lock_history')
     .select(['lock_id as id', 'path', 'kind'])
     .where('workspace_id', '=', workspace)
-    .where('lease_id', '=', lease)
+    .where('lease_id', '=', lease.id)
     .execute();
   // Outside of a transaction, an expired lock may have come into the history meanwhile.
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];
@@ -181,9 +181,6 @@ export async function lostLocks(
     return { id, path, reason: reasonOf(kind), ...(holder?.isActive && { lock: toLock(holder) }) };
   });
 }
-
-export const expiredLocks = (db: Database, lease: LeaseRow, at: number) =>
-  locksOf(db, lease).select(['id', 'path']).where('expires_at', '<=', at).execute();
 
 function reasonOf(end: string): LostLock['reason'] {
   if (end === 'force-released') return 'forced';

@@ -5,13 +5,12 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { KeyOf, LockKey, RecordedLock } from './find.ts';
 import {
-  expiredLocks,
   findLease,
+  heldLocks,
   heldPaths,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
-  leaseLocks,
   lostLocks,
   releasedPaths,
   releaseHeld,
@@ -70,10 +69,8 @@ export function createLeases(options: LeasesOptions) {
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease> {
     const at = await timeOf(db, now);
-    const { locks = [], expired = [] } = Object.groupBy(await leaseLocks(db, row), ({ expires_at }) =>
-      expires_at > at ? 'locks' : 'expired',
-    );
-    const lost = await lostLocks(db, now, row, expired, keyOf);
+    const locks = await heldLocks(db, row, at);
+    const lost = await lostLocks(db, now, row, at, keyOf);
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
     return { kind: 'held', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
@@ -132,7 +129,7 @@ export function createLeases(options: LeasesOptions) {
         if (row === undefined) throw noSuchLease(key.id);
         const at = await timeOf(db, now);
         const renewed = await renewLocks(db, row, at, ttlMs);
-        const lost = await lostLocks(db, now, row, await expiredLocks(db, row, at), keyOf);
+        const lost = await lostLocks(db, now, row, at, keyOf);
         if (renewed === 0) throw leaseEnded(key.id, lost);
         return { expiresAt: at + ttlMs, held: await heldPaths(db, row, at, maxNamedLines + 1), lost };
       });
@@ -141,8 +138,8 @@ export function createLeases(options: LeasesOptions) {
       return renewal;
     },
     /**
-     * Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. `onUnknown`
-     * is called before an id that nobody has requested is stored, and may throw.
+     * Ends the lease for good, also one that was never requested (then the result is undefined): a request that arrives
+     * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
      */
     async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
       const ending = await storage.commit(key, async (db) => {
@@ -155,20 +152,16 @@ export function createLeases(options: LeasesOptions) {
           await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
         if (wait !== undefined) {
-          const left = pathsOf(await pathsOfWait(db, wait.id, maxNamedLines + 1));
+          const changed = pathsOf(await pathsOfWait(db, wait.id, maxNamedLines + 1));
           await removeWaits(db, now, [wait]);
-          return { kind: 'left', released: [], lost: [], left } as const;
+          return { released: [], lost: [], changed };
         }
-        if (row === undefined || row.fingerprint === null) return { kind: 'absent' } as const;
-        const kind = row.state === 'ended' ? 'released-before' : 'released';
-        const { released, expired } =
-          kind === 'released'
-            ? await releaseHeld(db, now, row, at, bearer.owner)
-            : { released: await releasedPaths(db, row), expired: await expiredLocks(db, row, at) };
-        return { kind, released, lost: await lostLocks(db, now, row, expired, keyOf) } as const;
+        if (row === undefined || row.fingerprint === null) return undefined;
+        const isEnded = row.state === 'ended';
+        const released = isEnded ? await releasedPaths(db, row) : await releaseHeld(db, now, row, at, bearer.owner);
+        return { released, lost: await lostLocks(db, now, row, at, keyOf), changed: isEnded ? [] : released };
       });
-      if (ending.kind === 'released') onChange(key.workspace, ending.released);
-      if (ending.kind === 'left') onChange(key.workspace, ending.left);
+      if (ending !== undefined) onChange(key.workspace, ending.changed);
       return ending;
     },
   };

@@ -64,6 +64,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     const requestId = randomUUID();
     const place = { requestId, urgency, presentMs: seconds > 0 ? presenceMs : requestGapMs };
     let last = await attempt({ ...place, isFirst: true });
+    let waitedSeconds: number | undefined = seconds;
     while (last.watched !== undefined && seconds > 0) {
       const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
@@ -72,7 +73,8 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       if (outcome !== 'turn') {
         await leave({ ...client, requestId }, outcome);
         // Too many clients wait already: without the header, the client knows that nobody waited.
-        return { ...last, waitedSeconds: waiting && seconds, queue: await placeInLine(storage, client.id) };
+        if (waiting === undefined) waitedSeconds = undefined;
+        break;
       }
       try {
         await authenticate();
@@ -86,7 +88,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
       if (last.watched === undefined && !isGranted) await leave({ ...client, requestId }, 'gone');
     }
     const queue = last.watched && (await placeInLine(storage, client.id));
-    return { ...last, waitedSeconds: seconds, queue };
+    return { ...last, waitedSeconds, queue };
   }
 
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */

@@ -69,7 +69,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
       onChange: () => undefined,
     });
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
-    expect(ended).toEqual({ kind: 'released', released: ['a', 'b'], lost: [] });
+    expect(ended).toEqual({ released: ['a', 'b'], lost: [], changed: ['a', 'b'] });
   });
 
   test('a lease for any of several paths waits for those that are not outdated now', async () => {

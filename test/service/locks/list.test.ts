@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findLocks } from '../../../src/service/locks/find.ts';
-import { type LeaseRow, leaseLocks } from '../../../src/service/locks/lease-store.ts';
+import { heldLocks, type LeaseRow } from '../../../src/service/locks/lease-store.ts';
 import { listLocks, listOwnLocks, locksWithIds } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('the locks of an owner on $name', (kind) => {
     ['locks_by_owner', (recorded) => listOwnLocks(recorded, ada, 9)],
     ['locks_by_folded_path', ({ read, now }) => findLocks(read, now, [byPath])],
     ['locks_by_id', (recorded) => locksWithIds(recorded, 'game', [id])],
-    ['locks_by_id', ({ read }) => leaseLocks(read, lease)],
+    ['locks_by_id', ({ read }) => heldLocks(read, lease, 1)],
   ])('are found by the index %s', async (index, find) => {
     const queries: RecordedQuery[] = [];
     // A query is built once per clock object, and this is a new one.
