@@ -57,7 +57,7 @@ export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow
 
 /** The path of a workflow such as `ci.yml`. */
 export const workflowFile = (name: string): string =>
-  fileURLToPath(new URL(`../../../.github/workflows/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../.github/workflows/${name}`, import.meta.url));
 
 /** Reads a workflow in `.github/workflows/` by its file name. */
 export const readWorkflow = async (name: string): Promise<Workflow> =>
