@@ -144,8 +144,10 @@ async function runWithLocks(
   let folder: string | undefined;
   let code: number;
   try {
-    folder = privateFolder();
-    child = startChild(request.command, { ...environment, ...variablesOf(acquired, folder) }, report);
+    const created = prepare(() => mkdtempSync(join(tmpdir(), 'workspace-locks-')));
+    folder = created;
+    const variables = prepare(() => variablesOf(acquired, created));
+    child = startChild(request.command, { ...environment, ...variables }, report);
     signals.forwardTo(child);
     code = await child.ended;
     if (stopped === undefined) await child.endRest(graceMs);
@@ -161,9 +163,9 @@ async function runWithLocks(
 }
 
 /** Synchronous, as what comes after it: a signal before the command has started would be lost. */
-function privateFolder(): string {
+function prepare<T>(step: () => T): T {
   try {
-    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+    return step();
   } catch (error) {
     throw didNotRun(`${errorMessage(error)}.`);
   }

@@ -123,6 +123,14 @@ describe('a command under a lock', () => {
     expect(await locks()).toHaveLength(1);
   });
 
+  test.skipIf(process.platform === 'win32')('does not run without a file for its locks: 75', async () => {
+    const command = start([], 'echo "It ran."', ['bash', '-c', 'ulimit -f 0; exec "$@"', 'bash']);
+    expect(await command.ended()).toBe(75);
+    expect(command.stdout()).toBe('');
+    expect(command.stderr()).toMatch(/EFBIG.*\. The command did not run\.\n$/);
+    expect(await locks()).toEqual([]);
+  });
+
   test('locks any of the paths', async () => {
     await lockIt(service.secret);
     const { code, stdout } = await run([path, 'b', '--any', '1'], 'bash', '-c', 'cat "$LOCKS_FILE"');
