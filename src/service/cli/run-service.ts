@@ -47,8 +47,7 @@ export async function runService(
   const log = createLog(settings, io.stderr);
   for (const variable of unknownVariables) log.warn({ variable }, 'unknown variable: it has no effect');
   const metrics = createMetrics();
-  const { version, revision } = build();
-  metrics.buildInfo.set({ version, revision: revision ?? 'unknown', node: process.versions.node }, 1);
+  metrics.buildInfo.set({ ...build, revision: revision ?? 'unknown', node: process.versions.node }, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   await checkGit(git);
   const advice =
@@ -153,7 +152,7 @@ function announce(
   const sign_in_link = link && signInUrl(origin, link);
   const signInFlags = `--data ${shellWord(settings.data)} --public-url ${shellWord(origin)}`;
   if (json) {
-    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build(), sign_in_link, ...dev });
+    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build, sign_in_link, ...dev });
   } else {
     printLines(io.stdout, [
       `workspace-service ${versionText} listens on ${base_url}`,
@@ -165,7 +164,7 @@ function announce(
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  log.info({ base_url, public_url, ...build(), schema: schemaVersion() }, 'listening');
+  log.info({ base_url, public_url, ...build, schema: schemaVersion() }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },
@@ -181,7 +180,7 @@ async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port
   if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
 }
 
-const build = () => ({ version: packageVersion, revision });
+const build = { version: packageVersion, revision };
 
 /** The start removes the mirrors of unknown workspaces, so the folder remembers the database that it belongs to. */
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {

@@ -27,7 +27,13 @@ import {
   updateWorkspaceAudited,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
-import { defineCreatingCommand, defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import {
+  type commonFlags,
+  defineCreatingCommand,
+  defineStorageCommand,
+  operatorActor,
+  workspaceArgument,
+} from './storage-command.ts';
 
 const remoteHint = 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path';
 
@@ -87,14 +93,21 @@ const settingFlags = {
   ),
 };
 
-const noCheck = toggle('store the remote without contacting it');
+const remoteFlags = {
+  remote: optional('URL', remoteHint, parseAnyRemote, undefined, { secret: true }),
+  noCheck: toggle('store the remote without contacting it'),
+};
 
 const workspaceAdd = defineCreatingCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
   arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
-  flags: { remote: required('URL', remoteHint, parseAnyRemote, { secret: true }), noCheck, ...settingFlags },
+  flags: {
+    ...remoteFlags,
+    remote: required('URL', remoteHint, parseAnyRemote, { secret: true }),
+    ...settingFlags,
+  },
   example: 'game --remote https://git.example.com/studio/game.git',
   async run({ flags, arguments: { id }, environment }, storage) {
     const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
@@ -117,11 +130,7 @@ const workspaceUpdate = defineStorageCommand({
     'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
   arguments: { workspace: workspaceArgument },
-  flags: {
-    remote: optional('URL', remoteHint, parseAnyRemote, undefined, { secret: true }),
-    noCheck,
-    ...settingFlags,
-  },
+  flags: { ...remoteFlags, ...settingFlags },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
@@ -194,17 +203,11 @@ const workspaceRemove = defineStorageCommand({
 
 export const workspaceCommands = [workspaceAdd, workspaceUpdate, workspaceList, workspaceRemove];
 
-interface RemoteFlagValues {
-  readonly data: string;
-  readonly noCheck: boolean;
-  readonly remote: { readonly remote: Remote } | undefined;
-}
-
 const queueTimeout = { timeoutMs: 10_000 };
 
 /** Fails if the remote does not respond. Returns a sentence. */
 async function checkRemote(
-  { data, remote, noCheck }: RemoteFlagValues,
+  { data, remote, noCheck }: FlagValues<typeof commonFlags & typeof remoteFlags>,
   environment: NodeJS.ProcessEnv,
   done: 'added' | 'changed',
 ): Promise<string> {
@@ -226,18 +229,12 @@ async function checkRemote(
 }
 
 /** Only the settings that were given. */
-function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSettings> {
-  const settings = {
-    desk_ttl: flags.deskTtl && formatDuration(flags.deskTtl),
-    lfs_url: flags.lfsUrl,
-    lfs_mode: flags.lfs,
-    lock_delay_ms: flags.lockDelay && milliseconds(flags.lockDelay),
-    latest: flags.latest,
-    latest_branches: flags.latestBranches && JSON.stringify(flags.latestBranches),
-    push_locks: flags.pushLocks,
-  };
-  // TypeScript does not follow the keys through the entries.
-  return Object.fromEntries(
-    Object.entries(settings).filter(([, value]) => value !== undefined),
-  ) as Partial<WorkspaceSettings>;
-}
+const settingsOf = (flags: FlagValues<typeof settingFlags>): Partial<WorkspaceSettings> => ({
+  ...(flags.deskTtl && { desk_ttl: formatDuration(flags.deskTtl) }),
+  ...(flags.lfsUrl !== undefined && { lfs_url: flags.lfsUrl }),
+  ...(flags.lfs && { lfs_mode: flags.lfs }),
+  ...(flags.lockDelay !== undefined && { lock_delay_ms: flags.lockDelay && milliseconds(flags.lockDelay) }),
+  ...(flags.latest && { latest: flags.latest }),
+  ...(flags.latestBranches && { latest_branches: JSON.stringify(flags.latestBranches) }),
+  ...(flags.pushLocks && { push_locks: flags.pushLocks }),
+});
