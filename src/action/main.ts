@@ -4,6 +4,7 @@ import * as core from '@actions/core';
 import { InputError, readRawInputs, secretsIn, unusedText, wantsLedger } from './inputs/table.ts';
 import type { Task } from './inputs/task.ts';
 import { loadInputs } from './inputs/task.ts';
+import type { Renewer } from './renewal/renewer.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { failed, type Outcome } from './report/outcome.ts';
 import { createReporter } from './report/reporter.ts';
@@ -30,9 +31,10 @@ async function main(): Promise<void> {
 
   const title = `Workspace: ${task.operation}`;
   try {
+    const renewer = needsRenewer(task) ? (await import('./renewal/renewer.ts')).startRenewer() : undefined;
     const { createContext } = await import('./step/context.ts');
     const context = createContext(connection, reporter, core.saveState);
-    const outcome = await run(context, task);
+    const outcome = await run(context, task, renewer);
     await reporter.finish(title, outcome, summary, context.client.serverNow());
   } catch (error) {
     if (error instanceof InputError) {
@@ -44,13 +46,18 @@ async function main(): Promise<void> {
   }
 }
 
+/** A step that may wait for hours starts the process later: until then it would only use memory. */
+function needsRenewer(task: Task): boolean {
+  return task.operation === 'lock' && task.renew && task.wait.seconds === 0;
+}
+
 /** Each operation, and the network code with it, is loaded on demand: reporting an invalid input needs neither. */
-async function run(context: Context, task: Task): Promise<Outcome> {
+async function run(context: Context, task: Task, renewer?: Renewer): Promise<Outcome> {
   switch (task.operation) {
     case 'sync':
       return (await import('./operations/sync.ts')).sync(context, task);
     case 'lock':
-      return (await import('./operations/lock.ts')).lock(context, task);
+      return (await import('./operations/lock.ts')).lock(context, task, renewer);
     case 'unlock':
       return (await import('./operations/unlock.ts')).unlock(context, task);
     case 'list-locks':

@@ -14,6 +14,7 @@ import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
+import type { Renewer } from '../renewal/renewer.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -27,7 +28,7 @@ import {
 } from './lock-report.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
-export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
+export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
   const context = { ...given, record: createStepRecorder(given, step, task.onLost.kind) };
   const { client, clock, signal, connection, runner, record, redact } = context;
@@ -36,7 +37,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcom
   const jobLocks = jobLocksIn(context, workspace);
   const { paths, wanted } = await goalOf(context, task, jobLocks);
   // Loaded on demand: no other step starts a process.
-  const renewal = task.renew ? (await import('../renewal/start.ts')).createRenewal(context, task) : undefined;
+  const renewal = task.renew ? (await import('../renewal/start.ts')).createRenewal(context, task, renewer) : undefined;
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   const now = (): string => new Date(client.serverNow()).toISOString();
   try {

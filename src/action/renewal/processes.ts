@@ -98,23 +98,5 @@ function savedProcess(state: string): RecordedProcess | undefined {
 /** The proxy variables that the HTTP client of the toolkit reads. */
 const proxyVariables = /^(https?_proxy|no_proxy)$/i;
 
-export const proxiesIn = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(proxyVariables, environment);
-
-/**
- * Variables that Node and the system need, and the one by which the runner finds leftover processes of a job. None is
- * secret.
- */
-const plainVariables =
-  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
-
-/** The environment of the renewing process, which other processes can read. */
-export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  variablesLike(plainVariables, environment);
-
-const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      pattern.test(name) && value !== undefined ? [[name, value]] : [],
-    ),
-  );
+export const proxiesIn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => proxyVariables.test(name)));

@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { dirname, join } from 'node:path';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
@@ -10,39 +7,31 @@ import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
-import { environmentOfRenewal, identifyProcess, proxiesIn } from './processes.ts';
+import { identifyProcess, proxiesIn } from './processes.ts';
+import { type Renewer, startRenewer } from './renewer.ts';
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;
 
 /**
- * The renewal of the step's locks. Its process starts while the step requests them: Node takes longer to start than the
- * service to respond. Throws an InputError if a lost lock is to cancel the run, and the run is unknown.
+ * The renewal of the step's locks, by a process that may have been started before. Throws an InputError if a lost lock
+ * is to cancel the run, and the run is unknown.
  */
-export function createRenewal(context: Context, task: TaskOf<'lock'>) {
+export function createRenewal(context: Context, task: TaskOf<'lock'>, started?: Renewer) {
   const { client, clock, connection, log, runner, saveState } = context;
   const { onLost } = task;
   const cancels =
     onLost.kind === 'cancel'
       ? findRun(runner.event, { token: onLost.githubToken, allowHttp: connection.allowHttp })
       : undefined;
-  let renewer: ReturnType<typeof startProcess> | undefined;
+  let renewer = started;
   let handedOver = false;
-
-  function startOnce(): ReturnType<typeof startProcess> {
-    renewer ??= startProcess();
-    // A failure is reported only if there are locks to renew.
-    renewer.catch(() => undefined);
-    return renewer;
-  }
-
-  // A step that may wait for hours starts the process later: until then it would only use memory.
-  if (task.wait.seconds === 0) startOnce();
 
   /** Returns why nothing renews the locks; undefined if the process does. */
   async function handOver(given: StepToRenew): Promise<string | undefined> {
     try {
-      const { child, response } = await startOnce();
+      renewer ??= startRenewer();
+      const { child, response } = await renewer;
       handedOver = true;
       // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
       saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
@@ -67,7 +56,7 @@ export function createRenewal(context: Context, task: TaskOf<'lock'>) {
       const startedAt = clock();
       // If the step is killed after this, its post-step must stop the process.
       saveState('renewer', '{}');
-      startOnce();
+      renewer ??= startRenewer();
       const { renewed, refusal, failure } = await renewFirst(context, task, grants);
       const end = formatTime(soonestExpiry(renewed.map(({ lock }) => lock)), client.serverNow());
       const until = `They last until ${end}; choose a longer \`ttl\` if the job takes longer.`;
@@ -133,39 +122,6 @@ async function renewFirst(
     case 'failed':
       return { renewed: grants, failure: renewal.error.message };
   }
-}
-
-/** Little memory: the job may need the rest. With other options, Node would compile its own code again at each start. */
-const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
-
-/**
- * Starts the process. It does nothing until it receives its task, and ends if it receives none. `response` is undefined
- * once it renews the locks, or the reason why it does not: it may end at any time.
- */
-async function startProcess() {
-  const child = spawnProcess();
-  await once(child, 'spawn');
-  const response = Promise.race([
-    once(child.stdout, 'data').then(() => undefined),
-    once(child, 'close').then(([code, killedBy]) =>
-      code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
-    ),
-    // An error of a stream is no reason to end the step.
-  ]).catch(errorMessage);
-  return { child, response };
-}
-
-function spawnProcess() {
-  // A separate bundle next to this one.
-  const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  return spawn(process.execPath, [...memoryOptions, file], {
-    // Windows cannot remove the working directory of a process, such as the checkout or the runner's temporary folder.
-    cwd: dirname(file),
-    env: environmentOfRenewal(process.env),
-    stdio: ['pipe', 'pipe', 'ignore'],
-    detached: true,
-    windowsHide: true,
-  });
 }
 
 /** The task of the renewing process. */
