@@ -1,19 +1,8 @@
 import { parseWorkspaceId } from '../../client/access.ts';
+import type { AcquiredLock } from '../../client/known-lock.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
+import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
-import {
-  type Check,
-  type Checked,
-  hasShape,
-  isBoolean,
-  isInteger,
-  isOptional,
-  isString,
-  isStringList,
-  isValid,
-  type Members,
-  type Shape,
-} from './shape.ts';
 
 /** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
 export type GrantedLock = Checked<typeof isGrantedLock>;
@@ -57,7 +46,7 @@ const isHolder = hasShape({
   expires_at: isOptional(isString),
 });
 
-export const isGrantedLock = hasShape({
+const isGrantedLock = hasShape({
   ...proof,
   path: isValid(parseHeldPath),
   type: isString,
@@ -68,18 +57,8 @@ export const isGrantedLock = hasShape({
   lease: isOptional(isString),
 });
 
-/** Without the note, the origin and other members from the service. */
-export const grantedLock = ({
-  path,
-  type,
-  id,
-  etag,
-  owner,
-  acquired_at,
-  fence,
-  expires_at,
-  lease,
-}: GrantedLock): GrantedLock => ({ path, type, id, etag, owner, acquired_at, fence, expires_at, lease });
+/** Without what only reports and outputs of the step itself show. */
+export const grantedLock = ({ note, origin, raw, ...lock }: AcquiredLock): GrantedLock => lock;
 
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
@@ -164,4 +143,49 @@ export function parsedTtl({ ttl }: Intent): Ttl {
   const parsed = parseTtl(ttl);
   if (parsed.ok) return parsed.value;
   throw new Error(`The ledger has an invalid entry. ${parsed.reason}`);
+}
+
+type Check<T> = (value: unknown) => value is T;
+type Checked<C> = C extends Check<infer T> ? T : never;
+/** A check for each member; others are allowed. */
+type Shape = Readonly<Record<string, Check<unknown>>>;
+type Optional<S extends Shape> = { [Name in keyof S]: undefined extends Checked<S[Name]> ? Name : never }[keyof S];
+type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: Checked<S[Name]> } & {
+  readonly [Name in Optional<S>]?: Checked<S[Name]>;
+};
+
+/** Whether a value from a file has the members of the shape. */
+function hasShape<S extends Shape>(shape: S): Check<Members<S>> {
+  return (value): value is Members<S> =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
+}
+
+function isOptional<T>(check: Check<T>): Check<T | undefined> {
+  return (value): value is T | undefined => value === undefined || check(value);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isStringList(list: unknown): list is readonly string[] {
+  return Array.isArray(list) && list.every(isString);
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+/** Whether the text is valid as it is, without any correction. */
+function isValid<T extends string>(parse: (text: string) => Parsed<T>): Check<T> {
+  return (value): value is T => {
+    const parsed = isString(value) ? parse(value) : undefined;
+    return parsed?.ok === true && parsed.value === value;
+  };
 }
