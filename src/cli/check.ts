@@ -1,4 +1,4 @@
-import { listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
+import { knowsNoRoute, listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
@@ -24,9 +24,12 @@ export async function checkLocks(remote: RemoteService, paths: readonly LockPath
 
 /** With one request, if the service can check many paths at once. */
 async function locksOn({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  const checked = await client.checkPaths({ workspace, paths }, within());
-  if (checked.kind === 'unsupported') return listOnPaths(client, workspace, paths, within());
-  return { items: checked.locks, incomplete: undefined };
+  try {
+    return { items: (await client.checkPaths({ workspace, paths }, within())).locks, incomplete: undefined };
+  } catch (error) {
+    if (!(error instanceof ServiceError && knowsNoRoute(error))) throw error;
+    return listOnPaths(client, workspace, paths, within());
+  }
 }
 
 /** The locks on the paths. It is a failure if the user does not hold all of them. */

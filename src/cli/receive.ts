@@ -57,7 +57,6 @@ async function refusingLocks(
   const { client, workspace, interrupted } = await connect();
   const within = { deadline: steadyClock() + responseMs, signal: interrupted };
   const checked = await client.checkPaths({ workspace, paths }, within);
-  if (checked.kind === 'unsupported') throw checked.error;
   const ofOthers = checked.locks.filter(({ owner }) => pusher === undefined || owner !== pusher);
   const keys = new Set(paths.map(foldCase));
   const refusing = new Set<KnownLock>();

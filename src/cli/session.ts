@@ -8,7 +8,7 @@ import { openHistory } from '../locks/ledger/history.ts';
 import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createLifetimes } from '../locks/renewal/schedule.ts';
-import { cleanupLimits, endLease, remainingRollback, rollBack } from '../locks/rollback.ts';
+import { cleanupLimits, endLease, retriable, rollBack } from '../locks/rollback.ts';
 import { createLockSession } from '../locks/session.ts';
 import type { RemoteService } from './connect.ts';
 
@@ -34,8 +34,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const rollback = await rollBack(settling, { acquired, unanswered: [] }, limits);
-    const left = remainingRollback(rollback);
+    const left = retriable((await rollBack(settling, { acquired, unanswered: [] }, limits)).left);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);

@@ -1,8 +1,8 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { JsonObject } from './json.ts';
-import { expectResource } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { expectResource, orEmpty } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 
 interface QueuedPath {
@@ -22,7 +22,7 @@ export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
         method: 'POST',
         target: endpoints.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
-        body: { path, ...(note !== undefined && { note }) },
+        body: { path, note },
         expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
       },
       within,
@@ -37,8 +37,7 @@ export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
   },
 });
 
-const expectRequest = expectResource('request for a lock', () => false);
-const expectNothing: Request['expect'] = (response) => (response.status === 204 ? undefined : expectRequest(response));
+const expectNothing = orEmpty(expectResource('request for a lock', () => false));
 
 /** Counted from 1. */
 function positionIn({ position }: JsonObject): number | undefined {

@@ -24,7 +24,7 @@ import {
 } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
-import { type RequestFailure, ServiceError, withRequest } from './service-error.ts';
+import { type RequestFailure, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
 import { backoff, type Clock, type ServerClock, type StartTimer, startTimeLimit } from './time.ts';
 
 export interface CallOptions {
@@ -43,9 +43,7 @@ export interface CallOptions {
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly startTimer?: StartTimer | undefined;
-  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** At least 0 and less than 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
   /** Without it, each call starts without knowing the service. */
@@ -71,7 +69,7 @@ export function createCall(options: CallOptions): Call {
     const once = request.attempts === 'once';
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
-      ...{ attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true },
+      ...{ attempts: 0, counted: 0, mayBeDone: request.keySentBefore === true },
       ...{ firstSentAt: undefined, last: undefined },
     };
     let isTokenReplaced = false;
@@ -107,7 +105,7 @@ export function createCall(options: CallOptions): Call {
             continue;
           }
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-          const { request: refused } = refusal(options, state, response);
+          const { request: refused } = errorOf(options, state, refusalOf(response));
           return giveUp({ kind: 'no-token', reason, request: refused, transient: false });
         }
         const { unrecognized } = result ?? {};
@@ -128,16 +126,16 @@ export function createCall(options: CallOptions): Call {
     }
 
     /** Waits before the next attempt. Returns the reason if another one would not help. */
-    async function pauseAfter({ failure, retry, retryAfterMs }: FailedAttempt): Promise<RequestFailure | undefined> {
+    async function pauseAfter({ failure, retry }: FailedAttempt): Promise<RequestFailure | undefined> {
       state.last = failure;
-      state.failures += 1;
       if (retry === 'failed') state.counted += 1;
       const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
       if (retry === undefined || isUsedUp) return failure;
+      const retryAfterMs = retryAfterOf(failure);
       const timeLeftMs = deadline - clock();
       // A short pause is for a service that comes back, not for one that refuses too many requests.
       const maxMs = retry === 'limited' ? undefined : within.maxBackoffMs;
-      const pauseMs = (askedMs?: number) => backoff(state.failures, askedMs, random, maxMs);
+      const pauseMs = (askedMs?: number) => backoff(state.attempts, askedMs, random, maxMs);
       const askedMs = pauseMs(retryAfterMs);
       const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
       if (delayMs >= timeLeftMs) {
@@ -164,20 +162,17 @@ export function createCall(options: CallOptions): Call {
     }
 
     function giveUp(failure: RequestFailure): CallResult {
-      return { kind: 'given-up', error: errorOf(options, state, failure), mayBeDone: state.mayBeDone };
+      return { kind: 'failed', error: errorOf(options, state, failure), mayBeDone: state.mayBeDone };
     }
   };
 }
 
 interface CallState {
-  /** The request as it was last sent. */
   sent: SentRequest;
   sanitizer: Sanitizer;
   attempts: number;
-  failures: number;
   /** Failures that count as one of the `retries`. */
   counted: number;
-  /** The request may have taken effect. */
   mayBeDone: boolean;
   firstSentAt: number | undefined;
   last: RequestFailure | undefined;
@@ -190,13 +185,8 @@ function answered(options: CallOptions, state: CallState, response: ClientRespon
     ...{ kind: 'answered', response, mayBeDone, target: sent.target },
     sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
     fail: (failure) => errorOf(options, state, failure),
-    refusal: () => refusal(options, state, response),
+    refusal: () => errorOf(options, state, refusalOf(response)),
   };
-}
-
-function refusal(options: CallOptions, state: CallState, response: ClientResponse): ServiceError {
-  const { baseUrl, serverClock } = options;
-  return errorOf(options, state, refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
 }
 
 function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure: RequestFailure): ServiceError {
@@ -237,12 +227,12 @@ function createAttempt(options: CallOptions) {
     const limit = startTimeLimit(limitMs, [signal], startTimer);
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
-      const response = parseResponse(received, state.sanitizer);
-      serverClock.observe(response.headers);
+      serverClock.observe(received.headers);
+      const { sanitizer, mayBeDone: keyMayHaveArrived } = state;
+      const response = parseResponse(received, { baseUrl, receivedAt: serverClock.now(), sanitizer });
       onResponse?.(response);
       marks.observe(response);
-      const context = { baseUrl, serverNow: serverClock.now(), request, keyMayHaveArrived: state.mayBeDone, marks };
-      return { response, result: classifyResponse(response, context) };
+      return { response, result: classifyResponse(response, { request, keyMayHaveArrived, marks }) };
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return { result: undefined };
       const failure = limit.isOver()
@@ -251,7 +241,7 @@ function createAttempt(options: CallOptions) {
       if (failure === undefined) throw error;
       const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
       const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
-      return { result: { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined } };
+      return { result: { kind: 'failed', failure, mayBeDone, retry } };
     } finally {
       limit.stop();
     }

@@ -8,7 +8,6 @@ import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
-import { knowsNoRoute, type ServiceError } from './service-error.ts';
 
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
@@ -20,43 +19,26 @@ export interface CheckedLock extends KnownLock {
 }
 
 interface CheckedPaths {
-  readonly kind: 'checked';
   readonly locks: readonly CheckedLock[];
   readonly pushLocks: PushLockMode;
 }
-
-/** Not every service can check many paths at once. */
-export type CheckPathsResult = CheckedPaths | { readonly kind: 'unsupported'; readonly error: ServiceError };
 
 /** The service accepts bodies up to 1 MiB, and paths up to 1 KiB. */
 const maxPaths = 500;
 
 export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
-  async function checkSome({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> {
+  /** Throws a ServiceError, also for a service that cannot check many paths at once. Changes nothing. */
+  return async ({ workspace, paths }: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> => {
     const target = endpoints.check(workspace);
-    const body = { paths: [...paths] };
-    const result = await call({ method: 'POST', target, body, expect }, within);
-    const error = result.kind === 'given-up' ? result.error : result.refusal();
-    if (knowsNoRoute(error)) return { kind: 'unsupported', error };
-    const { response } = expectSuccess(result);
-    return readChecked(objectIn(response), response.sanitizer);
-  }
-
-  /** Throws a ServiceError. Changes nothing. */
-  return async (request: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> => {
-    const results: CheckPathsResult[] = [];
-    await inParallel(
-      inParts([...new Set(request.paths)]),
-      async (paths) => void results.push(await checkSome({ ...request, paths }, within)),
-    );
-    return results.reduce(joined, { kind: 'checked', pushLocks: 'all', locks: [] });
+    let checked: CheckedPaths = { pushLocks: 'all', locks: [] };
+    await inParallel(inParts([...new Set(paths)]), async (some) => {
+      const { response } = expectSuccess(await call({ method: 'POST', target, body: { paths: some }, expect }, within));
+      const { locks, pushLocks } = readChecked(objectIn(response), response.sanitizer);
+      checked = { pushLocks, locks: [...checked.locks, ...locks] };
+    });
+    return checked;
   };
 };
-
-function joined(one: CheckPathsResult, other: CheckPathsResult): CheckPathsResult {
-  if (one.kind === 'unsupported' || other.kind === 'unsupported') return one.kind === 'unsupported' ? one : other;
-  return { ...other, locks: [...one.locks, ...other.locks] };
-}
 
 const inParts = (paths: readonly LockPath[]): readonly (readonly LockPath[])[] =>
   Array.from({ length: Math.ceil(paths.length / maxPaths) }, (_, part) =>
@@ -67,7 +49,6 @@ const expect = expectResource('list of locks', ({ locks }) => isArray(locks));
 
 function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
   return {
-    kind: 'checked',
     locks: asArray(body['locks']).flatMap((entry) => {
       const lock = readListedLock(entry, sanitizer);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];

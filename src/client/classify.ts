@@ -1,7 +1,7 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
 import { etagOf, lockIn, namesHolder } from './known-lock.ts';
-import { isOwnProblem, isUnknownRoute, type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
+import { isOwnProblem, isUnknownRoute, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import { expectsHttps, isTransientStatus, type RequestFailure } from './service-error.ts';
@@ -12,27 +12,27 @@ export type AttemptResult =
   | {
       readonly kind: 'failed';
       readonly failure: RequestFailure;
-      /** The request may have taken effect. */
       readonly mayBeDone: boolean;
       /** Undefined if another attempt would not help. */
       readonly retry: RetryKind | undefined;
-      readonly retryAfterMs: number | undefined;
       /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
       readonly unrecognized?: ClientResponse | undefined;
     };
 
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
-interface ResponseContext extends RefusalContext {
+interface ResponseContext {
   readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional' | 'hasFallback'>;
   readonly keyMayHaveArrived: boolean;
   readonly marks: Marks;
 }
 
 /** Whether a response is final, or whether to try again: for all operations. */
-export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
+export function classifyResponse(
+  response: ClientResponse,
+  { request, keyMayHaveArrived, marks }: ResponseContext,
+): AttemptResult {
   const { status } = response;
-  const { request, keyMayHaveArrived, marks } = context;
   if (isSuccess(response)) {
     const failure = request.expect?.(response);
     if (failure === undefined) return { kind: 'answered', response };
@@ -46,20 +46,18 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
-    const refusal = refusalOf(response, context);
+    const refusal = refusalOf(response);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
     if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
     return unrecognized(response, { ...refusal, isRecognized: false });
   }
-  const failure = refusalOf(response, context);
-  const { retryAfterMs } = failure;
+  const failure = refusalOf(response);
   return {
     kind: 'failed',
     failure,
     // A proxy may send the same after the service has done the work.
     mayBeDone: stillRunning || status >= 500,
-    retry: retryKindOf(status, stillRunning, retryAfterMs),
-    retryAfterMs,
+    retry: retryKindOf(status, stillRunning, failure.retryAfterMs),
   };
 }
 
@@ -173,6 +171,5 @@ const unrecognized = (response: ClientResponse, failure: RequestFailure): Failed
   mayBeDone: true,
   // The same oversized response would be received again.
   retry: failure.kind === 'too-large' ? undefined : 'failed',
-  retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
   unrecognized: response,
 });

@@ -1,4 +1,3 @@
-import { createAcquireLock } from './acquire-lock.ts';
 import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
@@ -7,16 +6,15 @@ import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { createLeases } from './leases.ts';
 import { createLists } from './lists.ts';
+import { createAcquireLock, createRenewLock } from './post-lock.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
-import { createRenewLock } from './renew-lock.ts';
 import type { ClientContext, TokenSource } from './request.ts';
 import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { createServerClock, sleep, steadyClock } from './time.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { Conflict } from './acquire-lock.ts';
 export type { CheckedLock } from './check-paths.ts';
 export type { MarksStore } from './classify.ts';
 export { inParallel } from './in-parallel.ts';
@@ -24,10 +22,11 @@ export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } fr
 export type { EndLeaseResult, LeaseRequest, LostLock, PoolItem, PoolSelection, PutLeaseResult } from './leases.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
+export type { Conflict } from './post-lock.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { ReleaseLockResult } from './release-lock.ts';
 export type { CallLimits, Retry } from './request.ts';
-export { isTransient, retryAfterOfError, ServiceError, withRequest } from './service-error.ts';
+export { isTransient, knowsNoRoute, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export {
   backoff,
@@ -106,7 +105,7 @@ export function createClient(options: ClientOptions) {
         },
   );
   const { branch, onCompared } = options;
-  const context = { call, endpoints, baseUrl, serverNow: serverClock.now, branch, onCompared };
+  const context = { call, endpoints, serverNow: serverClock.now, branch, onCompared };
 
   return {
     ...createLists(context),
@@ -119,7 +118,6 @@ export function createClient(options: ClientOptions) {
     registerHook: createRegisterHook(context),
     checkPaths: createCheckPaths(context),
 
-    /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
     dispose(): void {

@@ -5,7 +5,6 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 export type Slashes = 'encoded' | 'raw';
 
-/** The targets of requests: path and query, fully encoded. */
 export function createEndpoints(baseUrl: URL) {
   const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>

@@ -17,7 +17,6 @@ import { createServerClock } from './time.ts';
 /** The parts of a client that the token exchange for its requests uses. */
 export interface ExchangeContext
   extends Pick<CallOptions, 'timeoutMs' | 'retries' | 'clock' | 'sleep' | 'random' | 'closed' | 'onRetry'> {
-  /** The call for requests without a token. */
   readonly call: Call;
   readonly target: string;
 }
@@ -68,11 +67,6 @@ export function createTokenSource({
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<ExchangeResult> | undefined;
 
-  const failed = (reason: string, { request }: ServiceError): ExchangeResult => ({
-    kind: 'failed',
-    failure: { kind: 'no-token', reason, request, transient: false },
-  });
-
   function keepToken({ response }: AnsweredCall, requestedAt: number): ExchangeResult {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
@@ -88,8 +82,9 @@ export function createTokenSource({
       try {
         identityToken = await issueIdentityToken(within);
       } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
         // The advice of the error is about the service, but the identity token is from another server.
-        return withoutToken(error, messages.unanswered, ' Run the job again.');
+        return withoutToken(error, `${messages.unanswered} ${error.reason} Run the job again.`);
       }
       const requestedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
@@ -97,21 +92,19 @@ export function createTokenSource({
         { method: 'POST', target, body, secrets: [identityToken], expect: expectToken },
         within,
       );
-      if (result.kind === 'given-up') {
-        const { status = 0, advice } = result.error;
+      if (result.kind === 'answered' && isSuccess(result.response)) return keepToken(result, requestedAt);
+      const error = result.kind === 'failed' ? result.error : result.refusal();
+      const { status = 0, reason, advice } = error;
+      const refused = `The service did not issue a token to this job. ${reason}`;
+      if (result.kind === 'failed') {
         const unsupported = ` If the service does not support OIDC token exchange: ${messages.unsupported}`;
-        const more = isUnsupported(status) ? advice + unsupported : advice;
-        return withoutToken(result.error, 'The service did not issue a token to this job.', more);
+        return withoutToken(error, refused + advice + (isUnsupported(status) ? unsupported : ''));
       }
-      if (isSuccess(result.response)) return keepToken(result, requestedAt);
-      const { status } = result.response;
-      const error = result.refusal();
       if (isUnsupported(status)) {
-        return failed(`The service does not support OIDC token exchange. ${messages.unsupported}`, error);
+        return withoutToken(error, `The service does not support OIDC token exchange. ${messages.unsupported}`);
       }
       if (status === 400 && error.attempts > 1 && identityTokens < maxIdentityTokens) continue;
-      const advice = status === 400 ? ` ${messages.untrusted}` : error.advice;
-      return failed(`The service did not issue a token to this job. ${error.reason}${advice}`, error);
+      return withoutToken(error, refused + (status === 400 ? ` ${messages.untrusted}` : advice));
     }
   }
 
@@ -140,11 +133,9 @@ export function createTokenSource({
   };
 }
 
-function withoutToken(error: unknown, prefix: string, advice: string): ExchangeResult {
-  if (!(error instanceof ServiceError)) throw error;
+function withoutToken(error: ServiceError, reason: string): ExchangeResult {
   const { failure, request } = error;
   if (failure.kind === 'aborted') return { kind: 'interrupted' };
-  const reason = `${prefix} ${error.reason}${advice}`;
   const isOutOfTime = failure.kind === 'deadline';
   return { kind: 'failed', failure: { kind: 'no-token', reason, request, transient: isTransient(error) }, isOutOfTime };
 }

@@ -20,7 +20,6 @@ import { timestampIn } from './time.ts';
 
 export const etagOf = (response: ClientResponse): string | undefined => strongEtag(headerOf(response, 'etag'));
 
-/** A lock as a service describes it. */
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
 
 const names = {
@@ -58,7 +57,6 @@ export interface AcquiredLock extends KnownLock {
   readonly type: string;
   /** If the service does not return it, the earliest possible expiry by the ttl. */
   readonly expires_at: string;
-  /** The lease that it belongs to. */
   readonly lease?: string | undefined;
 }
 

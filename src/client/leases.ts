@@ -3,13 +3,20 @@ import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
 import type * as resources from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { branchHeader, type Conflict, placeIn } from './acquire-lock.ts';
-import { asArray, asObject, isArray, type Json, nameIn } from './json.ts';
-import { type AcquiredLock, ageIn, type KnownLock, readListedLock, readLock, readOutdated } from './known-lock.ts';
+import { asArray, asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { type AcquiredLock, ageIn, type KnownLock, readLock, readOutdated } from './known-lock.ts';
 import type { List } from './pages.ts';
-import { type QueueWait, queueHeaders } from './queue.ts';
-import { expectResource, isUnknownRoute } from './refusal.ts';
-import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import type { Conflict } from './post-lock.ts';
+import { lineIn, lineParts, type QueueWait } from './queue.ts';
+import { expectResource, isUnknownRoute, orEmpty } from './refusal.ts';
+import {
+  type AnsweredCall,
+  type CallLimits,
+  type ClientContext,
+  expectSuccess,
+  type Failed,
+  failed,
+} from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
@@ -66,37 +73,31 @@ export type PutLeaseResult =
     }
   /** The service knows only the interface, or a gateway answered in its place. */
   | { readonly kind: 'unsupported' }
-  /** `mayBeDone`: there was no response until the time or the retries ran out. */
-  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
+  | Failed;
 
 type RenewLeaseResult =
   | { readonly kind: 'renewed'; readonly expiresAt: string; readonly lost: readonly LostLock[] }
   /** It holds nothing any more. */
   | { readonly kind: 'ended'; readonly lost: readonly LostLock[] }
   | { readonly kind: 'refused'; readonly error: ServiceError }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+  | Failed;
 
 export type EndLeaseResult =
   | { readonly kind: 'ended'; readonly released: readonly LockPath[]; readonly lost: readonly LostLock[] }
   /** The service knows only the interface. */
   | { readonly kind: 'unsupported'; readonly error: ServiceError }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+  | Failed;
 
 /** A lease is a set of locks that is acquired, renewed and released as one. */
-export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }: ClientContext) => ({
+export const createLeases = ({ call, endpoints, branch, onCompared }: ClientContext) => ({
   async putLease(request: LeaseRequest, within: CallLimits): Promise<PutLeaseResult> {
     const { workspace, lease, wait } = request;
     const result = await call(
       {
         method: 'PUT',
         target: endpoints.lease(workspace, lease),
-        headers: {
-          ...branchHeader(branch),
-          ...(wait && queueHeaders(wait)),
-        },
+        ...lineParts(wait, branch),
         body: bodyOf(request),
-        ...(wait !== undefined &&
-          wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
         expect(response) {
           const wrong = response.status === 202 ? expectLease(response) : expectLocks(response, request);
           // The items of a pool have secrets, which no error may quote.
@@ -106,7 +107,7 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
       },
       within,
     );
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
+    if (result.kind === 'failed') return result;
     const { response, mayBeDone } = result;
     if (response.status === 202 || (response.status === 409 && isLocked(response))) {
       return { kind: 'blocked', conflicts: conflictsIn(result, request), mayBeDone };
@@ -116,26 +117,24 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
       for (const outdated of asArray(body['outdated'])) {
         onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
       }
-      const locks = locksIn(response, request, serverNow());
-      return { kind: 'held', locks, items: asArray(body['locks']).flatMap(readItem), lost: lostAmong(response) };
+      const locks = locksIn(response, request);
+      return { kind: 'held', locks, items: onPaths(body['locks']).flatMap(readItem), lost: lostAmong(response) };
     }
-    if (!isUnknownRoute(response)) return { kind: 'failed', error: result.refusal(), mayBeDone };
+    if (!isUnknownRoute(response)) return failed(result);
     if (request.from.kind === 'paths') return { kind: 'unsupported' };
     const reason = `The service has no pools, so no item of ${JSON.stringify(request.from.name)} can be locked.`;
-    return { kind: 'failed', error: result.fail({ kind: 'unsupported', reason }), mayBeDone };
+    return failed(result, result.fail({ kind: 'unsupported', reason }));
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
     const target = `${endpoints.lease(workspace, lease)}/renew`;
     const body = { ttl: formatDuration(ttl) };
     const result = await call({ method: 'POST', target, body, expect: expectRenewal }, within);
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    if (result.kind === 'failed') return result;
     const { response } = result;
     const lost = lostIn(response);
     if (isSuccess(response)) {
-      const expiresAt =
-        nameIn(objectIn(response)['expires_at']) ?? new Date(serverNow() + milliseconds(ttl)).toISOString();
-      return { kind: 'renewed', expiresAt, lost };
+      return { kind: 'renewed', expiresAt: nameIn(objectIn(response)['expires_at']) ?? endOf(response, ttl), lost };
     }
     return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.refusal() };
   },
@@ -144,36 +143,26 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
   async listLease({ workspace, lease }: LeaseKey, within: CallLimits): Promise<List<KnownLock>> {
     const target = endpoints.lease(workspace, lease);
     const { response } = expectSuccess(await call({ method: 'GET', target, expect: expectLease }, within));
-    const { sanitizer } = response;
-    const items = asArray(objectIn(response)['locks']).flatMap((entry) => {
-      const { path, state, lock } = asObject(entry);
-      const own = readListedLock(entry, sanitizer);
-      if (state !== 'lost') return own ?? [];
-      return lock === undefined || own === undefined
-        ? []
-        : (readListedLock({ ...asObject(lock), path: path ?? '' }, sanitizer) ?? []);
-    });
+    const items = onPaths(objectIn(response)['locks']).flatMap((one) =>
+      isLost(one) ? (holderIn(one, response) ?? []) : readLock(one.entry, one.path, response.sanitizer),
+    );
     return { items, incomplete: undefined };
   },
 
   /** May be repeated. A lease that was never requested is dead from then on. */
-  async endLease({ workspace, lease }: LeaseKey, within: CallLimits, attempts?: 'once'): Promise<EndLeaseResult> {
+  async endLease({ workspace, lease }: LeaseKey, within: CallLimits): Promise<EndLeaseResult> {
     const target = endpoints.lease(workspace, lease);
-    const result = await call({ method: 'DELETE', target, attempts, expect: expectEnd }, within);
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    const result = await call({ method: 'DELETE', target, expect: expectEnd }, within);
+    if (result.kind === 'failed') return result;
     const { response } = result;
-    if (!isSuccess(response)) {
-      return { kind: isUnknownRoute(response) ? 'unsupported' : 'failed', error: result.refusal() };
-    }
-    const released = asArray(objectIn(response)['released']).flatMap((path) => {
-      const parsed = parseHeldPath(nameIn(path) ?? '');
-      return parsed.ok ? [parsed.value] : [];
-    });
+    if (isUnknownRoute(response)) return { kind: 'unsupported', error: result.refusal() };
+    if (!isSuccess(response)) return failed(result);
+    const released = asArray(objectIn(response)['released']).flatMap(pathIn);
     return { kind: 'ended', released, lost: lostIn(response) };
   },
 });
 
-const bodyOf = ({ from, count, type, ttl }: LeaseRequest): NonNullable<Request['body']> => ({
+const bodyOf = ({ from, count, type, ttl }: LeaseRequest): object => ({
   ...(from.kind === 'paths' ? { paths: from.paths } : { pool: from.name, where: from.where }),
   ...{ count, type, ttl: formatDuration(ttl) },
 });
@@ -183,79 +172,80 @@ const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'st
 const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
   expectResource(
     'lease',
-    () => locksIn(response, request, 0).length + lostAmong(response).length >= request.count,
+    () => locksIn(response, request).length + lostAmong(response).length >= request.count,
   )(response);
 const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
-const expectReleased = expectResource('end of a lease', ({ released }) => isArray(released));
-const expectEnd: Request['expect'] = (response) => (response.status === 204 ? undefined : expectReleased(response));
+const expectEnd = orEmpty(expectResource('end of a lease', ({ released }) => isArray(released)));
 
 /** Other problems with this status are about outdated files, or about a newer request for the same lease. */
 const isLocked = (response: ClientResponse): boolean => objectIn(response)['blocked'] !== undefined;
 
-function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, now: number): readonly AcquiredLock[] {
-  return asArray(objectIn(response)['locks']).flatMap((entry) => {
-    const lock = readListedLock(entry, response.sanitizer);
-    const path = parseHeldPath(lock?.path ?? '');
-    if (lock === undefined || !path.ok || asObject(entry)['state'] === 'lost') return [];
-    const expires_at = lock.expires_at ?? new Date(now + milliseconds(ttl)).toISOString();
+interface OnPath {
+  readonly path: LockPath;
+  readonly entry: JsonObject;
+}
+
+const onPaths = (list: Json | undefined): readonly OnPath[] =>
+  asArray(list)
+    .map(asObject)
+    .flatMap((entry) => pathIn(entry['path']).map((path) => ({ path, entry })));
+
+function pathIn(json: Json | undefined): readonly LockPath[] {
+  const parsed = parseHeldPath(nameIn(json) ?? '');
+  return parsed.ok ? [parsed.value] : [];
+}
+
+const isLost = ({ entry }: OnPath): boolean => entry['state'] === 'lost';
+
+/** The lock that is on the path now. */
+const holderIn = ({ path, entry }: OnPath, { sanitizer }: ClientResponse): KnownLock | undefined =>
+  isObject(entry['lock']) ? readLock(entry['lock'], path, sanitizer) : undefined;
+
+const endOf = ({ receivedAt }: ClientResponse, ttl: Ttl): string =>
+  new Date(receivedAt + milliseconds(ttl)).toISOString();
+
+function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest): readonly AcquiredLock[] {
+  const held = onPaths(objectIn(response)['locks']).filter((one) => !isLost(one));
+  return held.map(({ path, entry }) => {
+    const lock = readLock(entry, path, response.sanitizer);
     // The ETag of a lock is its id in quotes.
     const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-    return { ...lock, etag, path: path.value, type, expires_at, lease };
+    return { ...lock, etag, path, type, expires_at: lock.expires_at ?? endOf(response, ttl), lease };
   });
 }
 
 /** The item of a pool that is locked; none for other locks. */
-function readItem(entry: Json): readonly PoolItem[] {
-  const { path, state, properties, secret } = asObject(entry);
-  const parsed = parseHeldPath(nameIn(path) ?? '');
-  if (!parsed.ok || state === 'lost' || properties === undefined) return [];
+function readItem(one: OnPath): readonly PoolItem[] {
+  const { properties, secret } = one.entry;
+  if (isLost(one) || properties === undefined) return [];
   const values = Object.entries(asObject(properties)).flatMap(([name, value]) => {
     const text = nameIn(value);
     return text === undefined ? [] : [[name, text] as const];
   });
   // With unreadable names, all properties are secret.
   const names = isArray(secret) ? secret.flatMap((name) => nameIn(name) ?? []) : values.map(([name]) => name);
-  return [{ path: parsed.value, properties: Object.fromEntries(values), secret: names }];
+  return [{ path: one.path, properties: Object.fromEntries(values), secret: names }];
 }
 
 /** A path without a holder is kept for another. */
-function conflictsIn(answered: AnsweredCall, { path: firstPath }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
+function conflictsIn(answered: AnsweredCall, { path }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
   const { response } = answered;
-  const { sanitizer } = response;
   const { blocked, locks } = objectIn(response);
-  const common = {
-    ...placeIn(answered, 0),
-    error: answered.refusal(),
-  };
-  const waiting = asArray(blocked).map((entry) => ({
-    path: nameIn(asObject(entry)['path']),
-    holder: readListedLock(asObject(entry)['lock'] ?? '', sanitizer),
-  }));
-  const refused = asArray(locks).map((entry) => readListedLock(entry, sanitizer));
-  const all = [...waiting, ...refused.map((holder) => ({ path: holder?.path, holder }))];
-  const [first, ...others] = all.flatMap(({ path, holder }): Conflict | readonly [] => {
-    const parsed = parseHeldPath(path ?? '');
-    return parsed.ok ? { ...common, path: parsed.value, holder } : [];
+  const common = { ...lineIn(response), error: answered.refusal() };
+  const waiting = onPaths(blocked).map((one) => ({ ...common, path: one.path, holder: holderIn(one, response) }));
+  const refused = onPaths(locks).map(({ path, entry }) => {
+    return { ...common, path, holder: readLock(entry, path, response.sanitizer) };
   });
-  return [first ?? { ...common, path: firstPath, holder: undefined }, ...others];
+  const [first = { ...common, path, holder: undefined }, ...others] = [...waiting, ...refused];
+  return [first, ...others];
 }
 
 /** The state of each lock is part of a lease that was granted before. */
 const lostAmong = (response: ClientResponse): readonly LostLock[] =>
-  readLost(
-    asArray(objectIn(response)['locks']).filter((entry) => asObject(entry)['state'] === 'lost'),
-    response,
-  );
+  readLost(onPaths(objectIn(response)['locks']).filter(isLost), response);
 
 const lostIn = (response: ClientResponse): readonly LostLock[] =>
-  readLost(asArray(objectIn(response)['lost']), response);
+  readLost(onPaths(objectIn(response)['lost']), response);
 
-function readLost(entries: readonly Json[], { sanitizer }: ClientResponse): readonly LostLock[] {
-  return entries.flatMap((entry) => {
-    const { path, reason, lock } = asObject(entry);
-    const parsed = parseHeldPath(nameIn(path) ?? '');
-    if (!parsed.ok) return [];
-    const holder = lock === undefined ? undefined : readLock(asObject(lock), parsed.value, sanitizer);
-    return { path: parsed.value, reason: nameIn(reason), holder };
-  });
-}
+const readLost = (lost: readonly OnPath[], response: ClientResponse): readonly LostLock[] =>
+  lost.map((one) => ({ path: one.path, reason: nameIn(one.entry['reason']), holder: holderIn(one, response) }));

@@ -78,7 +78,6 @@ export const createLists = (context: ClientContext) => ({
     return { items: items.filter(isWanted), incomplete };
   },
 
-  /** The owner of the token's locks. */
   async getOwner(within: CallLimits): Promise<string> {
     const expect = expectFound(ownerIn, 'it does not name the owner of the token');
     const target = context.endpoints.token;
@@ -96,7 +95,6 @@ interface Lists {
 /** More paths are looked up in the list of all locks. */
 const maxSinglePaths = 8;
 
-/** The locks on these paths. */
 export async function listOnPaths(
   client: Lists,
   workspace: WorkspaceId,

@@ -31,7 +31,7 @@ interface Listing {
 }
 
 export async function readPages<Item>(
-  { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
+  { call }: ClientContext,
   { target: firstTarget, plainTarget, name, attempts }: Listing,
   readEntry: (entry: Json, sanitizer: Sanitizer) => Item | undefined,
   within: CallLimits,
@@ -65,7 +65,7 @@ export async function readPages<Item>(
     const answered = expectSuccess(result);
     const { response } = answered;
     const entries = entriesIn(response, name) ?? [];
-    const next = nextPage(response, target, baseUrl);
+    const next = nextPage(response, target);
     const isLoop = next.kind === 'target' && seen.has(next.target);
 
     // A service without support for cursors returns its first page again and again.
@@ -101,7 +101,7 @@ function expectEntries(response: ClientResponse, name: string): Unusable | undef
   return unusable(response) ?? notUnderstood(response, reason, membersOf(response));
 }
 
-export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
+const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
 type NextPage =
@@ -110,10 +110,10 @@ type NextPage =
   | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
 
 /** The page after this response. A link to another server is never a target. */
-export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
+function nextPage(response: ClientResponse, target: string): NextPage {
   const hint = hintOf(response);
   if (hint.kind === 'none' || hint.kind === 'unnamed') return hint;
-  const followed = hint.kind === 'url' ? resolveLink(hint.text, target, baseUrl) : undefined;
+  const followed = hint.kind === 'url' ? resolveLink(hint.text, target, response.baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-a-url'
     ? { kind: 'target', target: withCursor(target, hint.text) }
     : followed;

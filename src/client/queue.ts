@@ -19,10 +19,18 @@ export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
 
 export type Urgency = (typeof urgencies)[Priority];
 
-export const queueHeaders = ({ seconds, urgency }: QueueWait): Readonly<Record<string, string>> => ({
-  prefer: `wait=${seconds}`,
-  priority: `u=${urgency}`,
+/** A request that waits is sent once: the caller sends it again to keep its place. */
+export const lineParts = (wait: QueueWait | undefined, branch: string | undefined) => ({
+  headers: {
+    // HTTP libraries send a header byte by byte: the name is UTF-8.
+    ...(branch !== undefined && { 'lock-branch': Buffer.from(branch).toString('latin1') }),
+    ...(wait !== undefined && { prefer: `wait=${wait.seconds}`, priority: `u=${wait.urgency}` }),
+  },
+  ...(wait !== undefined && wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
 });
+
+/** What a response to a request for locks that were not granted says about the line. */
+export const lineIn = (response: ClientResponse) => ({ hasWaited: hasWaited(response), queue: queueIn(response) });
 
 /** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */
 export const hasWaited = (response: ClientResponse): boolean =>
@@ -31,7 +39,7 @@ export const hasWaited = (response: ClientResponse): boolean =>
 /** A larger number is an error of the service. */
 const maxPlaces = 1_000_000;
 
-export function queueIn(response: ClientResponse): QueuePosition | undefined {
+function queueIn(response: ClientResponse): QueuePosition | undefined {
   const queue = asObject(objectIn(response)['queue']);
   const count = (name: string): number => {
     const number = Number(queue[name]);

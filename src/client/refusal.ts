@@ -5,12 +5,7 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Refused, type RefusedField, type Unusable } from './service-error.ts';
 
-export interface RefusalContext {
-  readonly baseUrl: URL;
-  readonly serverNow: number;
-}
-
-export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: RefusalContext): Refused {
+export function refusalOf(response: ClientResponse): Refused {
   const { status, body, sanitizer } = response;
   const json = body.kind === 'json' ? body.value : null;
   const { outdated } = objectIn(response);
@@ -24,10 +19,10 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     message: body.kind === 'json' ? messageOf(json, sanitizer) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, sanitizer),
     missingScope: missingScopeOf(response),
-    retryAfterMs: retryAfterHeader(response, serverNow),
+    retryAfterMs: retryAfterIn(response),
     // A lease names all of its outdated files, and a lock its own.
     outdated: (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []),
-    redirect: redirectTarget(response, baseUrl),
+    redirect: redirectTarget(response),
   };
 }
 
@@ -48,20 +43,25 @@ export const expectResource =
     return notUnderstood(response, `it contains no ${resource}`, membersOf(response));
   };
 
+/** The same for a resource that a 204 stands for as well. */
+export const orEmpty =
+  (expect: (response: ClientResponse) => Unusable | undefined) =>
+  (response: ClientResponse): Unusable | undefined =>
+    response.status === 204 ? undefined : expect(response);
+
 /** Without the content, which could show a secret in another form. */
 export const expectFound =
   (find: (response: ClientResponse) => unknown, reason: string) =>
   (response: ClientResponse): Unusable | undefined =>
     find(response) === undefined ? notUnderstood(response, reason) : undefined;
 
-/** Names the members of an unexpected object. */
 export function membersOf(response: ClientResponse): string {
   const names = Object.keys(objectIn(response)).join(', ');
   return names && asSentence(response.sanitizer.line(`It is an object with: ${names}`, 200));
 }
 
-export const retryAfterHeader = (response: ClientResponse, serverNow: number): number | undefined =>
-  parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
+export const retryAfterIn = (response: ClientResponse): number | undefined =>
+  parseRetryAfter(headerOf(response, 'retry-after'), response.receivedAt);
 
 /**
  * RFC 9110 section 10.2.3: the milliseconds to wait, from seconds or a date, which is compared with the sender's clock.
@@ -161,7 +161,8 @@ function missingScopeOf(response: ClientResponse): string | undefined {
 }
 
 /** Without user name, password and query, which may be secret. */
-function redirectTarget(response: ClientResponse, baseUrl: URL): string | undefined {
+function redirectTarget(response: ClientResponse): string | undefined {
+  const { baseUrl } = response;
   const location = headerOf(response, 'location');
   if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
   const { protocol, host, pathname } = new URL(location, baseUrl);

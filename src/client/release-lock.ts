@@ -11,10 +11,16 @@ import {
   namesLock,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
-import { expectResource, isOwnProblem } from './refusal.ts';
-import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
+import { expectResource, isOwnProblem, orEmpty } from './refusal.ts';
+import {
+  type AnsweredCall,
+  type CallLimits,
+  type CallResult,
+  type ClientContext,
+  type Failed,
+  failed,
+} from './request.ts';
 import { isSuccess } from './response.ts';
-import type { ServiceError } from './service-error.ts';
 import { clockSlackMs } from './time.ts';
 
 export interface ReleaseLockRequest {
@@ -22,7 +28,6 @@ export interface ReleaseLockRequest {
   readonly path: LockPath;
   /** Without it, any lock on the path is released. */
   readonly proof?: LockProof | undefined;
-  /** Asks the service to release the lock of another owner. */
   readonly force?: boolean | undefined;
   /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
@@ -42,8 +47,7 @@ export type ReleaseLockResult =
       /** An attempt without a response may have released ours before. */
       readonly mayBeDone?: boolean;
     }
-  /** `mayBeDone`: the service may have released the lock despite the error. */
-  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
+  | Failed;
 
 export function createReleaseLock(context: ClientContext) {
   const { call, endpoints, serverNow } = context;
@@ -63,7 +67,7 @@ export function createReleaseLock(context: ClientContext) {
         otherTarget,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
-        expect: (response) => (response.status === 204 ? undefined : expectReleased(response)),
+        expect: orEmpty(expectResource('lock', namesLock)),
         anySuccess: true,
         async confirm() {
           const listed = await lookUpOnce(context, request, within);
@@ -119,7 +123,7 @@ export function createReleaseLock(context: ClientContext) {
     request: ReleaseLockRequest,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
-    if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
+    if (result.kind === 'failed') return result;
     const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
     if (isSuccess(response)) return { kind: 'released' };
@@ -147,26 +151,17 @@ export function createReleaseLock(context: ClientContext) {
   }
 }
 
-const failed = (result: AnsweredCall, error = result.refusal()): ReleaseLockResult => ({
-  kind: 'failed',
-  error,
-  mayBeDone: result.mayBeDone,
-});
-
 /** The ETag of our lock, if a 412 shows that a renewal without a response has changed it. */
 export function changedEtag(
   result: CallResult,
   { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
 ): string | undefined {
-  if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
+  if (result.kind === 'failed' || result.response.status !== 412 || proof?.id === undefined) return undefined;
   const holder = holderOf(result.response, path);
   const etag = etagOf(result.response) ?? holder?.etag;
   return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;
 }
 
-const expectReleased = expectResource('lock', namesLock);
-
-/** The value of `If-Match`. */
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 

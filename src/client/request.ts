@@ -1,6 +1,5 @@
 import type { SentRequest } from './connection.ts';
 import type { Endpoints } from './endpoints.ts';
-import type { JsonObject } from './json.ts';
 import type { FoundLock, LockComparison } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
 import type { RequestFailure, ServiceError, Unusable } from './service-error.ts';
@@ -24,7 +23,8 @@ export interface Request {
   /** The same resource in another encoding, for gateways that reject the first. */
   readonly otherTarget?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonObject | URLSearchParams;
+  /** Members without a value are left out. */
+  readonly body?: object;
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
   /** The request is not sent again after an attempt that may have taken effect. */
@@ -55,16 +55,20 @@ export interface AnsweredCall {
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  /** The target as it was last sent. */
   readonly target: string;
   /** The error for the response, if it is a refusal. */
   refusal(): ServiceError;
   fail(failure: RequestFailure): ServiceError;
 }
 
-export type CallResult =
-  | AnsweredCall
-  | { readonly kind: 'given-up'; readonly error: ServiceError; readonly mayBeDone: boolean };
+/** The result of every operation that has none, whether the service refused it or the call was given up. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly error: ServiceError;
+  readonly mayBeDone: boolean;
+}
+
+export type CallResult = AnsweredCall | Failed;
 
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
@@ -97,7 +101,6 @@ export interface TokenSource {
 export interface ClientContext {
   readonly call: Call;
   readonly endpoints: Endpoints;
-  readonly baseUrl: URL;
   readonly serverNow: Clock;
   /** Sent with each request for a lock: the branch of the run or the checkout. */
   readonly branch?: string | undefined;
@@ -105,13 +108,18 @@ export interface ClientContext {
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
 
+export const failed = (answered: AnsweredCall, error = answered.refusal()): Failed => ({
+  kind: 'failed',
+  error,
+  mayBeDone: answered.mayBeDone,
+});
+
 export function expectSuccess(result: CallResult): AnsweredCall {
-  if (result.kind === 'given-up') throw result.error;
+  if (result.kind === 'failed') throw result.error;
   if (!isSuccess(result.response)) throw result.refusal();
   return result;
 }
 
-/** As it is sent, with the headers of all requests. */
 export function sentRequest(
   { method, target, headers, body }: Request,
   ofAll: Readonly<Record<string, string>>,

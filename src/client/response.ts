@@ -11,27 +11,33 @@ type ResponseBody =
   | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string }
   | { readonly kind: 'too-large'; readonly excerpt: string };
 
-export interface ClientResponse {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: ResponseBody;
+/** Where a response came from, and when. */
+export interface ResponseOrigin {
+  readonly baseUrl: URL;
+  /** By the clock of the server. */
+  readonly receivedAt: number;
   /** For the texts in the response. */
   readonly sanitizer: Sanitizer;
 }
 
-export interface RawResponse extends Omit<ClientResponse, 'body' | 'sanitizer'> {
+export interface ClientResponse extends ResponseOrigin {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: ResponseBody;
+}
+
+export interface RawResponse extends Pick<ClientResponse, 'status' | 'headers'> {
   readonly bytes: Uint8Array;
   readonly tooLarge: boolean;
 }
 
-export function parseResponse(received: RawResponse, sanitizer: Sanitizer): ClientResponse {
+export function parseResponse(received: RawResponse, origin: ResponseOrigin): ClientResponse {
   const { status, headers } = received;
-  return { status, headers, body: readBody(received, sanitizer), sanitizer };
+  return { ...origin, status, headers, body: readBody(received, origin.sanitizer) };
 }
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
 
-/** The JSON object in the body; empty if there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
 const maxWarningLength = 300;

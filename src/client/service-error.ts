@@ -1,7 +1,6 @@
 import { spanOfMs } from '../interface/duration.ts';
 import type { Outdated } from '../interface/resources.ts';
 
-/** The problem with one part of a request. */
 export interface RefusedField {
   /** Such as `ttl` or `hook/url`; undefined if the service named none. */
   readonly field: string | undefined;
@@ -145,9 +144,8 @@ export function knowsNoRoute({ failure }: ServiceError): boolean {
   return refused?.kind === 'refused' && [404, 405, 501].includes(refused.status) && !refused.isOwnProblem;
 }
 
-export function retryAfterOfError({ failure }: ServiceError): number | undefined {
-  return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-}
+export const retryAfterOf = (failure: RequestFailure): number | undefined =>
+  failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
 
 export const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);

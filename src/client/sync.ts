@@ -1,9 +1,9 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
 import { firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
-import { expectResource, rawMessageOf, retryAfterHeader } from './refusal.ts';
+import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
-import { type ClientResponse, headerOf, objectIn } from './response.ts';
+import { headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 
 declare const brand: unique symbol;
@@ -22,12 +22,12 @@ export interface StartedSync extends SyncReport {
 /** The state behind the status word of the service. An unknown word means that the sync is still running. */
 type SyncState = 'running' | 'succeeded' | 'failed';
 
-export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContext) {
-  const reportOf = ({ response }: AnsweredCall) => readReport(response, baseUrl, serverNow());
-
+export function createSync({ call, endpoints }: ClientContext) {
   function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url', 'statusUrl'])];
-    const followed = named.filter((link) => link !== undefined).map((link) => resolveLink(link, from, baseUrl));
+    const followed = named
+      .filter((link) => link !== undefined)
+      .map((link) => resolveLink(link, from, response.baseUrl));
     const target = followed.find((each) => each.kind === 'target');
     // The only cast to SyncStatusTarget: the URL is on the same server.
     if (target !== undefined) return { kind: 'offered', target: target.target as SyncStatusTarget };
@@ -51,22 +51,22 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
         ...({ method: 'POST', anySuccess: true } as const),
       };
       const result = expectSuccess(await call(request, within));
-      return { ...reportOf(result), progress: progressOf(result, target) };
+      return { ...readReport(result), progress: progressOf(result, target) };
     },
 
     async syncStatus(target: SyncStatusTarget, within: CallLimits): Promise<SyncReport> {
-      return reportOf(expectSuccess(await call({ method: 'GET', target, expect: expectSync }, within)));
+      return readReport(expectSuccess(await call({ method: 'GET', target, expect: expectSync }, within)));
     },
   };
 }
 
-function readReport(response: ClientResponse, baseUrl: URL, serverNow: number) {
+function readReport({ response }: AnsweredCall) {
   const body = syncIn(objectIn(response));
   return {
     ...readSync(body, response.sanitizer),
-    clone_url: cloneUrlIn(body, baseUrl),
+    clone_url: cloneUrlIn(body, response.baseUrl),
     /** The pause before the next status request, if the service sent one. */
-    retryAfterMs: retryAfterHeader(response, serverNow),
+    retryAfterMs: retryAfterIn(response),
   };
 }
 

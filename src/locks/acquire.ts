@@ -1,18 +1,21 @@
 import {
+  type AcquiredLock,
   type CallLimits,
   isTransient,
   type LeaseRequest,
   lastAttemptMs,
-  retryAfterOfError,
+  type PoolSelection,
+  type QueueWait,
+  retryAfterOf,
   type ServiceError,
   type Urgency,
 } from '../client/client.ts';
-import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { acquireLease } from './lease.ts';
-import type { Intent } from './ledger/entry.ts';
+import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
+import { type LockPath, maxLeasePaths, parseHeldPath } from '../interface/lock-path.ts';
+import { type Grant, grantedLock, type Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import { type AcquireRound, acquirePathByPath, type PathContext, type PathGoal } from './path-by-path.ts';
-import { nothing, rollBackMs } from './rollback.ts';
+import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
 
 interface AcquireGoal extends PathGoal {
   /** How to acquire several as one lease. Without it, they are acquired path by path. */
@@ -108,15 +111,14 @@ export async function acquireLocks(
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
       // A cancelled attempt has used the little time that is left.
       const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
-      const { releases } = isSettled ? nothing : await way.end();
-      const rollback = { ...round.rollback, releases: [...round.rollback.releases, ...releases] };
+      const left = [...round.left, ...(isSettled ? [] : await way.end())];
       const unanswered = pathByPath.unanswered();
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
       if (isCutOff && lastBlocked) {
-        return { round: { kind: 'held', blocked: lastBlocked, rollback }, waitedMs, unanswered };
+        return { round: { kind: 'held', blocked: lastBlocked, left }, waitedMs, unanswered };
       }
-      return { round: { ...round, rollback }, waitedMs, unanswered };
+      return { round: { ...round, left }, waitedMs, unanswered };
     }
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
@@ -161,7 +163,7 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
     async afterFailure(error: ServiceError, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
       if (seconds > 0 && (tookMs < quickMs || error.failure.kind === 'timeout')) vainWaits += 1;
       hasLine = false;
-      await reconnect(reservedMs, retryAfterOfError(error));
+      await reconnect(reservedMs, retryAfterOf(error.failure));
     },
     async afterConflict(blocked: Blocked, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
       const [{ hasWaited, queue }] = blocked.conflicts;
@@ -191,6 +193,85 @@ function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number 
 
 /** The wait until the first of the paths may be free. */
 function soonestRetryMs({ conflicts }: Blocked): number | undefined {
-  const asked = conflicts.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
+  const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.min(...asked);
+}
+
+/**
+ * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
+ * Undefined for a single lock, and for more than a lease can have.
+ */
+function acquireLease(context: PathContext, { paths, count }: PathGoal, from: LeaseRequest['from']) {
+  const { client, record, clock, signal, log, terms } = context;
+  const { service, workspace, step, type, ttl } = terms;
+  const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
+  const path = from.kind === 'pool' ? poolPath(from) : isSet ? paths[0] : undefined;
+  if (path === undefined) return undefined;
+  const startedAt = clock();
+  const request = { workspace, lease: step, from, path, count, type, ttl };
+  const job = { service, workspace, step };
+  const entry = { ...job, lease: step };
+  const isPool = from.kind === 'pool';
+  const intent = { kind: 'lease', ...entry, path, isPool, type, ttl: formatDuration(ttl) } as const;
+  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
+  let state: 'new' | 'refused' | 'open' | 'over' = 'new';
+  const now = (): string => new Date(client.serverNow()).toISOString();
+
+  async function attempt(
+    wait: QueueWait | undefined,
+    within: CallLimits,
+  ): Promise<AcquireRound | { readonly kind: 'unsupported' }> {
+    if (state === 'new') record({ ...intent, at: now() });
+    if (state === 'new') state = 'refused';
+    const put = await client.putLease({ ...request, wait }, within);
+    if (put.kind === 'unsupported') {
+      record({ kind: 'no-leases', service, at: now() });
+      return put;
+    }
+    if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
+    const grantedAt = clock();
+    const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
+    if (grants.length > 0) record(...grants);
+    if (signal.aborted) return { kind: 'cancelled', left: await end() };
+    if (put.kind === 'failed') return { ...put, left: [] };
+    if (put.kind === 'blocked') {
+      const of = isPool ? undefined : paths.length;
+      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of }, left: [] };
+    }
+    const [lost] = put.lost;
+    if (lost === undefined) {
+      state = 'over';
+      return { kind: 'acquired', grants, items: put.items, grantedAt, left: [] };
+    }
+    return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, left: await end() };
+  }
+
+  function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {
+    const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
+    return locks.map((lock) => {
+      const { path } = lock;
+      return { kind: 'granted', ...job, path, key: `${step}/${path}`, lock: grantedLock(lock), ...common };
+    });
+  }
+
+  /** Also ends what a late request would be granted. If that fails, the end of the job does it. */
+  async function end(): Promise<readonly Left[]> {
+    const before = state;
+    state = 'over';
+    if (before === 'refused') record({ kind: 'lease-ended', ...entry, at: now() });
+    if (before !== 'open') return [];
+    const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
+    if (ended.kind === 'ended') return [];
+    log.line(`The locks may have been granted, and could not be released yet: ${ended.error.message}`);
+    return [{ error: ended.error }];
+  }
+
+  return { attempt, end };
+}
+
+/** Stands for the paths of a pool, which only the service knows. */
+function poolPath({ name }: PoolSelection): LockPath {
+  const path = parseHeldPath(`pools/${name}`);
+  if (path.ok) return path.value;
+  throw new Error(path.reason);
 }

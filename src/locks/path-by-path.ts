@@ -10,8 +10,8 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import { nothing, type RollbackResult, remainingRollback, rollBackInTime } from './rollback.ts';
-import type { LockSession } from './session.ts';
+import { type Left, retriable, rollBackInTime } from './rollback.ts';
+import type { LockSession, SessionAcquireResult } from './session.ts';
 
 export interface PathContext extends LockContext {
   readonly session: LockSession;
@@ -25,7 +25,7 @@ export interface PathGoal {
 }
 
 /** All locks, or none. `grantedAt`: the earliest time of the first grant, by the clock of this machine. */
-export type AcquireRound = { readonly rollback: RollbackResult } & (
+export type AcquireRound = { readonly left: readonly Left[] } & (
   | {
       readonly kind: 'acquired';
       readonly grants: readonly Grant[];
@@ -54,28 +54,26 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   const pending = new Map<LockPath, Intent>();
   /** Unanswered requests about which the service cannot say more. */
   const unclear: Intent[] = [];
-  let unreleased: readonly Grant[] = [];
+  const unreleased: Grant[] = [];
   let blocked: Blocked | undefined;
 
-  async function giveBack(acquired: readonly Grant[]): Promise<RollbackResult> {
-    const rollback = await rollBackInTime(context, { acquired, unanswered: [...pending.values()] });
+  async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
+    const { left, unanswered } = await rollBackInTime(context, { acquired, unanswered: [...pending.values()] });
     pending.clear();
-    for (const { intent, isAnswered } of rollback.unanswered) {
+    for (const { intent, isAnswered } of unanswered) {
       if (isAnswered) unclear.push(intent);
       else pending.set(intent.path, intent);
     }
-    return rollback;
+    // Only these: a released path may already be another job's.
+    unreleased.push(...retriable(left).map(({ grant }) => grant));
+    return left;
   }
 
   async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AcquireRound> {
-    const before = unreleased.length > 0 ? await giveBack(unreleased) : nothing;
-    const [stuck, ...others] = remainingRollback(before);
-    // Only these: a released path may already be another job's.
-    unreleased = stuck === undefined ? [] : [stuck, ...others].map(({ grant }) => grant);
-    if (stuck !== undefined)
-      return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, rollback: before };
-    const acquired: Grant[] = [];
-    const grantedAt = new Map<Grant, number>();
+    const before = unreleased.length > 0 ? await giveBack(unreleased.splice(0)) : [];
+    const [stuck] = retriable(before);
+    if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, left: before };
+    const acquired: Extract<SessionAcquireResult, { kind: 'acquired' }>[] = [];
     const conflicts: Conflict[] = [];
     let error: ServiceError | undefined;
     let inFlight = 0;
@@ -89,10 +87,8 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
       const result = await session.acquire(intent, within, isAlone ? line : undefined);
       inFlight -= 1;
       pending.delete(path);
-      if (result.kind === 'acquired') {
-        acquired.push(result.grant);
-        grantedAt.set(result.grant, result.grantedAt);
-      } else if (result.kind === 'held') conflicts.push(result);
+      if (result.kind === 'acquired') acquired.push(result);
+      else if (result.kind === 'held') conflicts.push(result);
       else if (result.kind === 'failed') error ??= result.error;
       else {
         if (result.conflict === undefined) error ??= result.error;
@@ -104,35 +100,32 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
     }
 
     for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);
-    const ageMs = (grant: Grant): number => clock() - (grantedAt.get(grant) ?? clock());
-    const expired = acquired.find((grant) => ageMs(grant) >= lifetimeMs(grant, terms.ttl));
+    const grants = acquired.map(({ grant }) => grant);
+    const expired = acquired.find(({ grant, grantedAt }) => clock() - grantedAt >= lifetimeMs(grant, terms.ttl));
     const isEnough = acquired.length === count && expired === undefined && !signal.aborted;
     // An unanswered request may have been granted more than the step wants, which is not in its outputs.
-    const excess = isEnough && pending.size > 0 ? await giveBack([]) : nothing;
-    if (isEnough && remainingRollback(excess).length === 0 && !signal.aborted) {
-      const first = Math.min(...grantedAt.values());
-      return { kind: 'acquired', grants: acquired, items: [], grantedAt: first, rollback: excess };
+    const excess = isEnough && pending.size > 0 ? await giveBack([]) : [];
+    if (isEnough && unreleased.length === 0 && !signal.aborted) {
+      const first = Math.min(...acquired.map(({ grantedAt }) => grantedAt));
+      return { kind: 'acquired', grants, items: [], grantedAt: first, left: excess };
     }
     // A single lock that was granted without a response is kept by the next attempt.
-    const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(acquired) : nothing;
-    const rollback = { ...rest, releases: [...excess.releases, ...rest.releases] };
-    unreleased = remainingRollback(rollback).map(({ grant }) => grant);
-    if (signal.aborted) return { kind: 'cancelled', rollback };
+    const rest = !isAlone || signal.aborted || acquired.length > 0 ? await giveBack(grants) : [];
+    const left = [...excess, ...rest];
+    if (signal.aborted) return { kind: 'cancelled', left };
     const nowBlocked = blockedBy(conflicts, goal);
     blocked = nowBlocked ?? blocked;
-    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked, rollback };
-    if (expired !== undefined) {
-      return { kind: 'too-short', expired: { path: expired.path, expires_at: expired.lock.expires_at }, rollback };
-    }
-    error ??= remainingRollback(rollback)[0]?.error;
+    if (nowBlocked !== undefined) return { kind: 'held', blocked: nowBlocked, left };
+    if (expired !== undefined) return { kind: 'too-short', expired: expired.grant.lock, left };
+    error ??= retriable(left)[0]?.error;
     if (error === undefined) throw new Error('Locks are missing for an unknown reason.');
-    return { kind: 'failed', error, rollback };
+    return { kind: 'failed', error, left };
   }
 
   return {
     attempt,
     /** Settles what is unclear after the last attempt. */
-    end: async (): Promise<RollbackResult> => (isAlone && pending.size > 0 ? giveBack([]) : nothing),
+    end: async (): Promise<readonly Left[]> => (isAlone && pending.size > 0 ? giveBack([]) : []),
     unanswered: (): readonly Intent[] => [...unclear, ...pending.values()],
   };
 }

@@ -1,16 +1,20 @@
 import { type CallLimits, type EndLeaseResult, inParallel, type ServiceError } from '../client/client.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent, LeaseIntent } from './ledger/entry.ts';
-import type { ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
+/** A lock, or a lease that may have been granted, which could not be given back: the post-step tries again. */
+export interface Left {
+  readonly grant?: Grant;
+  /** Undefined if the lock cannot be identified. */
+  readonly error: ServiceError | undefined;
+}
+
 export interface RollbackResult {
-  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
+  readonly left: readonly Left[];
   /** Possibly granted; such locks stay until their ttl expires. `isAnswered`: repeating the request would not help. */
   readonly unanswered: readonly { readonly intent: Intent; readonly isAnswered: boolean }[];
 }
-
-export const nothing: RollbackResult = { releases: [], unanswered: [] };
 
 export interface RollbackContext extends Pick<LockContext, 'client' | 'record'> {
   readonly session: LockSession;
@@ -39,11 +43,13 @@ export async function rollBack(
   within: CallLimits,
 ): Promise<RollbackResult> {
   const { session } = context;
-  const releases: { grant: Grant; result: ReleaseResult }[] = [];
+  const left: Left[] = [];
   const stillUnanswered: RollbackResult['unanswered'][number][] = [];
 
   async function release(grant: Grant): Promise<void> {
-    releases.push({ grant, result: await session.release(grant, within) });
+    const result = await session.release(grant, within);
+    if (result.kind === 'failed') left.push({ grant, error: result.error });
+    if (result.kind === 'ambiguous') left.push({ grant, error: undefined });
   }
 
   async function settle(intent: Intent): Promise<void> {
@@ -59,20 +65,16 @@ export async function rollBack(
     const [first] = grants;
     if (lease === undefined || first === undefined) continue;
     const end = await endLease(context, { ...first, lease }, within);
-    const result: ReleaseResult =
-      end.kind === 'ended' ? { kind: 'released' } : { kind: 'failed', error: end.error, mayBeDone: true };
-    releases.push(...grants.map((grant) => ({ grant, result })));
+    if (end.kind !== 'ended') left.push(...grants.map((grant) => ({ grant, error: end.error })));
   }
   await inParallel(byLease.get(undefined) ?? [], release);
   await inParallel(unanswered, settle);
-  return { releases, unanswered: stillUnanswered };
+  return { left, unanswered: stillUnanswered };
 }
 
-/** Locks that may still exist, to be released later. */
-export const remainingRollback = ({
-  releases,
-}: RollbackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
-  releases.flatMap(({ grant, result }) => (result.kind === 'failed' ? [{ grant, error: result.error }] : []));
+/** The locks that can be given back later. */
+export const retriable = (left: readonly Left[]): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
+  left.flatMap(({ grant, error }) => (grant === undefined || error === undefined ? [] : [{ grant, error }]));
 
 /** Ends a lease, also one that would be granted later. May be repeated. */
 export async function endLease(

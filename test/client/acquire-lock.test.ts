@@ -98,7 +98,7 @@ describe.each([409, 423])('a path held by another job, reported with %i', (statu
   ])('is recognized at once from %s', async (_, answer, its, retryAfterMs) => {
     const { result, client } = await acquire(answer, unmarked);
     const held = ofKind(result, 'held');
-    expect(held).toMatchObject({ mayBeOurs: false, retryAfterMs, error: { status } });
+    expect(held).toMatchObject({ mayBeOurs: false, error: { status, failure: { retryAfterMs } } });
     if (its === undefined) expect(held.holder).toBeUndefined();
     else expect(held.holder).toMatchObject(its);
     expect(client.sleeps).toEqual([]);

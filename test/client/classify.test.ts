@@ -4,13 +4,12 @@ import type { JsonObject } from '../../src/client/json.ts';
 import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
-const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
-const sanitizer = createSanitizer([]);
+const origin = { baseUrl: new URL('https://example.com/v1'), receivedAt: 0, sanitizer: createSanitizer([]) };
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   return classifyResponse(
-    { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
-    { ...context, request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
+    { ...origin, status, headers, body: { kind: 'json', value, byteLength: 0 } },
+    { request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
   );
 }
 
@@ -35,7 +34,7 @@ describe('a response', () => {
   ])('is worth another attempt with status %i and Retry-After %s: %s', (status, seconds, retry, mayBeDone) => {
     const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
     const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
-    expect(judged(status, headers)).toMatchObject({ kind: 'failed', retry, mayBeDone, retryAfterMs });
+    expect(judged(status, headers)).toMatchObject({ kind: 'failed', retry, mayBeDone, failure: { retryAfterMs } });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RenewLockRequest, RenewLockResult } from '../../src/client/renew-lock.ts';
+import type { RenewLockRequest, RenewLockResult } from '../../src/client/post-lock.ts';
 import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/responses.ts';

@@ -5,8 +5,7 @@ import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { QueuePosition } from '../../src/interface/problem.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
-import type { ReleaseResult } from '../../src/locks/release.ts';
-import type { SessionAcquireResult } from '../../src/locks/session.ts';
+import type { ReleaseResult, SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import {
   conflictOf,
@@ -34,9 +33,8 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {
   kind: 'held',
   path,
   holder: holderOf(path),
-  retryAfterMs,
   ...{ hasWaited: false, queue: undefined },
-  error: errorOf(refused(409)),
+  error: errorOf(refused(409, { retryAfterMs })),
   ...more,
 });
 
@@ -226,7 +224,7 @@ describe('an unanswered request', () => {
   test('is not settled again after the service has responded without the result', async () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): SessionAcquireResult => {
-      const known = { path, holder: holderOf(path), retryAfterMs: undefined, error };
+      const known = { path, holder: holderOf(path), error };
       return { kind: 'unanswered', error, conflict: { ...known, hasWaited: false, queue: undefined } };
     };
     const { events, result } = await waiting({ paths: ['a', 'b'], response, settle });

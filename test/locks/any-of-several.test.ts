@@ -4,6 +4,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../src/locks/acquire.ts';
 import type { Grant } from '../../src/locks/ledger/entry.ts';
+import { retriable } from '../../src/locks/rollback.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
@@ -62,7 +63,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     kind: 'held',
     path,
     holder: knownLock(path, { owner: holders.get(path) }),
-    ...{ retryAfterMs: undefined, hasWaited: false, queue: undefined },
+    ...{ hasWaited: false, queue: undefined },
     error: errorOf(refused(409)),
   });
 
@@ -76,7 +77,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       const isFree = trouble === 'unanswered' ? !holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
-      const unknown = { holder: undefined, retryAfterMs: undefined, queue: undefined };
+      const unknown = { holder: undefined, queue: undefined };
       const conflict = { path, ...unknown, hasWaited: false, error: busy };
       const intent = intentOf(path, { key: `${path} ${requests}` });
       return { kind: 'unanswered', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
@@ -192,7 +193,7 @@ describe('any N of several paths', () => {
       fc.asyncProperty(steps, async (given) => {
         const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
         const { round } = result;
-        const owed = round.rollback.releases.filter(({ result: { kind } }) => kind === 'failed');
+        const owed = retriable(round.left);
         if (round.kind === 'acquired') {
           const taken = round.grants.map(({ path }) => path);
           expect(new Set(taken).size).toBe(given.count);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCommandSession } from '../../src/cli/session.ts';
 import type { Client, Conflict } from '../../src/client/client.ts';
-import type { PutLeaseResult } from '../../src/client/leases.ts';
+import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../src/locks/ledger/history.ts';
@@ -17,7 +17,12 @@ const goalWith = (knowsOnlyInterface: () => boolean) => ({
 });
 
 /** Requests a lease in virtual time, which passes only in pauses and requests. */
-async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: number) {
+async function requesting(
+  put: (number: number) => PutLeaseResult,
+  waitSeconds: number,
+  end: EndLeaseResult = { kind: 'ended', released: [], lost: [] },
+  signal = new AbortController().signal,
+) {
   let now = start;
   let puts = 0;
   const entries: Entry[] = [];
@@ -28,7 +33,7 @@ async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: 
       puts += 1;
       return put(puts);
     },
-    endLease: async () => ({ kind: 'ended', released: [], lost: [] }),
+    endLease: async () => end,
   };
   const time = {
     clock: () => now,
@@ -47,7 +52,7 @@ async function requesting(put: (number: number) => PutLeaseResult, waitSeconds: 
       ...common,
       session,
       terms: { ...terms, step },
-      signal: new AbortController().signal,
+      signal,
       withoutWait: { deadline: now + 150 * second },
       log: { line: () => undefined },
     },
@@ -64,14 +69,17 @@ const blocked = (more: Partial<Conflict>): PutLeaseResult => ({
     {
       path: lockPath('a'),
       holder: undefined,
-      ...{ retryAfterMs: undefined, hasWaited: true, queue: { position: 1, length: 1 }, error: errorOf(refused(409)) },
+      ...{ hasWaited: true, queue: { position: 1, length: 1 }, error: errorOf(refused(409)) },
       ...more,
     },
   ],
 });
 
 test('a service that lets nobody wait any more is asked again only when it says so', async () => {
-  const { result, puts } = await requesting(() => blocked({ hasWaited: false, retryAfterMs: 30 * second }), 60);
+  const { result, puts } = await requesting(
+    () => blocked({ hasWaited: false, error: errorOf(refused(409, { retryAfterMs: 30 * second })) }),
+    60,
+  );
   expect(result.round.kind).toBe('held');
   expect(puts).toBeLessThanOrEqual(4);
 });
@@ -88,6 +96,15 @@ test.each([1, 2])('the locks of a lease are recorded, and as old as its response
   expect(entries.filter(({ kind }) => kind === 'granted')).toHaveLength(count);
 });
 
+test.each<[string, EndLeaseResult, number]>([
+  ['nothing if its lease has ended', { kind: 'ended', released: [], lost: [] }, 0],
+  ['a lease that could not be ended', { kind: 'failed', error: errorOf(refused(503)), mayBeDone: true }, 1],
+])('a cancelled step leaves %s', async (_, end, count) => {
+  const { result } = await requesting(() => ({ ...blocked({}), mayBeDone: true }), 60, end, AbortSignal.abort());
+  expect(result.round).toMatchObject({ kind: 'cancelled' });
+  expect(result.round.left).toHaveLength(count);
+});
+
 test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {
   const error = errorOf({ kind: 'timeout', limitMs: second });
   let ends = 0;
@@ -96,7 +113,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
     putLease: async () => ({ kind: 'failed', error, mayBeDone: true }),
     async endLease() {
       ends += 1;
-      return { kind: 'failed', error };
+      return { kind: 'failed', error, mayBeDone: true };
     },
   };
   const reported: string[] = [];

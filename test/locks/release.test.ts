@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Client, KnownLock } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { type ReleaseTarget, releaseTarget } from '../../src/locks/release.ts';
+import { type ReleaseTarget, releaseTarget } from '../../src/locks/session.ts';
 import { game, hero } from '../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, start } from './samples.ts';
 

@@ -126,7 +126,6 @@ export const errorOf = (failure: RequestFailure): ServiceError =>
 export const conflictOf = (path: string, minutes: number): Conflict => ({
   path: lockPath(path),
   holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * 60_000) }),
-  retryAfterMs: undefined,
   ...{ hasWaited: false, queue: undefined },
   error: errorOf(refused(409)),
 });

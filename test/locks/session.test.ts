@@ -114,7 +114,7 @@ const minute = 60_000;
 /** The first request stays without a response; the repetition a minute later finds the path held by this lock. */
 async function repeated(origin: string | undefined, holder: Partial<KnownLock>) {
   let now = 0;
-  const conflict = { ...{ retryAfterMs: undefined, hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
+  const conflict = { ...{ hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
   const held = (lock: Partial<KnownLock>) =>
     ({ kind: 'held', mayBeOurs: true, path: lockPath('a'), holder: knownLock('a', lock), ...conflict }) as const;
   const answers: Awaited<ReturnType<Client['acquireLock']>>[] = [

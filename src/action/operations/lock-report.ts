@@ -6,7 +6,6 @@ import type { Outdated } from '../../interface/resources.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
-import type { RollbackResult } from '../../locks/rollback.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type FileAnnotation, failed, fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/results.ts';
@@ -106,7 +105,7 @@ export function notAcquiredOutcome(
       return { ...failed(known, reason, holderTable(blocked.conflicts)), notes };
     }
     case 'cancelled': {
-      const isAll = remainingIn(round.rollback.releases) + unanswered.length === 0;
+      const isAll = round.left.length + unanswered.length === 0;
       const { reason } = context.signal;
       const text = reason instanceof LedgerFailure ? ledgerText(reason.message, isAll) : cancelText(isAll);
       return { ...failed(outputs, text), notes };
@@ -145,6 +144,3 @@ const cancelText = (isAll: boolean): string =>
 
 const ledgerText = (reason: string, isAll: boolean): string =>
   `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${isAll ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
-
-const remainingIn = (releases: RollbackResult['releases']): number =>
-  releases.filter(({ result }) => ['ambiguous', 'failed'].includes(result.kind)).length;

@@ -68,8 +68,8 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);
     record({ kind: 'acquired', service, workspace, step, at: now() });
     if (signal.aborted) {
-      const rollback = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
-      return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result);
+      const { left } = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
+      return notAcquiredOutcome(lockStep, { kind: 'cancelled', left }, result);
     }
     maskSecrets(context, round.items);
     const sorted = sortGrants(lockStep, round.grants);

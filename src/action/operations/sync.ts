@@ -2,7 +2,7 @@ import {
   type CallLimits,
   isTransient,
   lastAttemptMs,
-  retryAfterOfError,
+  retryAfterOf,
   ServiceError,
   type StartedSync,
   type SyncReport,
@@ -164,7 +164,7 @@ async function follow(
     previousElapsedMs = clock() - pollStartedAt;
     lastError = polled instanceof ServiceError ? polled : undefined;
     last = polled instanceof ServiceError ? last : polled;
-    retryAfterMs = polled instanceof ServiceError ? retryAfterOfError(polled) : polled.retryAfterMs;
+    retryAfterMs = polled instanceof ServiceError ? retryAfterOf(polled.failure) : polled.retryAfterMs;
     const text = lastError === undefined ? `The sync is ${progressText(last)}.` : lastError.message;
     // The caller reports the end of the sync and the result of the last request.
     if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);

@@ -13,7 +13,7 @@ import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
-import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
+import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';

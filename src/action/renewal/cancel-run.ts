@@ -46,7 +46,7 @@ export async function cancelRun(
   try {
     const result = await call({ method: 'POST', target, headers }, within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
-    const error = result.kind === 'given-up' ? result.error : result.refusal();
+    const error = result.kind === 'failed' ? result.error : result.refusal();
     const at = new Date(context.serverNow()).toISOString();
     return { kind: 'run-cancelled', step, at, reason: isDone ? undefined : refusalText(error) };
   } finally {

@@ -3,7 +3,7 @@ import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { marksIn } from '../../locks/ledger/marks.ts';
-import { hasIdentity } from '../../locks/release.ts';
+import { hasIdentity } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';

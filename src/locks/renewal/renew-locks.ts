@@ -1,9 +1,16 @@
-import { type Client, inParallel, type KnownLock, type WorkspaceId } from '../../client/client.ts';
+import {
+  type AcquiredLock,
+  type CallLimits,
+  type Client,
+  inParallel,
+  type KnownLock,
+  type WorkspaceId,
+} from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
 import type { Entry, Grant, Loss } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
-import { hasIdentity } from '../release.ts';
+import { hasIdentity } from '../ownership.ts';
 import { createSchedule, type Lifetimes } from './schedule.ts';
 
 interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'record'> {
@@ -34,7 +41,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   const { sleep, onStart, watch } = context;
   const followed = followLocks(context, renewing);
   const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.lifetimes);
-  const renewRound = createRound(context, renewing, followed, schedule);
+  const renewRound = createRound({ ...context, ...renewing, followed, schedule });
   const stopWatching = watch(followed.look);
   try {
     followed.look();
@@ -119,8 +126,10 @@ function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { s
   };
 }
 
-type Followed = ReturnType<typeof followLocks>;
-type Schedule = ReturnType<typeof createSchedule>;
+interface Round extends RenewalContext, Renewing {
+  readonly followed: ReturnType<typeof followLocks>;
+  readonly schedule: ReturnType<typeof createSchedule>;
+}
 
 /** The result of one request for a lock, or for all locks of a lease. */
 interface Renewed {
@@ -133,9 +142,8 @@ interface Renewed {
 }
 
 /** Renews each lock once, and records the results in the ledger. */
-function createRound(context: RenewalContext, renewing: Renewing, followed: Followed, schedule: Schedule) {
-  const { clock, record, serverNow } = context;
-  const { service, workspace, step } = renewing;
+function createRound(round: Round) {
+  const { clock, record, serverNow, service, workspace, step, followed, schedule } = round;
   const job = { service, workspace, step };
   let isFailing = false;
 
@@ -143,13 +151,9 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
     const startedAt = clock();
     const grants = followed.grants();
     const results: Renewed[] = [];
-    const byLease = Map.groupBy(grants, ({ lock }) => lock.lease);
-    for (const [lease, leased] of byLease) {
-      if (lease !== undefined) results.push(await renewLease(context, renewing, followed, schedule, lease, leased));
-    }
     await inParallel(
-      byLease.get(undefined) ?? [],
-      async (grant) => void results.push(await renewOne(context, renewing, followed, schedule, grant)),
+      [...Map.groupBy(grants, ({ lock, key }) => lock.lease ?? key).values()],
+      async (group) => void results.push(await renewTogether(round, group)),
       () => !followed.ending.aborted,
     );
     schedule.roundEnded(startedAt, grants, !results.some(({ isUnanswered }) => isUnanswered));
@@ -168,20 +172,23 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
   };
 }
 
-/** Renews all locks of a lease with one request. */
-async function renewLease(
-  { client, record, serverNow }: RenewalContext,
-  { workspace, ttl, lifetimes }: Renewing,
-  followed: Followed,
-  schedule: Schedule,
-  lease: string,
-  grants: readonly Grant[],
-): Promise<Renewed> {
-  const deadline = Math.min(...grants.map(schedule.deadlineOf));
-  const renewal = await client.renewLease({ workspace, lease }, ttl, { deadline, signal: followed.cutOff });
+/** Renews a lock, or all locks of a lease, with one request. */
+async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Renewed> {
+  const { client, record, serverNow, workspace, ttl, lifetimes, followed, schedule } = round;
+  const first = grants.find(followed.isHeld);
+  // A step has released the locks since the round started.
+  if (first === undefined) return {};
+  const { lease } = first.lock;
+  const limits = () => ({ deadline: Math.min(...grants.map(schedule.deadlineOf)), signal: followed.cutOff });
+  const renewal: Renewal =
+    lease === undefined
+      ? await renewOne(round, first, limits)
+      : await client.renewLease({ workspace, lease }, ttl, limits());
+  // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNewEntries();
   const held = grants.filter(followed.isHeld);
   if (renewal.kind === 'refused' || renewal.kind === 'failed') {
+    if (held.length === 0) return {};
     const isUnanswered = renewal.kind === 'failed';
     return { except: held.map(({ path }) => path), failure: renewal.error.message, isUnanswered };
   }
@@ -191,58 +198,46 @@ async function renewLease(
   );
   for (const grant of lost) record(lossOf(grant, losses.get(grant.path)?.holder, serverNow()));
   const except = lost.map(({ path }) => path);
-  if (renewal.kind === 'ended') return { except };
-  for (const grant of kept) lifetimes.renewed(grant, renewal.expiresAt);
-  return { except, expiresAt: renewal.expiresAt };
+  if (renewal.kind === 'ended' || kept.length === 0) return { except };
+  const { expiresAt, renewed } = renewal;
+  for (const grant of kept) {
+    lifetimes.renewed(grant, expiresAt);
+    const { id, etag } = renewed ?? grant.lock;
+    if (id === grant.lock.id && etag === grant.lock.etag) continue;
+    const at = new Date(serverNow()).toISOString();
+    record({ ...grant, at, lock: { ...grant.lock, id, etag, expires_at: expiresAt } });
+  }
+  return { except, expiresAt };
 }
 
+/** `renewed`: a lock on its own, whose ETag the renewal may have changed. */
+type Renewal = Awaited<ReturnType<Client['renewLease']>> & { readonly renewed?: AcquiredLock };
+
 async function renewOne(
-  { client, record, serverNow }: RenewalContext,
-  { ttl, lifetimes }: Renewing,
-  followed: Followed,
-  schedule: Schedule,
-  grant: Grant,
-): Promise<Renewed> {
-  // A step has released the lock since the round started.
-  if (!followed.isHeld(grant)) return {};
-  const { workspace, path, lock } = grant;
-  const limits = () => ({ deadline: schedule.deadlineOf(grant), signal: followed.cutOff });
+  { client, ttl }: Round,
+  { workspace, path, lock }: Grant,
+  limits: () => CallLimits,
+): Promise<Renewal> {
   const idempotencyKey = crypto.randomUUID();
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
   const renewal = await client.renewLock(request, limits());
-  if (renewal.kind === 'replaced') {
-    // Our own lock had expired, or a step has just released it: nothing uses the new lock.
-    await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
-  }
-  // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
-  followed.readNewEntries();
-  if (!followed.isHeld(grant)) return {};
   switch (renewal.kind) {
-    case 'renewed': {
-      const { etag, id, expires_at: expiresAt } = renewal.lock;
-      lifetimes.renewed(grant, expiresAt);
-      if (etag !== lock.etag || id !== lock.id) {
-        const at = new Date(serverNow()).toISOString();
-        record({ ...grant, at, lock: { ...lock, id, etag, expires_at: expiresAt } });
-      }
-      return { expiresAt };
-    }
+    case 'renewed':
+      return { kind: 'renewed', expiresAt: renewal.lock.expires_at, lost: [], renewed: renewal.lock };
     case 'lost':
+      return { kind: 'ended', lost: [{ path, reason: undefined, holder: renewal.holder }] };
     case 'replaced':
-      record(lossOf(grant, renewal.kind === 'lost' ? renewal.holder : undefined, serverNow()));
-      return { except: [path] };
+      // Our own lock had expired, or a step has just released it: nothing uses the new lock.
+      await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
+      return { kind: 'ended', lost: [] };
     case 'refused':
     case 'failed':
-      return { except: [path], failure: renewal.error.message, isUnanswered: renewal.kind === 'failed' };
+      return renewal;
   }
 }
 
 /** The line for a lock that could not be renewed, with its new holder if the service names one. */
-export function lossOf(
-  { service, workspace, step, path, key }: Grant,
-  holder: KnownLock | undefined,
-  now: number,
-): Loss {
+function lossOf({ service, workspace, step, path, key }: Grant, holder: KnownLock | undefined, now: number): Loss {
   const { owner, origin, acquired_at, expires_at } = holder ?? {};
   return {
     kind: 'lost',

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAcquireLock } from '../../../src/client/acquire-lock.ts';
 import { type CallOptions, createCall } from '../../../src/client/call.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { createEndpoints } from '../../../src/client/endpoints.ts';
 import { createLists } from '../../../src/client/lists.ts';
+import { createAcquireLock, createRenewLock } from '../../../src/client/post-lock.ts';
 import { createReleaseLock } from '../../../src/client/release-lock.ts';
-import { createRenewLock } from '../../../src/client/renew-lock.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
 import { createServerClock } from '../../../src/client/time.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
@@ -96,7 +95,7 @@ function createVirtualClient(options: VirtualClientOptions) {
   const call = createCall({
     ...{ ...options, serverClock, headers: {}, secrets: [], closed: never },
   });
-  const context = { call, endpoints: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const context = { call, endpoints: createEndpoints(baseUrl), clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
     ...createLists(context),

@@ -1,0 +1,228 @@
+import { formatDuration } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { QueuePosition } from '../interface/problem.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import type { WorkspaceId } from './access.ts';
+import {
+  type AcquiredLock,
+  comparisonIn,
+  grantedLockIn,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
+import { lookUpOnce } from './lists.ts';
+import { hasWaited, lineIn, lineParts, type QueueWait } from './queue.ts';
+import { expectResource, notUnderstood } from './refusal.ts';
+import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
+import type { AnsweredCall, CallLimits, CallResult, ClientContext, Failed } from './request.ts';
+import { isReplayed, isSuccess } from './response.ts';
+import type { ServiceError } from './service-error.ts';
+import { clockSlackMs } from './time.ts';
+
+export interface AcquireLockRequest {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly type: string;
+  readonly ttl: Ttl;
+  /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
+  readonly note?: string | undefined;
+  readonly idempotencyKey: string;
+  /**
+   * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
+   */
+  readonly firstSentAt?: number | undefined;
+  /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
+  readonly line?: QueueWait | undefined;
+}
+
+export interface Conflict {
+  readonly path: LockPath;
+  /** Undefined if the service does not name the holder. */
+  readonly holder: KnownLock | undefined;
+  /** The service confirms that it applied the requested wait. */
+  readonly hasWaited: boolean;
+  readonly queue: QueuePosition | undefined;
+  readonly error: ServiceError;
+}
+
+type AcquireLockResult =
+  | {
+      readonly kind: 'acquired';
+      readonly lock: AcquiredLock;
+    }
+  /**
+   * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
+   * request.
+   */
+  | (Conflict & { readonly kind: 'held'; readonly mayBeOurs: boolean })
+  /** The lock may have been granted: there was no response until the time or the retries ran out. */
+  | { readonly kind: 'unanswered'; readonly error: ServiceError }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+export const createAcquireLock = (context: ClientContext) => {
+  function held(
+    answered: AnsweredCall,
+    path: LockPath,
+    holder: KnownLock | undefined,
+    mayBeOurs: boolean,
+  ): AcquireLockResult {
+    const { response, fail, refusal } = answered;
+    const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refusal();
+    const line = lineIn(response);
+    return {
+      ...{ kind: 'held', path, holder, error, ...line },
+      // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
+      mayBeOurs: mayBeOurs && (holder !== undefined || line.queue === undefined),
+    };
+  }
+
+  function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
+    const { response, sentAt } = answered;
+    const { firstSentAt = sentAt } = request;
+    // The lock was acquired at the earliest when its key was first sent, if that time is known.
+    const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
+    const from = ({ acquired_at }: KnownLock): number =>
+      acquired_at === undefined ? earliest : Date.parse(acquired_at);
+    const lock = grantedLockIn(response, request, from);
+    // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
+    const existedBefore = from(lock) < firstSentAt - clockSlackMs;
+    if (response.status === 200 && existedBefore && !isReplayed(response))
+      return held(answered, request.path, lock, false);
+    const comparison = comparisonIn(response);
+    if (comparison !== undefined) context.onCompared?.(comparison);
+    return { kind: 'acquired', lock };
+  }
+
+  return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
+    const { path, firstSentAt, line } = request;
+    const { headers, ...once } = lineParts(line, context.branch);
+    const result = await context.call(
+      {
+        ...lockPost(context, request, headers),
+        keySentBefore: firstSentAt !== undefined,
+        ...once,
+        async confirm(response, limits) {
+          // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
+          const isHeld = response.status === 409 && (once.attempts === undefined || hasWaited(response));
+          const found = isHeld ? await lookUpOnce(context, request, limits) : undefined;
+          return found?.kind === 'locked' ? found : undefined;
+        },
+      },
+      within,
+    );
+    const without = (error: ServiceError, mayBeDone = result.mayBeDone): AcquireLockResult => ({
+      kind: mayBeDone ? 'unanswered' : 'failed',
+      error,
+    });
+    if (result.kind === 'failed') return without(result.error);
+    const { response, mayBeDone, found } = result;
+    if (isSuccess(response)) return acquired(result, request);
+    const refusal = result.refusal();
+    const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated?.length;
+    if (!isOutdated && (response.status === 409 || response.status === 423)) {
+      const listed = found?.kind === 'locked' ? found.lock : undefined;
+      return held(result, path, holderOf(response, path) ?? listed, mayBeDone);
+    }
+    return without(refusal, mayBeDone && !isOutdated);
+  };
+};
+
+const lockPost = (
+  { endpoints }: ClientContext,
+  { workspace, path, type, ttl, note, idempotencyKey }: AcquireLockRequest,
+  headers: Readonly<Record<string, string>>,
+) => ({
+  method: 'POST' as const,
+  target: endpoints.locks(workspace),
+  headers: { 'idempotency-key': idempotencyKey, ...headers },
+  body: { path, type, ttl: formatDuration(ttl), note },
+  expect: expectResource('lock', namesLock),
+  anySuccess: true,
+});
+
+export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note'> {
+  readonly proof: LockProof;
+}
+
+export type RenewLockResult =
+  | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
+  /** The service does not support renewal, and granted another lock instead. */
+  | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
+  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
+  /** The service interpreted the request differently, and renewed nothing. */
+  | { readonly kind: 'refused'; readonly error: ServiceError }
+  | Failed;
+
+export function createRenewLock(context: ClientContext) {
+  function renewed(answered: AnsweredCall, request: RenewLockRequest): RenewLockResult {
+    // The lock is renewed at the earliest when the request was sent.
+    const lock = grantedLockIn(answered.response, request, () => answered.sentAt);
+    if (isAnother(answered.response, request.proof, lock)) return { kind: 'replaced', lock };
+    const { id = request.proof.id, etag = request.proof.etag } = lock;
+    return { kind: 'renewed', lock: { ...lock, id, etag } };
+  }
+
+  /**
+   * Services answer 412 if the condition does not match, 403 for the lock of another owner, and 404 for a free path.
+   */
+  async function refusal(
+    answered: AnsweredCall,
+    { path, workspace, proof }: RenewLockRequest,
+    within: CallLimits,
+  ): Promise<RenewLockResult> {
+    const { response } = answered;
+    const error = answered.refusal();
+    const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
+    if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
+    const holder = holderOf(response, path);
+    const isSame = holder && isSameLock(proof, holder);
+    // The lock with our id still exists: the service does not accept the condition that was sent.
+    if (isSame === true) return { kind: 'refused', error };
+    // A service cannot match an ETag that it never sent.
+    const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
+    if (isProof) return { kind: 'lost', holder, error };
+    const found = listed ?? (await lookUpOnce(context, { workspace, path }, within));
+    if (!isLockGone(found, proof)) return { kind: 'refused', error };
+    return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
+  }
+
+  function send(request: RenewLockRequest, within: CallLimits): Promise<CallResult> {
+    const { workspace, path, proof } = request;
+    const condition = conditionOf(proof);
+    if (condition === undefined) throw new Error(`The lock on ${path} has neither id nor ETag.`);
+    return context.call(
+      {
+        ...lockPost(context, request, { 'if-match': condition }),
+        async confirm({ status }) {
+          // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
+          if (![403, 404, 409, 410, 412].includes(status)) return undefined;
+          const listed = await lookUpOnce(context, { workspace, path }, within);
+          // In a service without renewal, our own lock blocks the request.
+          return (status === 409 && listed.kind === 'locked') || isLockGone(listed, proof) ? listed : undefined;
+        },
+      },
+      within,
+    );
+  }
+
+  return async (request: RenewLockRequest, within: CallLimits): Promise<RenewLockResult> => {
+    let result = await send(request, within);
+    const etag = changedEtag(result, request);
+    if (etag !== undefined) {
+      const again = { proof: { ...request.proof, etag }, idempotencyKey: crypto.randomUUID() };
+      result = await send({ ...request, ...again }, within);
+    }
+    if (result.kind === 'failed') return result;
+    return isSuccess(result.response) ? renewed(result, request) : refusal(result, request, within);
+  };
+}
+
+/** Whether the response has a newer lock instead of the one to renew. */
+function isAnother({ status }: { readonly status: number }, proof: LockProof, lock: AcquiredLock): boolean {
+  if (proof.id !== undefined && lock.id !== undefined) return proof.id !== lock.id;
+  // An ETag may change with every renewal, but 201 says that the lock is new: RFC 9110 section 15.3.2.
+  return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
+}
