@@ -24,7 +24,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = createLockSession({ ...time, client, record: ledger.record, origin: undefined });
   const terms = { service, workspace, step, type: 'exclusive', ttl };
-  const settling = { client, record: ledger.record, session };
+  const settling = { ...time, client, record: ledger.record, session, signal: interrupted };
 
   /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
   async function release(maxMs: number): Promise<number> {
@@ -34,7 +34,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const left = retriable((await rollBack(settling, { acquired, unanswered: [] }, limits)).left);
+    const left = retriable((await rollBack(settling, acquired, [], limits)).left);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
@@ -60,7 +60,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   return {
     step,
     ledger,
-    context: { ...time, ...settling, terms, signal: interrupted, log: { line: report } },
+    context: { ...settling, terms, log: { line: report } },
     release,
     /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
     async releaseAfterFailure(maxMs: number): Promise<boolean> {

@@ -7,7 +7,6 @@ import {
   type PoolSelection,
   type QueueWait,
   retryAfterOf,
-  type ServiceError,
   type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
@@ -123,8 +122,7 @@ export async function acquireLocks(
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
-    if (round.kind === 'held') await pauses.afterConflict(round.blocked, { seconds, tookMs, reservedMs });
-    else await pauses.afterFailure(round.error, { seconds, tookMs, reservedMs });
+    await pauses.after(round, { seconds, tookMs, reservedMs });
   }
 }
 
@@ -160,14 +158,15 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
 
   return {
     waitSeconds,
-    async afterFailure(error: ServiceError, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
-      if (seconds > 0 && (tookMs < quickMs || error.failure.kind === 'timeout')) vainWaits += 1;
-      hasLine = false;
-      await reconnect(reservedMs, retryAfterOf(error.failure));
-    },
-    async afterConflict(blocked: Blocked, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
-      const [{ hasWaited, queue }] = blocked.conflicts;
+    async after(round: Unsuccessful, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
       const isQuick = seconds > 0 && tookMs < quickMs;
+      if (round.kind === 'failed') {
+        const { failure } = round.error;
+        if (isQuick || (seconds > 0 && failure.kind === 'timeout')) vainWaits += 1;
+        hasLine = false;
+        return reconnect(reservedMs, retryAfterOf(failure));
+      }
+      const [{ hasWaited, queue }] = round.blocked.conflicts;
       // A service that is stopping answers all waiting requests, with their places.
       if (isQuick && queue === undefined) vainWaits += 1;
       else if (seconds > 0 && !isQuick) vainWaits = 0;
@@ -176,7 +175,7 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
       if (waitSeconds() > 0 && !isQuick) return;
       if (waitSeconds() > 0 && quickResponses <= maxQuickResponses) return reconnect(reservedMs);
       polls += 1;
-      await pause(pauseMs(polls, soonestRetryMs(blocked), random), reservedMs);
+      await pause(pauseMs(polls, soonestRetryMs(round.blocked), random), reservedMs);
     },
   };
 }

@@ -12,9 +12,7 @@ export interface LockContext {
   readonly signal: AbortSignal;
   /** The clock of this machine; `client` has that of the service. */
   readonly clock: Clock;
-  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** At least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -22,7 +20,6 @@ export interface LockContext {
 export interface LockTerms {
   readonly service: string;
   readonly workspace: WorkspaceId;
-  /** The id of the step in the ledger. */
   readonly step: string;
   readonly type: string;
   readonly ttl: Ttl;

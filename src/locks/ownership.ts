@@ -17,7 +17,6 @@ export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'no
   readonly key?: string;
   /** The latest time at which the service may have granted the lock, by the clock of the service. */
   readonly grantedAt?: string | undefined;
-  /** The lease that it is part of. */
   readonly lease?: string | undefined;
 }
 

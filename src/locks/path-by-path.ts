@@ -10,7 +10,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import { type Left, retriable, rollBackInTime } from './rollback.ts';
+import { type Left, retriable, rollBack } from './rollback.ts';
 import type { LockSession, SessionAcquireResult } from './session.ts';
 
 export interface PathContext extends LockContext {
@@ -58,7 +58,7 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   let blocked: Blocked | undefined;
 
   async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
-    const { left, unanswered } = await rollBackInTime(context, { acquired, unanswered: [...pending.values()] });
+    const { left, unanswered } = await rollBack(context, acquired, [...pending.values()]);
     pending.clear();
     for (const { intent, isAnswered } of unanswered) {
       if (isAnswered) unclear.push(intent);

@@ -10,37 +10,25 @@ export interface Left {
   readonly error: ServiceError | undefined;
 }
 
-export interface RollbackResult {
+interface RollbackResult {
   readonly left: readonly Left[];
   /** Possibly granted; such locks stay until their ttl expires. `isAnswered`: repeating the request would not help. */
   readonly unanswered: readonly { readonly intent: Intent; readonly isAnswered: boolean }[];
 }
 
-export interface RollbackContext extends Pick<LockContext, 'client' | 'record'> {
+interface RollbackContext extends Pick<LockContext, 'client' | 'record' | 'clock' | 'signal'> {
   readonly session: LockSession;
-}
-
-/** Locks to release, and unanswered requests to repeat. */
-interface UnsettledLocks {
-  readonly acquired: readonly Grant[];
-  readonly unanswered: readonly Intent[];
 }
 
 /** Time limit of a rollback. The post-step releases the rest. */
 export const rollBackMs = 10_000;
 
-export async function rollBackInTime(
-  context: RollbackContext & Pick<LockContext, 'clock' | 'signal'>,
-  taken: UnsettledLocks,
-): Promise<RollbackResult> {
-  return rollBack(context, taken, cleanupLimits(context.clock, rollBackMs, context.signal));
-}
-
 /** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
 export async function rollBack(
   context: RollbackContext,
-  { acquired, unanswered }: UnsettledLocks,
-  within: CallLimits,
+  acquired: readonly Grant[],
+  unanswered: readonly Intent[],
+  within = cleanupLimits(context.clock, rollBackMs, context.signal),
 ): Promise<RollbackResult> {
   const { session } = context;
   const left: Left[] = [];

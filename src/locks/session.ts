@@ -177,13 +177,16 @@ export async function releaseTarget(
   request: LockToRelease,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const { service, workspace, path, target } = request;
+  const { service, workspace, path, target, force } = request;
   const { client, record } = context;
-  const { id, etag, key } = lockOf(target);
+  const proof = lockOf(target);
+  const { id, etag, key } = proof;
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
-  const result = await send(context, request, within);
+  const result = hasIdentity(proof)
+    ? await client.releaseLock({ workspace, path, proof, force }, within)
+    : await releaseByPath(context, request, within);
   // A lock of someone else shows that ours has ended, if it is known which one is ours.
   const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
   if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
@@ -192,27 +195,28 @@ export async function releaseTarget(
   return result;
 }
 
-async function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
-  const { client, clock, sleep, random } = context;
-  const { workspace, path, target, force } = request;
-  const lock = lockOf(target);
-  if (hasIdentity(lock)) return client.releaseLock({ workspace, path, proof: lock, force }, within);
+/**
+ * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
+ * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
+ */
+async function releaseByPath(
+  context: ReleaseContext,
+  request: LockToRelease,
+  within: CallLimits,
+): Promise<ReleaseResult> {
+  const { clock, sleep, random } = context;
   for (let failures = 1; ; failures += 1) {
     const result = await releaseOnce(context, request, within);
     const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
     const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (target.kind === 'found' || !hasNotArrived || isOver) return result;
+    if (request.target.kind === 'found' || !hasNotArrived || isOver) return result;
     await sleep(pauseMs, within.signal);
   }
 }
 
 const maxPauseMs = 5_000;
 
-/**
- * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
- * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
- */
 async function releaseOnce(
   { client }: ReleaseContext,
   { workspace, path, target, force }: LockToRelease,

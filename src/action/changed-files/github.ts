@@ -76,7 +76,7 @@ const createGitHubFetch =
       );
     }
     const outcome = await call({ method: 'GET', target: pathname + search, headers }, within);
-    if (outcome.kind === 'given-up') throw outcome.error;
+    if (outcome.kind === 'failed') throw outcome.error;
     const { response } = outcome;
     if (!isSuccess(response)) throw outcome.refusal();
     const problem = unusable(response);

@@ -8,7 +8,7 @@ import type { Entry, Grant } from '../../locks/ledger/entry.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import type { Blocked } from '../../locks/messages.ts';
-import { rollBackInTime } from '../../locks/rollback.ts';
+import { rollBack } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -68,7 +68,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);
     record({ kind: 'acquired', service, workspace, step, at: now() });
     if (signal.aborted) {
-      const { left } = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
+      const { left } = await rollBack(acquire, round.grants, []);
       return notAcquiredOutcome(lockStep, { kind: 'cancelled', left }, result);
     }
     maskSecrets(context, round.items);

@@ -1,8 +1,7 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { pluralize } from '../../interface/format.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
-import { marksIn } from '../../locks/ledger/marks.ts';
+import { createRecorder, type Ledger, ledgerFile, marksIn, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { cancelledText } from '../../locks/messages.ts';
 import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';

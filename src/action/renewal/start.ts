@@ -2,7 +2,7 @@ import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { marksIn } from '../../locks/ledger/marks.ts';
+import { marksIn } from '../../locks/ledger/ledger.ts';
 import { hasIdentity } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';

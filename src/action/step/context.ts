@@ -1,7 +1,6 @@
 import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { createRecorder, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
-import { marksIn } from '../../locks/ledger/marks.ts';
+import { createRecorder, ledgerFile, marksIn, openLedger } from '../../locks/ledger/ledger.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { connect } from './connect.ts';

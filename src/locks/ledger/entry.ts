@@ -29,7 +29,6 @@ export type Entry = { readonly [Kind in keyof Shapes]: { readonly kind: Kind } &
 
 type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
 
-export type Plan = EntryOf<'plan'>;
 export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;

@@ -3,7 +3,6 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
-/** A workspace of a service. */
 export interface WorkspaceRef {
   readonly service: string;
   readonly workspace: string;

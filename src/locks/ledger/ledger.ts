@@ -1,5 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { MarksStore } from '../../client/client.ts';
 import { errorMessage, pluralize } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Entry, readEntry } from './entry.ts';
@@ -94,8 +95,13 @@ function openIfPresent(file: string): number | undefined {
   }
 }
 
-/** Records entries together. */
 export type Recorder = (...entries: readonly Entry[]) => void;
+
+/** Facts about a service that all steps and processes of the job share. */
+export const marksIn = (ledger: Pick<Ledger, 'read'>, record: Recorder, service: string): MarksStore => ({
+  read: () => ledger.read().entries.some((entry) => entry.kind === 'marks' && entry.service === service),
+  write: () => record({ kind: 'marks', service, at: new Date().toISOString() }),
+});
 
 /** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
 export function createRecorder(ledger: Ledger, log: { warn(text: string): void }): Recorder {
@@ -135,7 +141,6 @@ export const lockJson = (value: unknown, redact: Redact): string =>
 /** All steps of a job share the runner's temporary folder, which is emptied after the job. */
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
 
-/** The readable lines of a ledger. */
 export const parseLines = (text: string): readonly Entry[] => linesIn(text).flatMap((line) => readEntry(line) ?? []);
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');

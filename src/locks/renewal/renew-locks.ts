@@ -59,7 +59,6 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   }
 }
 
-/** The reason why renewal has ended. */
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
 
 const maxAgeMs = 5 * 24 * 3_600_000;
