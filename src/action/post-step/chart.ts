@@ -26,13 +26,17 @@ export interface Bar {
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
   const lost = new Set(results.filter(({ result }) => result === 'lost').map(({ path }) => path));
-  const { grants, endings, losses } = historyOf(entries);
-  const bars = grants
-    .filter((grant) => grant.step === step)
-    .map((grant): Bar => {
+  // A step that was granted a path again holds the last of these locks.
+  const last = new Map(
+    historyOf(entries)
+      .granted()
+      .map((lock) => [`${lock.grant.step} ${lock.grant.path}`, lock]),
+  );
+  const bars = [...last.values()]
+    .filter(({ grant }) => grant.step === step)
+    .map(({ grant, loss, ending }): Bar => {
       const granted = Date.parse(grant.at);
-      const ending = endings.get(grant.key);
-      const lastEntry = losses.get(grant.key) ?? ending;
+      const lastEntry = loss ?? ending;
       return {
         path: redact(grant.path),
         requested: granted - grant.waitedMs,

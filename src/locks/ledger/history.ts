@@ -17,7 +17,8 @@ type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
  */
 export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly WorkspaceRef[] {
   const { entries } = ledger.read();
-  const { held, grants } = historyOf(entries);
+  const { held, granted } = historyOf(entries);
+  const grants = [...granted().map(({ grant }) => grant)];
   const plans = entries.filter((entry) => entry.kind === 'plan');
   const used: readonly WorkspaceRef[] =
     named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
@@ -77,28 +78,27 @@ export interface JobLock {
   readonly releaseStarted: boolean;
   /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;
+  /** The end of the lock, if it is known. */
+  readonly ending?: Entry | undefined;
   /** The path was granted to the job again, so this lock has ended. */
   readonly grantedAgain?: boolean;
 }
 
 /** A lock as it was granted, and later changes to it. */
-interface RecordedLock {
-  readonly grant: Grant;
+interface RecordedLock extends Pick<JobLock, 'grant'> {
   expiresAt: string;
   releaseStarted: boolean;
-  loss: Loss | undefined;
+  loss?: Loss;
+  ending?: Entry;
 }
 
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By idempotency key: a repeated request with the same key is about the same lock. */
-  const held = new Map<string, RecordedLock>();
-  const grants = new Map<string, Grant>();
+  const granted = new Map<string, RecordedLock>();
   /** The keys of the grants of each path. */
   const keysAt = new Map<string, string[]>();
-  const endings = new Map<string, Entry>();
-  const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
   /** The processes of steps that do not have all their locks yet. */
@@ -110,16 +110,21 @@ export function openHistory() {
   const marked = new Set<string>();
   const withoutLeases = new Set<string>();
 
+  const isHeld = ({ ending }: RecordedLock): boolean => ending === undefined;
+  const held = (): IteratorObject<RecordedLock> => granted.values().filter(isHeld);
+  const heldWith = (keys: readonly string[]): readonly RecordedLock[] =>
+    keys.flatMap((key) => granted.get(key) ?? []).filter(isHeld);
+
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
   function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
-    if (entry.key !== undefined) return [held.get(entry.key)].filter((lock) => lock !== undefined);
-    const locks = (keysAt.get(locationKey(entry)) ?? []).flatMap((key) => held.get(key) ?? []);
+    if (entry.key !== undefined) return heldWith([entry.key]);
+    const locks = heldWith(keysAt.get(locationKey(entry)) ?? []);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
 
-  const jobLockOf = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
-    ...{ grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } }, releaseStarted, loss },
+  const jobLockOf = ({ grant, expiresAt, ...lock }: RecordedLock): JobLock => ({
+    ...{ ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } } },
     grantedAgain: grant.key !== keysAt.get(locationKey(grant))?.at(-1),
   });
 
@@ -142,7 +147,7 @@ export function openHistory() {
         break;
       case 'lease-ended':
         leases.delete(entry.lease);
-        for (const [key, { grant }] of held) if (grant.lock.lease === entry.lease) end(key, entry);
+        for (const lock of held()) if (lock.grant.lock.lease === entry.lease) lock.ending = entry;
         break;
       case 'acquired':
         acquiring.delete(entry.step);
@@ -154,18 +159,18 @@ export function openHistory() {
       case 'granted': {
         unanswered.delete(entry.key);
         // A second grant is the same lock, with a new ETag after a renewal.
-        const grant = { ...entry, at: held.get(entry.key)?.grant.at ?? entry.at };
+        const [before] = heldWith([entry.key]);
+        const grant = { ...entry, at: before?.grant.at ?? entry.at };
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
-        held.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
+        if (before === undefined) granted.delete(entry.key);
+        granted.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false });
         const keys = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
         keysAt.set(locationKey(entry), [...keys, entry.key]);
-        grants.set(`${entry.step} ${locationKey(entry)}`, grant);
-        endings.delete(entry.key);
         break;
       }
       case 'renewed': {
         const except = new Set(entry.except);
-        for (const lock of held.values()) {
+        for (const lock of held()) {
           const { grant, releaseStarted, loss } = lock;
           const isRenewed = grant.step === entry.step && !releaseStarted && loss === undefined;
           if (isRenewed && !except.has(grant.path)) lock.expiresAt = entry.expires_at;
@@ -177,8 +182,7 @@ export function openHistory() {
         renewalError.set(entry.step, entry.reason);
         break;
       case 'lost': {
-        const lock = held.get(entry.key);
-        losses.set(entry.key, entry);
+        const lock = granted.get(entry.key);
         if (lock !== undefined) lock.loss = entry;
         break;
       }
@@ -187,19 +191,14 @@ export function openHistory() {
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);
-        for (const { grant } of locksOf(entry)) end(grant.key, entry);
+        for (const lock of locksOf(entry)) lock.ending = entry;
     }
-  }
-
-  function end(key: string, entry: Entry): void {
-    held.delete(key);
-    endings.set(key, entry);
   }
 
   const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
 
   function openLeases(): readonly LeaseIntent[] {
-    const holding = new Set(held.values().map(({ grant }) => grant.lock.lease));
+    const holding = new Set(held().map(({ grant }) => grant.lock.lease));
     return [...leases.values()].filter(
       ({ lease, service }) => !knowsOnlyInterface(service) && (!grantedLeases.has(lease) || holding.has(lease)),
     );
@@ -210,24 +209,18 @@ export function openHistory() {
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
-    locks: () => held.values().map(jobLockOf),
+    locks: () => held().map(jobLockOf),
     /** The lock of this grant, unless it has ended. */
-    find(grant: Grant): JobLock | undefined {
-      const lock = held.get(grant.key);
-      return lock && jobLockOf(lock);
-    },
+    find: ({ key }: Grant): JobLock | undefined => heldWith([key]).map(jobLockOf)[0],
     /** Whether the post-step of the step has begun. */
     hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held.values().map(jobLockOf)],
+      held: [...held().map(jobLockOf)],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
-      /** The last grant of each step and path, even if that lock has ended. */
-      grants: [...grants.values()],
-      /** Ends of locks, if known, and lost locks: by the idempotency key of the request that acquired them. */
-      endings,
-      losses,
+      /** The same with those that have ended. */
+      granted: () => granted.values().map(jobLockOf),
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
       acquiring,

@@ -52,9 +52,9 @@ test('records a loss only for the lock that was lost, even after that lock ended
   const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
   expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
   const ended: Entry = { kind: 'ended', ...addressOf('a'), at: iso(7) };
-  const { held, losses } = historyOf([...entries, ended]);
+  const { held, granted } = historyOf([...entries, ended]);
   expect(held.map(({ grant: { path } }) => path)).toEqual(['b']);
-  expect(losses.get('a')).toMatchObject({ at: iso(6) });
+  expect(granted().find(({ grant: { path } }) => path === 'a')?.loss).toMatchObject({ at: iso(6) });
 });
 
 test('clears a renewal error with the next round of the same step', () => {
