@@ -53,13 +53,11 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** Releases are never refused for their rate, and do not count. */
-export type Charge = 'always' | 'never';
-
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
-  charge: Charge = 'always',
+  /** Releases are never refused for their rate, and do not count. */
+  charge?: 'never',
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);

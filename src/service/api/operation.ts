@@ -1,7 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import { type Access, type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { type Access, type AccessControl, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import { parseRequestPart } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
@@ -42,8 +42,6 @@ interface DescribedResponse {
   readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
-type Responses = Readonly<Record<string, DescribedResponse>>;
-
 interface Operation<Body, Query, More = unknown> {
   readonly operationId: string;
   readonly summary: string;
@@ -52,7 +50,7 @@ interface Operation<Body, Query, More = unknown> {
   /** With parameters in braces, as in OpenAPI. */
   readonly path: `/${string}`;
   readonly access: Access;
-  readonly charge?: Charge;
+  readonly charge?: 'never';
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
@@ -61,7 +59,7 @@ interface Operation<Body, Query, More = unknown> {
   readonly maxBodyBytes?: number;
   /** A body that the operation reads itself, by media type. */
   readonly ownBody?: Readonly<Record<string, { readonly schema: z.ZodObject }>>;
-  readonly responses: Responses;
+  readonly responses: Readonly<Record<string, DescribedResponse>>;
   handle(call: Call<Body, Query> & More): Promise<ApiResponse>;
 }
 

@@ -5,10 +5,10 @@ import { CommandError } from '../../command/command.ts';
 import type { ProcessIo } from '../../command/io.ts';
 import { printLines, quoted } from '../../command/print.ts';
 import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
-import { isBusy, sqliteErrorText } from '../platform/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
+import { isBusy, sqliteErrorText } from '../storage/sqlite-errors.ts';
 import type { Storage } from '../storage/storage.ts';
 
 interface DatabaseOptions {

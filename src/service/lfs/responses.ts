@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type AccessControl, type Charge, requireAccess } from '../access/access.ts';
+import { type AccessControl, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import type { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
@@ -75,7 +75,7 @@ interface Route {
   /** Relative to `basePath`. */
   readonly path: `/${string}`;
   readonly access: 'any-token' | Scope;
-  readonly charge?: Charge;
+  readonly charge?: 'never';
   handle(c: Context<Environment>, workspace: FoundWorkspace): Promise<ApiResponse>;
 }
 

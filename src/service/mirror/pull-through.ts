@@ -43,8 +43,15 @@ const stillFetching = 'The service is still fetching this from the remote. Try a
  * The results are reasons for clients why something is not here; undefined if all is.
  */
 export function createPullThrough(parts: PullThroughParts) {
-  const { git } = parts;
-  const runs = createRuns(parts.parallelSyncs);
+  const { git, freeDisk, stopping, log } = parts;
+  const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
+  // One at a time of a workspace: the next one may then find that nothing is missing. Twice as many as syncs, because
+  // some remotes may be silent.
+  const limitRuns = limitParallel({ max: 2 * parts.parallelSyncs, maxPerKey: 1 });
+  const once = createOnce<void>();
+
+  /** Work that all who ask share, and that does not end with the request that began it. */
+  const share: Share = (key, slot, work) => once(JSON.stringify(key), () => limitRuns(slot, work));
 
   async function lackingOf({ id }: StoredWorkspace, heads: BranchHeads): Promise<BranchHeads> {
     const missing = await git.missingCommits(id, heads.values());
@@ -53,40 +60,39 @@ export function createPullThrough(parts: PullThroughParts) {
 
   /** Rejects with a GitError if the remote cannot be asked. */
   const pullCommits = (workspace: StoredWorkspace, heads: BranchHeads): Promise<void> =>
-    runs.join([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
+    share([workspace.id, workspace.remote, ...heads], workspace.id, async () => {
       const lacking = await lackingOf(workspace, heads);
-      if (lacking.size > 0) await fetchLacking(parts, workspace, lacking);
+      if (lacking.size === 0) return;
+      if (freeDisk.isLow()) {
+        throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} are free.`);
+      }
+      await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
+      log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
+      parts.scheduleMaintenance(workspace.id);
     });
 
-  async function commits(
-    workspace: StoredWorkspace,
-    heads: BranchHeads,
-    waitMs = maxWaitMs,
-  ): Promise<string | undefined> {
-    const lacking = await lackingOf(workspace, heads);
-    if (lacking.size === 0) return undefined;
-    const pull = pullCommits(workspace, lacking).then(
-      () => 'ended' as const,
-      (error: unknown) => {
-        logFailure(parts, workspace, error);
-        return 'failed' as const;
-      },
-    );
-    const outcome = await withinMs(pull, waitMs, 'running' as const);
-    if (outcome === 'running') return stillFetching;
-    const [first] = outcome === 'failed' ? lacking : await lackingOf(workspace, lacking);
-    if (first === undefined) return undefined;
-    const [branch, head] = first;
-    return outcome === 'failed'
-      ? `This instance could not fetch the branch ${branch} from the remote. Try again in a minute.`
-      : `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
+  async function tryToPull(workspace: StoredWorkspace, lacking: BranchHeads): Promise<string | undefined> {
+    try {
+      await pullCommits(workspace, lacking);
+    } catch (error) {
+      logFailure(parts, workspace, error);
+      const [branch] = lacking.keys();
+      return `This instance could not fetch the branch ${branch} from the remote. Try again in a minute.`;
+    }
+    const [gone] = await lackingOf(workspace, lacking);
+    if (gone === undefined) return undefined;
+    const [branch, head] = gone;
+    return `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
   }
 
-  const pullObjectsUntil = createPullObjects(parts, runs, pullCommits);
+  const pullObjectsUntil = createPullObjects(parts, limits, share, pullCommits);
 
   return {
     /** The commits of these branches. */
-    commits,
+    async commits(workspace: StoredWorkspace, heads: BranchHeads, waitMs = maxWaitMs): Promise<string | undefined> {
+      const lacking = await lackingOf(workspace, heads);
+      return lacking.size === 0 ? undefined : withinMs(tryToPull(workspace, lacking), waitMs, stillFetching);
+    },
     /** The LFS objects of synced branches, until those that a client wants are here, or none is left to fetch. */
     objects: (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<string | undefined> =>
       withinMs(
@@ -95,33 +101,11 @@ export function createPullThrough(parts: PullThroughParts) {
         stillFetching,
       ),
     /** Waits for the processes that the signal ends. */
-    stop: runs.ended,
+    stop: once.ended,
   };
 }
 
-/** Work that all who ask share, and that does not end with the request that began it. */
-function createRuns(parallelSyncs: number) {
-  // One at a time of a workspace: the next one may then find that nothing is missing. Twice as many as syncs, because
-  // some remotes may be silent.
-  const limitRuns = limitParallel({ max: 2 * parallelSyncs, maxPerKey: 1 });
-  const once = createOnce<void>();
-  return {
-    join: (key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> =>
-      once(JSON.stringify(key), () => limitRuns(slot, work)),
-    ended: once.ended,
-  };
-}
-
-async function fetchLacking(parts: PullThroughParts, workspace: StoredWorkspace, lacking: BranchHeads): Promise<void> {
-  const { git, freeDisk, stopping, log } = parts;
-  if (freeDisk.isLow()) {
-    throw new GitError('failed', `The disk is nearly full: less than ${freeDisk.reserve} are free.`);
-  }
-  const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
-  await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
-  log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
-  parts.scheduleMaintenance(workspace.id);
-}
+type Share = (key: readonly unknown[], slot: string, work: () => Promise<void>) => Promise<void>;
 
 const maxSettled = 10_000;
 /** Also after a success: objects may be evicted from this disk. */
@@ -129,11 +113,11 @@ const settledForMs = 60_000;
 
 function createPullObjects(
   parts: PullThroughParts,
-  runs: ReturnType<typeof createRuns>,
+  limits: Parameters<FetchObjects>[1],
+  share: Share,
   pullCommits: (workspace: StoredWorkspace, heads: BranchHeads) => Promise<void>,
 ) {
-  const { storage, fetchObjects, stopping } = parts;
-  const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
+  const { storage, fetchObjects } = parts;
   /** By head and settings: until when its objects are not looked for again. */
   const settled = new Map<string, number>();
 
@@ -143,7 +127,7 @@ function createPullObjects(
     if ((settled.get(key) ?? 0) > performance.now()) return;
     try {
       await pullCommits(workspace, new Map([[branch, head]]));
-      await runs.join(['objects', key], `objects ${workspace.id}`, async () => {
+      await share(['objects', key], `objects ${workspace.id}`, async () => {
         const remote = remoteOf(workspace, parts.allowFileRemotes);
         const wanted = { workspace: workspace.id, branch, head, remote, settings: workspace };
         await fetchObjects(wanted, limits, () => undefined);

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { accepted, type Parsed } from '../../interface/parsed.ts';
+import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
 import { checkTargetAddresses, type IpAddresses, lookupAmong, parseTarget, type TargetCheck } from './target.ts';
 
 interface OutboundRequest {
@@ -19,8 +20,15 @@ interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-/** The response has, or would have, more bytes than the limit. The connection was cut. */
-export class ResponseTooLong extends Error {}
+class ResponseTooLong extends Error {}
+
+/** The reason why a request failed, to complete a sentence. */
+export function sendErrorText(error: unknown): string {
+  if (error instanceof ResponseTooLong) return error.message;
+  // From the code, because the message may quote the request.
+  const code = errorCode(error);
+  return systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`);
+}
 
 /** Sends a request of the service to another server, only to addresses that are allowed. Follows no redirects. */
 export async function send(request: OutboundRequest, options: SendOptions): Promise<Parsed<IncomingMessage>> {
@@ -58,7 +66,8 @@ function exchange(
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
         if (received <= maxResponseBytes || request.destroyed) return;
-        const error = new ResponseTooLong();
+        const limit = `${maxResponseBytes / 1_024} KB`;
+        const error = new ResponseTooLong(`it sent more than ${limit}, and the connection was cut`);
         // Rejects first, because the final response may be in the data that was already received.
         reject(error);
         response?.destroy(error);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { sqliteErrorText } from '../platform/system-errors.ts';
+import { sqliteErrorText } from './sqlite-errors.ts';
 import type { Database } from './storage.ts';
 
 /** SQLSTATE classes of connection, resource, operator and system errors. 25006: a standby rejects changes. */

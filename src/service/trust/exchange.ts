@@ -86,9 +86,8 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
       seconds > 0 ? { kind: 'limited', retryAfterSeconds: seconds } : await exchange(request);
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
-      const { reason } = exchanged;
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
-      log.info({ ...about, reason }, 'token exchange refused');
+      log.info({ ...about, reason: exchanged.reason }, 'token exchange refused');
     }
     return exchanged;
   };

@@ -3,9 +3,8 @@ import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseJson } from '../contract/problem.ts';
-import { ResponseTooLong, send } from '../outbound/send.ts';
+import { send, sendErrorText } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
-import { connectionErrorText } from '../platform/system-errors.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -202,7 +201,6 @@ async function getJson<T>(url: string, schema: z.ZodType<T>, check: TargetCheck,
 
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;
-  if (error instanceof ResponseTooLong) return `its response is larger than ${maxResponseBytes} bytes`;
   if (signal.aborted) return `it did not respond within ${timeoutMs / 1_000} s`;
-  return connectionErrorText(error);
+  return sendErrorText(error);
 }

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { ResponseTooLong, send } from '../outbound/send.ts';
+import { send, sendErrorText } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/outbox.ts';
-import { connectionErrorText } from '../platform/system-errors.ts';
 import { contentOf, isChatFormat } from './formats.ts';
 import { headersOf, secretOf } from './hooks.ts';
 import { signedHeaders } from './signature.ts';
@@ -41,7 +40,7 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
     return resultOf(request.url, sent.value);
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
-    const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1_000} s` : reasonOf(error);
+    const reason = timeout.aborted ? `it did not respond within ${timeoutMs / 1_000} s` : sendErrorText(error);
     return { kind: 'failed', reason: `The delivery to ${new URL(request.url).origin} failed: ${reason}.` };
   }
 }
@@ -52,11 +51,6 @@ function resultOf(url: string, { statusCode: status = 0 }: IncomingMessage): Del
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
   return { kind: 'failed', reason: `${new URL(url).origin} responded with the status ${status}.${advice}` };
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof ResponseTooLong
-    ? `it sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut`
-    : connectionErrorText(error);
 
 interface DeliveryRequest {
   readonly workspace: string;

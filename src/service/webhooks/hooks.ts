@@ -35,7 +35,8 @@ export async function registerHook(db: Database, now: Now, registration: HookReg
   const { workspace, url, secret, actor, scopes } = registration;
   requireAdminForAudit(registration.events, scopes);
   const values = { ...settingsOf(registration), active: 1, failing_since: null, updated_at: now };
-  const replaced = await findHookByUrl(db, workspace, url);
+  const ofUrl = db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url);
+  const replaced = await ofUrl.executeTakeFirst();
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
     const hook = await db
@@ -86,9 +87,6 @@ export async function removeHook(
   await recordHookAudit(db, now, actor, 'hook.removed', hook);
   return true;
 }
-
-const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
 
 /** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */
 const recordHookAudit = (

@@ -22,7 +22,7 @@ type Trouble = readonly [behaviour: IssuerBehaviour, told: RegExp];
 const troubles: readonly Trouble[] = [
   [{ discovery: () => nothing(302, { location: '/jwks' }) }, /the redirect 302, which is not followed/],
   // Too large for any client to read.
-  [{ keys: () => json(200, { padding: 'a'.repeat(2 * 1024 * 1024) }) }, /larger than 1048576 bytes/],
+  [{ keys: () => json(200, { padding: 'a'.repeat(2 * 1024 * 1024) }) }, /it sent more than 1024 KB/],
   [{ discovery: () => raw(200, '<html>', { 'content-type': 'application/json' }) }, /not valid OpenID Connect/],
   [{ discovery: () => json(503, {}) }, /returned the status 503/],
   [

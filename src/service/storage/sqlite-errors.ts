@@ -1,11 +1,3 @@
-import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
-
-/** From the code, because the message of an error may quote the request. */
-export function connectionErrorText(error: unknown): string {
-  const code = errorCode(error);
-  return systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`);
-}
-
 /** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
 const sqliteTexts: Readonly<Record<number, string>> = {
   5: 'the database is busy with another process',
