@@ -31,14 +31,11 @@ export async function estimateObjects(transfer: Transfer, branch: BranchName): P
     const repository = join(folder, 'borrowing.git');
     await createBorrowingRepository(repository, mirror);
     const limits = withSignal(transfer.limits, known.signal);
-    const estimating = transferRefs(
-      { ...transfer, limits, repository, sources: branchSources([branch]) },
-      (progress) => {
-        total = progress.total;
-        known.abort();
-      },
-    );
-    await estimating.catch((error: unknown) => {
+    const estimate = { ...transfer, limits, repository, sources: branchSources([branch]) };
+    await transferRefs(estimate, (progress) => {
+      total = progress.total;
+      known.abort();
+    }).catch((error: unknown) => {
       if (!known.signal.aborted) throw error;
     });
   });

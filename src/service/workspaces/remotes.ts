@@ -21,11 +21,6 @@ const processes = {
   },
 };
 
-interface RemotesOptions {
-  readonly git: Git;
-  readonly allowFile: boolean;
-}
-
 /** Throws a GitError if the service may not use the remote. */
 export function remoteOf({ remote }: StoredWorkspace, allowFile: boolean): Remote {
   const parsed = parseRemote(remote, { allowFile });
@@ -36,7 +31,7 @@ export function remoteOf({ remote }: StoredWorkspace, allowFile: boolean): Remot
 export type Remotes = ReturnType<typeof createRemotes>;
 
 /** Requests to remotes. Every failure is a GitError. */
-export function createRemotes({ git, allowFile }: RemotesOptions) {
+export function createRemotes({ git, allowFile }: { readonly git: Git; readonly allowFile: boolean }) {
   const limitProcesses = limitParallel(processes);
 
   return {
