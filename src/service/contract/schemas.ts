@@ -10,7 +10,6 @@ import {
   syncStatuses,
 } from '../../interface/resources.ts';
 
-/** The type of a resource by its schema. */
 export type Resource<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
 type DeepReadonly<T> = { readonly [Name in keyof T]: DeepReadonly<T[Name]> };

@@ -17,7 +17,6 @@ import type { Database, Storage } from '../storage/storage.ts';
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
-/** How requests are decided. */
 interface Rules<Details, Result> {
   /** Returns one result per request, in the same order. */
   readonly decide: (db: Database, details: readonly Details[]) => Promise<readonly Result[]>;

@@ -12,7 +12,6 @@ import { isTaken, lastSortKey, type RecordedLock, toLock } from './find.ts';
 /** How locks end. Renewals are not recorded: a long job has many of them. */
 export const lockEnds = ['released', 'force-released', 'expired'] as const;
 
-/** The end of a lock. */
 export type LockEnd = {
   readonly lock: RecordedLock;
   /** For an expired lock, the end of its ttl, even if it was noticed later. */

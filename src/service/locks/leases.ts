@@ -51,13 +51,9 @@ type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 
 export type LeaseDecision = Waited<{ readonly comparison: Compared } & (HeldLease | Ungranted)>;
 
-interface TakeOptions extends LockTerms {
-  readonly now: Now;
-  readonly keyOf: KeyOf;
-}
-
-interface LeasesOptions extends Omit<TakeOptions, 'now'> {
+interface LeasesOptions extends LockTerms {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly keyOf: KeyOf;
   readonly line: WaitInLine;
   /** Called with the paths whose locks or lines have changed. */
   readonly onChange: (workspace: string, paths: readonly string[]) => void;
@@ -182,7 +178,6 @@ const noSuchLease = (id: string): Refusal =>
 const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
   new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
 
-/** The id of its wait in line. */
 export const waitIdOf = ({ workspace, id }: LeaseKey): string => `${workspace} ${id}`;
 
 const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
@@ -190,7 +185,7 @@ const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks
 /** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
 export async function takeLease(
   db: Database,
-  { now, keyOf, ...terms }: TakeOptions,
+  { now, keyOf, ...terms }: LockTerms & { readonly now: Now; readonly keyOf: KeyOf },
   { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,

@@ -185,7 +185,6 @@ export function nextInLine<Lease extends Waiting>(waiting: readonly Lease[]): Re
 /** Ranks may be equal. */
 const byRank = (one: Waiting, other: Waiting): number => one.rank - other.rank || (one.id < other.id ? -1 : 1);
 
-/** The number of those who wait in each line. */
 const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
   inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
 

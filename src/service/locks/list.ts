@@ -37,7 +37,6 @@ const searched = ['path', 'owner', 'origin', 'note'] as const;
 /** A search looks at this many locks, and continues on the next page. */
 export const maxSearched = 2_000;
 
-/** Locks are counted up to this number. */
 export const maxCounted = 10_000;
 
 /**

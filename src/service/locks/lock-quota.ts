@@ -51,7 +51,6 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
     return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
   }
 
-  /** Whether one of the requests may be refused. */
   function mayExceed({ total, ofOwner }: KnownCount, requests: readonly QuotaRequest[]): boolean {
     const sum = sumOf(requests);
     return total + sum > maxLocks || requests.some(({ owner }) => (ofOwner.get(owner) ?? 0) + sum > maxLocksPerOwner);

@@ -11,7 +11,6 @@ import { expiryOf, recordAcquired, recordEnds } from './history.ts';
 /** What the locks of a request have in common. */
 export interface LockRequest {
   readonly workspace: string;
-  /** The lease that they belong to. */
   readonly lease?: string | undefined;
   readonly type: LockType;
   readonly ttlMs: number;

@@ -31,7 +31,6 @@ export interface TakeRequest extends LockRequest {
   readonly comparison?: Compared | undefined;
 }
 
-/** How a request waits in line. */
 export interface Place {
   readonly requestId: string;
   /** Whether the request has not been in line yet. Afterwards, it is decided only if it is the newest of its client. */
@@ -50,7 +49,6 @@ export type TakeDecision =
   | { readonly kind: 'too-many-waits' }
   | QuotaExceeded;
 
-/** What an instance grants locks by. */
 export interface LockTerms {
   readonly quota: LockQuota;
   /** For workspaces that do not say how long a path stays closed after its lock has expired. */

@@ -12,9 +12,7 @@ export interface Wait {
   readonly workspace: string;
   readonly owner: string;
   readonly ms: number;
-  /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
-  /** The paths that are in its way. */
   readonly watched: readonly WatchedPath[];
 }
 

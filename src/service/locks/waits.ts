@@ -65,7 +65,6 @@ export interface WaitRequest {
   readonly workspace: string;
   readonly kind: 'request' | 'ask';
   readonly paths: readonly { readonly path: string; readonly askedPath: string }[];
-  /** How many of the paths are needed. */
   readonly wanted: number;
   readonly tokenId: string;
   readonly owner: string;
@@ -269,7 +268,6 @@ export const keepPresent = batchQuery((db, members, now) =>
 export const findWait = (db: Database, id: string) =>
   db.selectFrom('waits').selectAll().where('id', '=', id).executeTakeFirst();
 
-/** The paths of a wait: up to `limit`. */
 export const pathsOfWait = (db: Database, id: string, limit = Number.MAX_SAFE_INTEGER) =>
   db
     .selectFrom('wait_paths')
