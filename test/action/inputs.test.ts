@@ -125,7 +125,7 @@ describe('the fallback of an input', () => {
       type: 'exclusive',
       wait: { seconds: 0 },
       autoRelease: true,
-      onLost: { kind: 'fail' },
+      onLost: 'fail',
     });
   });
 });

@@ -3,17 +3,12 @@ import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
-import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
-
-/** What a lock that was lost while the job ran does. */
-export const onLost = ['fail', 'warn', 'cancel'] as const;
-
-export type OnLost = (typeof onLost)[number];
 
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);
@@ -134,11 +129,11 @@ const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
 /** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means it. */
-export type PathLine =
-  /** `literal`: used verbatim, because of `glob: false`. */
-  | { readonly kind: 'literal' | 'path'; readonly path: LockPath; readonly text: string }
-  /** `mistake`: the line cannot be meant as a path. */
-  | { readonly kind: 'pattern' | 'mistake'; readonly text: string };
+export interface PathLine {
+  /** `literal`: used verbatim, because of `glob: false`. `mistake`: the line cannot be meant as a path. */
+  readonly kind: 'literal' | 'path' | 'pattern' | 'mistake';
+  readonly text: string;
+}
 
 /**
  * A list marker, a comment, a shell variable, a home folder, or quotes around the line. Linear in its length: each
@@ -150,7 +145,7 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (glob && mistake.test(line)) return accepted({ kind: 'mistake', text: line });
   if (glob && looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
   const path = canonicalLockPath(line);
-  return path.ok ? accepted({ kind: glob ? 'path' : 'literal', path: path.value, text: line }) : path;
+  return path.ok ? accepted({ kind: glob ? 'path' : 'literal', text: line }) : path;
 }
 
 const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);

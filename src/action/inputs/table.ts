@@ -5,7 +5,6 @@ import { accepted } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import {
-  onLost,
   type Parse,
   parseAudience,
   parseBoolean,
@@ -74,7 +73,7 @@ export const inputTable = {
   priority: { fallback: 'normal', usedBy: ['lock'], parse: parseUrgency },
   'auto-release': { fallback: 'true', usedBy: ['lock'], parse: parseBoolean },
   renew: { fallback: 'false', usedBy: ['lock'], parse: parseBoolean },
-  'on-lost': { fallback: 'fail', usedBy: ['lock'], parse: oneOf(onLost) },
+  'on-lost': { fallback: 'fail', usedBy: ['lock'], parse: oneOf(['fail', 'warn', 'cancel']) },
   locks: { fallback: '', usedBy: ['unlock', 'check'], parse: parseHandoff, isSecret: true },
   'locks-file': { fallback: '', usedBy: ['unlock', 'check'], parse: parseHandoffFile },
   force: { fallback: 'false', usedBy: ['unlock'], parse: parseBoolean },

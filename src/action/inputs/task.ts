@@ -2,7 +2,7 @@ import type { PoolSelection } from '../../client/client.ts';
 import { type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { readConnection } from './connection.ts';
-import { type OnLost, type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
+import { type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
 import {
   complete,
   createReader,
@@ -35,7 +35,7 @@ export type Task = Exclude<ReturnType<typeof readTask>, undefined>;
 
 export type TaskOf<Operation extends OperationName> = Extract<Task, { readonly operation: Operation }>;
 
-export function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv) {
+function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv) {
   switch (operation) {
     case 'sync':
       return readSync(reader, environment);
@@ -84,7 +84,11 @@ function readLock(reader: Reader) {
   const { read, raw, addProblem } = reader;
   const autoRelease = read('auto-release');
   const renew = read('renew');
+  const onLost = read('on-lost');
   if (renew === true && autoRelease === false) addProblem('renew', renewalEnds);
+  if (renew === false && onLost === 'cancel') {
+    addProblem('on-lost', 'It works only with `renew: true`: otherwise a loss is not noticed at once.');
+  }
   return complete({
     operation: 'lock',
     workspace: reader.read('workspace'),
@@ -97,22 +101,10 @@ function readLock(reader: Reader) {
     urgency: read('priority'),
     autoRelease,
     renew,
-    onLost: readOnLost(reader, renew),
+    onLost,
+    /** Cancels the run. */
+    githubToken: onLost === 'cancel' ? read('github-token') : '',
   });
-}
-
-/** `cancel` also fails the job, and its token cancels the run. */
-type OnLostTask =
-  | { readonly kind: Exclude<OnLost, 'cancel'> }
-  | { readonly kind: 'cancel'; readonly githubToken: string };
-
-function readOnLost({ read, addProblem }: Reader, renew: Read<boolean>): Read<OnLostTask> {
-  const kind = read('on-lost');
-  if (kind !== 'cancel') return kind && { kind };
-  if (renew === false)
-    addProblem('on-lost', 'It works only with `renew: true`: otherwise a loss is not noticed at once.');
-  const githubToken = read('github-token');
-  return githubToken === undefined ? undefined : { kind, githubToken };
 }
 
 function readLockPaths(reader: Reader): Read<PathSelection> {

@@ -53,7 +53,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
 }
 
 /** An incomplete list does not prove that a file is free. */
-export function failuresOf({ locks, incomplete }: Found): readonly string[] {
+function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     const locked = pluralize(locks.length, 'file is', 'files are');
     return [`${locked} locked, and \`fail-if-locked\` is set. ${rerunAdvice(locks)}`];

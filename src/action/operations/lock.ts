@@ -30,7 +30,7 @@ import {
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
-  const context = { ...given, record: createStepRecorder(given, step, task.onLost.kind) };
+  const context = { ...given, record: createStepRecorder(given, step, task.onLost) };
   const { client, clock, signal, connection, runner, record, redact } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
@@ -100,7 +100,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
 function createStepRecorder(
   { ledger, log, saveState, cancel }: Context,
   step: string,
-  onLost: TaskOf<'lock'>['onLost']['kind'],
+  onLost: TaskOf<'lock'>['onLost'],
 ): Recorder {
   let isSaved = false;
   return (...entries) => {

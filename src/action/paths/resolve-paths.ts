@@ -49,9 +49,8 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
-  async function choose(line: PathLine): Promise<void> {
-    const { kind, text } = line;
-    const name = 'path' in line ? accepted(line.path) : canonicalLockPath(text);
+  async function choose({ kind, text }: PathLine): Promise<void> {
+    const name = canonicalLockPath(text);
     const entry = name.ok && kind !== 'literal' ? checkout.find(name.value) : undefined;
     const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && isLocked(name.value)));
     if (isKnown) chosen.set(name.value, 'named');

@@ -19,11 +19,8 @@ const maxResponseMs = 2_000;
  */
 export function createRenewal(context: Context, task: TaskOf<'lock'>, started?: Renewer) {
   const { client, clock, connection, log, runner, saveState } = context;
-  const { onLost } = task;
-  const cancels =
-    onLost.kind === 'cancel'
-      ? findRun(runner.event, { token: onLost.githubToken, allowHttp: connection.allowHttp })
-      : undefined;
+  const access = { token: task.githubToken, allowHttp: connection.allowHttp };
+  const cancels = task.onLost === 'cancel' ? findRun(runner.event, access) : undefined;
   let renewer = started;
   let handedOver = false;
 
