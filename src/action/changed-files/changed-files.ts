@@ -47,9 +47,7 @@ async function filesOf(change: Change, github: GitHub): Promise<readonly ListedF
   }
 }
 
-/**
- * Advice for an error response of GitHub. The client's own advice is about the service, except for connection failures.
- */
+/** Advice for an error of GitHub. The client's own advice is about the service, except for connection failures. */
 function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
   const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
   switch (status) {

@@ -19,7 +19,6 @@ export const splitLines = (text: string): readonly string[] => split(text, /\n/)
 
 export const splitList = (text: string): readonly string[] => split(text, /[\n,]/);
 
-/** The parts of the text that are not blank. */
 const split = (text: string, separator: RegExp): readonly string[] =>
   text
     .split(separator)
@@ -90,9 +89,7 @@ export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
   }
 }
 
-/**
- * Parses the `locks` output of a lock step. One invalid entry makes it all invalid: skipping one would leave its lock.
- */
+/** Parses the `locks` output of a lock step. One invalid entry makes all invalid: skipping it would leave its lock. */
 export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const entries = parseJson(json);
   if (!entries.ok) return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');

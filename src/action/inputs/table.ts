@@ -159,9 +159,7 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/**
- * An invalid input that was found only by reading files. Thrown before the first request, so nothing has changed yet.
- */
+/** An invalid input that only reading files could find. Thrown before the first request: nothing has changed yet. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly problems: readonly string[];

@@ -72,15 +72,15 @@ export const maxLookupMs = 10_000;
 
 /**
  * The locks that other steps of this job hold on the paths: only the job can release them, so the step does not wait
- * for them. The ledger lists them, and the service confirms that they still exist: a lock that expired or was released
- * by force does not stop the step from locking the path.
+ * for them. The ledger lists them, without those of a running step such as this one. The service confirms that they
+ * still exist: a lock that expired or was released by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
-  context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection'>,
-  { held }: JobLocks,
+  context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'ledger'>,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
 ): Promise<readonly LookedUp[]> {
+  const { held } = jobLocksIn(context, workspace);
   const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.

@@ -44,7 +44,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     const main = identifyProcess(process.pid);
     record({ kind: 'plan', service, workspace, step, main, paths, at: now() });
     warnOfLostLocks(context, jobLocks);
-    let alreadyHeld = await findAlreadyHeld(context, jobLocks, workspace, paths);
+    let alreadyHeld = await findAlreadyHeld(context, workspace, paths);
     const others = withoutOwn(paths, alreadyHeld);
     if (task.from.kind === 'paths' && others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
 
@@ -54,7 +54,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
     const isInVain = async ({ conflicts }: Blocked): Promise<boolean> => {
       const needed = task.from.kind === 'pool' ? conflicts.map(({ path }) => path) : paths;
-      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, needed);
+      alreadyHeld = await findAlreadyHeld(context, workspace, needed);
       const least = task.from.kind === 'pool' ? 1 : wanted;
       inVain = withoutOwn(needed, alreadyHeld).length < least;
       return inVain;

@@ -48,8 +48,10 @@ async function waitForEnd(
     return failedOutcome(task, started, reason);
   }
   const within = { deadline: startedAt + milliseconds(wait), signal };
-  const { last: shown, lastError }: Followed =
-    progress.kind === 'none' ? { last: started } : await follow(context, started, progress.target, within, elapsedMs);
+  const { last: shown, lastError } =
+    progress.kind === 'none'
+      ? { last: started, lastError: undefined }
+      : await follow(context, started, progress.target, within, elapsedMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...shown,
@@ -119,15 +121,9 @@ const firstPauseMs = 500;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
-/** `lastError` is the error of the last status request, if it failed. */
-interface Followed {
-  readonly last: SyncReport;
-  readonly lastError?: ServiceError | undefined;
-}
-
 /**
  * Polls the status until the sync has ended, and logs only changes. The wait ends with a last request shortly before
- * the deadline, even if the service asked for a longer pause.
+ * the deadline, even if the service asked for a longer pause. `lastError` is that of the last request, if it failed.
  */
 async function follow(
   context: Context,
@@ -135,9 +131,9 @@ async function follow(
   target: SyncStatusTarget,
   within: CallLimits,
   elapsedMs: number,
-): Promise<Followed> {
+) {
   const { client, clock, sleep, signal, log } = context;
-  let last = started;
+  let last: SyncReport = started;
   let logged = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   let retryAfterMs = started.retryAfterMs;

@@ -130,18 +130,13 @@ type UnlockTarget = { readonly path: LockPath; readonly isNamed: boolean } & (
   | { readonly kind: 'foreign' }
 );
 
-interface UnlockTargets {
-  readonly targets: readonly UnlockTarget[];
-  /** The reason why there may be more locks. */
-  readonly gap?: string | undefined;
-}
-
-/** Resolves the inputs to targets, before the first request. */
-async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks): Promise<UnlockTargets> {
+/** Resolves the inputs to targets, before the first request. `gap` is the reason why there may be more locks. */
+async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks) {
   const { runner, log } = context;
   const { selection, workspace, force } = task;
   if (selection.kind === 'locks') {
-    return { targets: selection.locks.map((ours) => ({ kind: 'own', ...ours, isNamed: true })) };
+    const targets = selection.locks.map((ours): UnlockTarget => ({ kind: 'own', ...ours, isNamed: true }));
+    return { targets, gap: undefined };
   }
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
   const { held } = jobLocks;
@@ -150,15 +145,15 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
   const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
   if (warning !== undefined) log.warn(warning);
   // With `force`, the holder does not matter.
-  return {
-    targets: paths.map((each) =>
+  const targets = paths.map(
+    (each): UnlockTarget =>
       force ? { kind: 'found', path: each.path, isNamed: true } : resolveFromLedger(each, jobLocks),
-    ),
-  };
+  );
+  return { targets, gap: undefined };
 }
 
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
-function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
+function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks) {
   const { held, planned, damaged } = jobLocks;
   const gap = damaged ? gapText(ledger, 'released', '`path`, `locks` or `locks-file`') : undefined;
   if (planned.size === 0 && held.size === 0) {

@@ -24,7 +24,6 @@ const timeLimitMs = 45_000;
 const maxRequestTimeout = { seconds: 10 };
 
 interface StepToRelease {
-  /** The id of the step in the ledger. */
   readonly step: string;
   /** State that the step has saved; empty if none. */
   readonly state: (name: StateName) => string;
@@ -114,7 +113,6 @@ interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
   readonly cancelled: AbortSignal;
 }
 
-/** The results, and the current time by the clock of the service. */
 async function releaseOnService(
   candidates: ReleaseCandidates,
   { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,

@@ -124,10 +124,7 @@ async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate)
   }
 }
 
-/**
- * A lock that was to be renewed until the end of the job cannot have expired normally: it was lost, even if the path is
- * free now.
- */
+/** A lock that was to be renewed until the end of the job was lost if it expired, even if the path is free now. */
 function goneOrLost(candidate: ReleaseCandidate, records: ReleaseCandidates, now: number): PathResult {
   const { grant, loss } = candidate;
   const isUnrenewed = records.renewalError !== undefined && mayHaveExpired(grant.lock, now);

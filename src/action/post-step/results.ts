@@ -37,7 +37,6 @@ export function notReleasedResult(grant: Grant, reason: string, now: number, may
   };
 }
 
-/** A request that may have been granted. */
 export const unansweredResult = (intent: Pick<Intent, 'path' | 'ttl' | 'at'>, reason: string): PathResult => ({
   ...{ path: intent.path, result: 'may still be locked' },
   warning: { text: `${unansweredText(intent)} ${reason}` },

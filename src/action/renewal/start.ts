@@ -86,9 +86,7 @@ interface FirstRenewal {
   readonly failure?: string;
 }
 
-/**
- * Renews one lock, which shows whether the service supports renewal while the step can still warn about it. Ours does.
- */
+/** Renews one lock: this shows, while the step can still warn, whether the service supports renewal. Ours does. */
 async function renewFirst(
   { client, clock, connection, ledger, signal, record }: Context,
   { workspace, ttl }: TaskOf<'lock'>,

@@ -1,8 +1,6 @@
 import { errorMessage } from '../../interface/format.ts';
 
-/**
- * Formats an error for users. A bug in the action is reported as such, so that nobody looks for it in their network.
- */
+/** Formats an error for users. A bug in the action is named as such, so that nobody looks for it in their network. */
 export function errorText(error: unknown): string {
   const text = errorMessage(error);
   if (!isFault(error)) return text;
@@ -12,10 +10,7 @@ export function errorText(error: unknown): string {
 export const stackLines = (error: unknown): readonly string[] =>
   error instanceof Error ? (error.stack ?? error.message).split('\n') : [];
 
-/**
- * Errors that the language and Node throw for wrong code. Ours are plain or of our own classes, with sentences as
- * messages.
- */
+/** Errors that the language and Node throw for wrong code. Ours have sentences, and no class or one of ours. */
 const faults = [TypeError, RangeError, ReferenceError, SyntaxError, URIError];
 
 export const isFault = (error: unknown): boolean =>

@@ -1,9 +1,6 @@
 import { type Redact, redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
 
-/**
- * Every 15 minutes, there is an API token and the identity token that it was exchanged for. This covers more than an
- * hour.
- */
+/** More than an hour: every 15 minutes, there is an API token and the identity token that it was exchanged for. */
 const maxAdded = 12;
 
 /** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */

@@ -197,18 +197,12 @@ const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!
 const fitsOutput = (name: OutputName, text: string): boolean =>
   name === 'locks' ? fitsVariable(text) : Buffer.byteLength(text) <= 100_000;
 
-/**
- * Only the runner removes this command from the log. Elsewhere it would show the secret. Gitea, Forgejo and act also
- * set the variable.
- */
+/** Elsewhere, this command would show the secret in the log. Gitea, Forgejo and act also set the variable. */
 function maskInLog(secret: string): void {
   if (process.env['GITHUB_ACTIONS'] === 'true') core.setSecret(secret);
 }
 
-/**
- * The last three would start a mention, an issue reference or an emoji, even in HTML: GitHub processes the rendered
- * text.
- */
+/** The last three would start a mention, an issue reference or an emoji: GitHub also processes the rendered text. */
 const htmlSpelling: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -15,7 +15,6 @@ const order = [
   'released',
 ] as const;
 
-/** The result for one path. */
 export interface PathResult {
   readonly path: string;
   readonly result: (typeof order)[number];
@@ -23,7 +22,6 @@ export interface PathResult {
   readonly holder?: { readonly owner?: string | undefined } | 'nobody' | undefined;
   /** When the current lock expires. */
   readonly until?: string | undefined;
-  /** Why the step fails. */
   readonly failure?: string | undefined;
   readonly warning?: Warning | undefined;
 }
@@ -124,10 +122,7 @@ interface ListedLock {
   readonly etag?: string | undefined;
 }
 
-/**
- * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
- * short form is too long as well.
- */
+/** The output `locks`, in its short form if it is too long. If that is too, the reporter leaves the output empty. */
 export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
   const complete = asJson(locks);
   if (fitsVariable(complete)) return complete;
@@ -135,10 +130,7 @@ export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readon
   return short.length === locks.length ? asJson(short) : complete;
 }
 
-/**
- * The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends the quoted id.
- * Lists have ids, but rarely ETags.
- */
+/** The path and the proof. An ETag that is the quoted id is left out: without an ETag, a release sends that id. */
 function shortForm({ path, id, etag }: ListedLock): ListedLock | undefined {
   if (id === undefined && etag === undefined) return undefined;
   return { path, id, etag: etag === `"${id}"` ? undefined : etag };

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 import { runBranch } from '../inputs/task.ts';
 
-/** The environment of a step. */
 export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
   /** Shared by all steps of a job, and emptied after it. */
