@@ -82,7 +82,6 @@ async function renew({
     context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
   }
   await cancelling;
-  client.dispose();
 }
 
 /** `process.stdout.fd` without loading streams. */

@@ -3,6 +3,9 @@ import { complete, type Reader } from './table.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 
+/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
+export type JobIdentity = Extract<ConnectionInputs['credentials'], { readonly kind: 'identity' }>;
+
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
   const { read, readAs } = reader;
   const allowHttp = read('allow-http');
@@ -25,29 +28,20 @@ function readCredentials(
   { read, raw, addProblem }: Reader,
   baseUrl: string | undefined,
   environment: NodeJS.ProcessEnv,
-): { readonly kind: 'static'; readonly token: string } | JobIdentity | undefined {
+) {
   const audience = read('audience');
   if (raw.token !== '') {
     const token = read('token');
-    return token === undefined ? undefined : { kind: 'static', token };
+    return token === undefined ? undefined : ({ kind: 'static', token } as const);
   }
   const identity = identityOf(environment);
   if (identity === undefined) addProblem('token', credentialsAdvice);
   if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
-  return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
+  return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin } as const;
 }
 
-/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
-export interface JobIdentity {
-  readonly kind: 'identity';
-  readonly audience: string;
-  readonly requestUrl: string;
-  /** Issued by the runner for these requests, and secret. */
-  readonly requestToken: string;
-}
-
-/** Undefined if the job lacks the permission `id-token: write`. */
-function identityOf(environment: NodeJS.ProcessEnv): Pick<JobIdentity, 'requestUrl' | 'requestToken'> | undefined {
+/** Undefined if the job lacks the permission `id-token: write`. The token is secret: the runner issues it for requests. */
+function identityOf(environment: NodeJS.ProcessEnv) {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
   if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
   return { requestUrl, requestToken };
