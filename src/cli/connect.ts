@@ -55,6 +55,7 @@ export const defineRemoteCommand = commandKind(
     } catch (error) {
       throw withExitCode(error instanceof ServiceError ? new CommandError(error.message) : error, stop.exitCode());
     } finally {
+      stop.forget();
       remote?.client.dispose();
     }
   },

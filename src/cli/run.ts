@@ -48,7 +48,7 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
   const { environment } = program;
   const context = { environment, request, remote, session, signals, requestTimeoutMs };
   // Ctrl-Z would stop the renewal.
-  onSignals(['SIGTSTP'], () => {
+  const forgetSuspension = onSignals(['SIGTSTP'], () => {
     signals.resume();
     remote.report('Not suspended: locks and the place in line would be lost.');
   });
@@ -63,6 +63,8 @@ export async function runUnderLocks(program: ConnectionContext, request: RunRequ
     const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
     throw withExitCode(failure, signals.exitCode());
   } finally {
+    signals.forget();
+    forgetSuspension();
     remote.client.dispose();
   }
 }
@@ -80,12 +82,13 @@ function forwardSignals() {
   const interruption = new AbortController();
   let first: NodeJS.Signals | undefined;
   let child: Child | undefined;
-  onSignals(forwardedSignals, (signal) => {
+  const forget = onSignals(forwardedSignals, (signal) => {
     first ??= signal;
     if (child === undefined) interruption.abort();
     else child.forward(signal);
   });
   return {
+    forget,
     interrupted: interruption.signal,
     forwardTo(running: Child | undefined): void {
       child = running;
@@ -153,6 +156,8 @@ async function runWithLocks(
     if (stopped === undefined) await child.endRest(graceMs);
   } finally {
     await stopped;
+    // A process in a session of its own may keep it open: nobody waits for that one.
+    child?.closePipe();
     child = undefined;
     signals.forwardTo(child);
     await stopKeeping();

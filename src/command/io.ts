@@ -16,7 +16,7 @@ export interface ProcessIo {
   /** Stdin and stdout for binary data. The caller handles their errors. */
   input(): Readable;
   output(): Writable;
-  onSignal(listener: (signal: StopSignal) => void): void;
+  onSignal(listener: (signal: StopSignal) => void): () => void;
   endAtOnce(exitCode: number): void;
 }
 
@@ -76,9 +76,12 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** Calls the listener for each of the signals. */
-export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void): void {
+/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
+export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void) {
   for (const name of names) process.on(name, listener);
+  return () => {
+    for (const name of names) process.off(name, listener);
+  };
 }
 
 /** The exit code of a process that the signal ended. */
@@ -90,12 +93,15 @@ export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.si
  */
 const duplicateMs = 1_000;
 
-/** The first signal stops the command gracefully; a later one ends the process at once. */
+/**
+ * The first signal stops the command gracefully; a later one ends the process at once. `forget` restores the default
+ * handling of signals.
+ */
 export function awaitStop(io: ProcessIo) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   const interruption = new AbortController();
   let first: { readonly signal: StopSignal; readonly at: number } | undefined;
-  io.onSignal((signal) => {
+  const forget = io.onSignal((signal) => {
     if (first === undefined) {
       first = { signal, at: performance.now() };
       resolve(signal);
@@ -106,6 +112,7 @@ export function awaitStop(io: ProcessIo) {
   });
   return {
     received,
+    forget,
     interrupted: interruption.signal,
     /** Undefined if no signal was received. */
     exitCode: () => first && exitCodeOf(first.signal),

@@ -63,5 +63,5 @@ const unambiguous = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
 
 export function printLines(output: Output, lines: readonly string[]): void {
-  output.write(lines.map((line) => `${safeText(line)}\n`).join(''));
+  if (lines.length > 0) output.write(lines.map((line) => `${safeText(line)}\n`).join(''));
 }

@@ -278,6 +278,15 @@ describe('a signal', () => {
   });
 });
 
+test('does not wait for a process that the command has started in a session of its own', async () => {
+  const file = join(temporaryFolder(), 'pid');
+  onTestFinished(() => void process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL'));
+  const daemon = `echo $$ > ${file}; exec sleep 600`;
+  const script = `setsid sh -c '${daemon}' < /dev/null > /dev/null 2>&1 & while [ ! -s ${file} ]; do sleep 0.1; done; exit 3`;
+  expect(await run([path], 'sh', '-c', script)).toMatchObject({ code: 3 });
+  expect(await locks()).toEqual([]);
+});
+
 test('keeps the lock until processes that the command has left behind have ended, or ends them', async () => {
   const flag = join(temporaryFolder(), 'flag');
   const left = start([], `(while [ ! -e ${flag} ]; do sleep 0.05; done; echo over) & exit 4`);

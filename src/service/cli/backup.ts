@@ -52,7 +52,7 @@ function totalOf(rows: Readonly<Record<string, number>>): string {
 
 /** Creates a file for the current user only, and removes it if it is not complete. */
 async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
-  const { interrupted, exitCode } = awaitStop(io);
+  const { interrupted, exitCode, forget } = awaitStop(io);
   const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
     EEXIST: 'it already exists. Choose another name, or remove it',
     ENOENT: 'its folder does not exist',
@@ -66,6 +66,7 @@ async function writeToFile(storage: Storage, file: string, io: ProcessIo) {
     await rm(file);
     throw interrupted.aborted ? new CommandError('Interrupted. Nothing was written.', exitCode()) : error;
   } finally {
+    forget();
     flushFolder(dirname(file));
   }
 }

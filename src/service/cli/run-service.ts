@@ -91,8 +91,11 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
   await requireFolderOfDatabase(storage, settings.data);
   await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
-  const { received } = awaitStop(io);
-  const service = await startInstance(context);
+  const { received, forget } = awaitStop(io);
+  const service = await startInstance(context).catch((error: unknown) => {
+    forget();
+    throw error;
+  });
   try {
     const link = await offerSignInLink(storage);
     announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
@@ -101,6 +104,7 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
     log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
   } finally {
     await service.stop();
+    forget();
   }
 }
 
