@@ -3,7 +3,7 @@ import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type RecordedLock, toLock } from '../locks/find.ts';
-import type { HeldLease, LeaseDecision, LeaseRequest } from '../locks/leases.ts';
+import type { KnownLease, LeaseDecision, LeaseRequest } from '../locks/leases.ts';
 import type { Blocked } from '../locks/take.ts';
 import { findPools } from '../pools/pools.ts';
 import { mapInSlices } from '../runtime/map-in-slices.ts';
@@ -18,7 +18,7 @@ export async function putLeaseResponse(
   decision: LeaseDecision,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
-    case 'held': {
+    case 'lease': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
       const lease = await leaseResponse(storage, decision, { ...compared });
@@ -57,7 +57,7 @@ export const waitingLease = (
 /** Only its owner gets it: it has the secret properties of a pool. */
 export async function leaseResponse(
   storage: Storage,
-  { row, locks, lost }: HeldLease,
+  { row, locks, lost }: KnownLease,
   compared: Pick<Lease, 'outdated' | 'as_of'> = {},
 ): Promise<ApiResponse> {
   const [pool] =

@@ -102,7 +102,7 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
-      if (found.kind === 'held') return leaseResponse(storage, found);
+      if (found.kind === 'lease') return leaseResponse(storage, found);
       return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
   });

@@ -70,13 +70,14 @@ export async function forEachPiece(
     let size = 0;
     function read(piece: Buffer): void {
       size += piece.length;
-      if (size <= limit.maxBytes) {
+      try {
+        if (size > limit.maxBytes) throw tooLarge(limit);
         onPiece(piece);
-        return;
+      } catch (error) {
+        // The rest is read and discarded: some clients send everything before they read.
+        incoming.off('data', read).resume();
+        reject(error);
       }
-      // The rest is read and discarded: some clients send everything before they read.
-      incoming.off('data', read).resume();
-      reject(tooLarge(limit));
     }
     incoming.on('data', read).once('end', resolve);
     incoming.once('close', () => {

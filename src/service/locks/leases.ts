@@ -39,8 +39,8 @@ export interface LeaseRequest extends LeaseKey, Omit<LockRequest, 'workspace' | 
 }
 
 /** A lease that was granted. It has ended if it holds no locks. */
-export interface HeldLease {
-  readonly kind: 'held';
+export interface KnownLease {
+  readonly kind: 'lease';
   readonly isNew: boolean;
   readonly row: LeaseRow;
   readonly locks: readonly RecordedLock[];
@@ -49,7 +49,7 @@ export interface HeldLease {
 
 type Ungranted = Exclude<TakeDecision, { readonly kind: 'granted' }>;
 
-export type LeaseDecision = Waited<{ readonly comparison: Compared } & (HeldLease | Ungranted)>;
+export type LeaseDecision = Waited<{ readonly comparison: Compared } & (KnownLease | Ungranted)>;
 
 interface LeasesOptions extends LockTerms {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
@@ -63,17 +63,17 @@ export function createLeases(options: LeasesOptions) {
   const { storage, line, keyOf, onChange } = options;
   const { now } = storage;
 
-  async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease> {
+  async function stateOf(db: Database, row: LeaseRow): Promise<KnownLease> {
     const at = await timeOf(db, now);
     const locks = await heldLocks(db, row, at);
     const lost = await lostLocks(db, now, row, at, keyOf);
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
-    return { kind: 'held', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
+    return { kind: 'lease', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
   }
 
   /** A lease that was granted before. Throws if it has ended. */
-  async function known(db: Database, request: LeaseRequest): Promise<HeldLease | undefined> {
+  async function known(db: Database, request: LeaseRequest): Promise<KnownLease | undefined> {
     const { id, bearer, fingerprint } = request;
     const { row, found } = await findLeaseOrWait(db, request, bearer);
     // Without a fingerprint, it was ended before this request arrived.
@@ -92,7 +92,7 @@ export function createLeases(options: LeasesOptions) {
       request,
       async (db) => (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place),
     );
-    if (decided.kind === 'held' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
+    if (decided.kind === 'lease' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
     return { ...decided, comparison };
   }
 
@@ -189,7 +189,7 @@ export async function takeLease(
   { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
   comparison: Compared,
   place: Place | undefined,
-): Promise<HeldLease | Ungranted> {
+): Promise<KnownLease | Ungranted> {
   const { workspace, bearer, fingerprint, pool = null } = request;
   const asked = (await readPaths(db)).map((path) => keyOf(workspace, path));
   const keys = eachFileOnce(asked);
@@ -206,7 +206,7 @@ export async function takeLease(
     ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
   };
   await storeLease(db, row);
-  return { kind: 'held', isNew: true, row, locks, lost: [] };
+  return { kind: 'lease', isNew: true, row, locks, lost: [] };
 }
 
 function tooFewPaths(count: number | undefined, asked: readonly LockKey[], keys: readonly LockKey[]): Refusal {

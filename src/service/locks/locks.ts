@@ -151,7 +151,9 @@ export function createLocks(options: LocksOptions) {
         waiters.changed(pathLine);
         return { ...result, replayed };
       });
-      if (decision.kind !== 'blocked' || decision.queue !== undefined) return decision;
+      if (decision.kind !== 'blocked') return decision;
+      // It may have lost its place to a newer request of its client.
+      if (decision.queue !== undefined && decision.queue.length > 0) return decision;
       return { ...decision, queue: await endOfLine(storage, pathLine) };
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {

@@ -27,8 +27,8 @@ export interface TakeRequest extends LockRequest {
   readonly place?: Place | undefined;
   /** For a lease, whose repeated request must have the same one. */
   readonly fingerprint?: string | undefined;
-  /** The files on the paths, compared with other branches, if the request is about a branch. */
-  readonly comparison?: Compared | undefined;
+  /** The files on the paths, compared with other branches. */
+  readonly comparison: Compared;
 }
 
 export interface Place {
@@ -40,7 +40,7 @@ export interface Place {
 }
 
 export type TakeDecision =
-  | { readonly kind: 'granted'; readonly locks: readonly RecordedLock[]; readonly comparison?: Compared | undefined }
+  | { readonly kind: 'granted'; readonly locks: readonly RecordedLock[]; readonly comparison: Compared }
   | Blocked
   /** Too few of the files are up to date. */
   | { readonly kind: 'outdated'; readonly comparison: Compared }
@@ -69,7 +69,7 @@ export async function take(
   const decisions: Decisions = new Map();
   for (const request of requests) {
     const { keys, wanted, comparison } = request;
-    if (comparison && keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
+    if (keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
   for (const request of await supersededAmong(db, now, undecided())) decisions.set(request, { kind: 'superseded' });
@@ -109,7 +109,7 @@ type Decisions = Map<TakeRequest, TakeDecision>;
 /** Without the paths that the workspace refuses: those of outdated files, or all if they could not be compared. */
 function withoutRefused(request: TakeRequest): TakeRequest {
   const { keys, comparison } = request;
-  if (comparison === undefined || !isRefused(comparison)) return request;
+  if (!isRefused(comparison)) return request;
   const outdated = new Set(comparison.outdated.map(({ path }) => path));
   const upToDate = comparison.gap === undefined ? keys.filter(({ path }) => !outdated.has(path)) : [];
   return { ...request, keys: upToDate };

@@ -3,7 +3,7 @@ import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import { placeInLine } from './line.ts';
-import type { Place } from './take.ts';
+import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
 import {
   keepPresent,
@@ -28,7 +28,7 @@ export interface WaitOptions {
 
 /** One with watched paths may be different at the turn of the client. */
 interface Decision {
-  readonly kind: string;
+  readonly kind: TakeDecision['kind'] | 'lease';
   readonly watched?: readonly WatchedPath[];
 }
 
@@ -84,7 +84,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
         throw error;
       }
       // Others must not wait for a client whose request is refused.
-      const isGranted = last.kind === 'granted' || last.kind === 'held';
+      const isGranted = last.kind === 'granted' || last.kind === 'lease';
       if (last.watched === undefined && !isGranted) await leave({ ...client, requestId }, 'gone');
     }
     const queue = last.watched && (await placeInLine(storage, client.id));

@@ -12,6 +12,7 @@ export const noTerms: LockTerms = { quota: async (_db, _now, requests) => reques
 export const lockRequest = (path: string, more: Partial<TakeRequest> = {}): TakeRequest => ({
   ...{ workspace: 'game', type: 'exclusive', ttlMs: 3_600_000, bearer: bearerOf('ada'), origin: null },
   ...{ keys: [{ workspace: more.workspace ?? 'game', path }], wanted: 1, waitId: `wait for ${path}` },
+  comparison: { latest: 'off', outdated: [] },
   ...more,
 });
 
