@@ -135,7 +135,7 @@ export function createCall(options: CallOptions): Call {
       const timeLeftMs = deadline - clock();
       // A short pause is for a service that comes back, not for one that refuses too many requests.
       const maxMs = retry === 'limited' ? undefined : within.maxBackoffMs;
-      const pauseMs = (askedMs?: number) => backoff(state.attempts, askedMs, random, maxMs);
+      const pauseMs = (askedMs?: number) => backoff(state.attempts - (isTokenReplaced ? 1 : 0), askedMs, random, maxMs);
       const askedMs = pauseMs(retryAfterMs);
       const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
       if (delayMs >= timeLeftMs) {

@@ -197,9 +197,9 @@ function pathIn(json: Json | undefined): readonly LockPath[] {
 
 const isLost = ({ entry }: OnPath): boolean => entry['state'] === 'lost';
 
-/** The lock that is on the path now. */
+/** The lock that is on the path now, which it may spell in other case. */
 const holderIn = ({ path, entry }: OnPath, { sanitizer }: ClientResponse): KnownLock | undefined =>
-  isObject(entry['lock']) ? readLock(entry['lock'], path, sanitizer) : undefined;
+  isObject(entry['lock']) ? { ...readLock(entry['lock'], path, sanitizer), path } : undefined;
 
 const endOf = ({ receivedAt }: ClientResponse, ttl: Ttl): string =>
   new Date(receivedAt + milliseconds(ttl)).toISOString();

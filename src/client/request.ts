@@ -61,10 +61,14 @@ export interface AnsweredCall {
   fail(failure: RequestFailure): ServiceError;
 }
 
-/** The result of every operation that has none, whether the service refused it or the call was given up. */
+/**
+ * The result of every operation that has none, whether the service refused it or the call was given up. For renewals,
+ * only the latter: their refusals have kinds of their own.
+ */
 export interface Failed {
   readonly kind: 'failed';
   readonly error: ServiceError;
+  /** The request may have taken effect. */
   readonly mayBeDone: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { LockContext } from './context.ts';
 import type { Grant, Intent, LeaseIntent } from './ledger/entry.ts';
 import type { LockSession } from './session.ts';
 
-/** A lock, or a lease that may have been granted, which could not be given back: the post-step tries again. */
+/** A lock, or a lease that may have been granted, which could not be given back. */
 export interface Left {
   readonly grant?: Grant;
   /** Undefined if the lock cannot be identified. */

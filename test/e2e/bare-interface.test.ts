@@ -142,6 +142,11 @@ const table: Readonly<Record<string, Row>> = {
   'held: 409 empty': heldWith(nothing(409), 'is held'),
   'held: 423 {"message"}': heldWith(json(423, { message: 'Locked' }), 'is held'),
   'held: 409 with a holder': heldWith(json(409, { error: { lock: { owner: 'grace' } } }), 'is held by grace'),
+  'wait: 409, then 201 {}': {
+    service: { freeAt: 1 },
+    heldByOthers: [hero],
+    steps: [{ ...locking, with: { ...locking.with, wait: '20s' } }],
+  },
   'wait: 423 empty, then 200 empty': {
     service: { freeAt: 1, held: nothing(423), granted: () => nothing(200) },
     heldByOthers: [hero],
@@ -153,6 +158,8 @@ const table: Readonly<Record<string, Row>> = {
   'unlock: 404 {"error"}, and a page for raw slashes': gone(refusedWith(404), page(404)),
   'unlock: 404 {"error"}, and 405 {"error"} for raw slashes': gone(refusedWith(404), refusedWith(405)),
   'unlock: 404 {"error"}': gone(refusedWith(404)),
+  'unlock: 404 empty': gone(nothing(404)),
+  'unlock: 410 {"error"}': gone(refusedWith(410)),
   'unlock: 410 empty': gone(nothing(410)),
   'unlock: 412 {"error"}, the lock is another': {
     service: {
@@ -165,6 +172,7 @@ const table: Readonly<Record<string, Row>> = {
   'unlock: 403 {"error"}': releasing(refusedWith(403), { status: 'held' }, '403'),
   'unlock: 401 {"error"}': releasing(refusedWith(401), { status: 'held' }, 'no 401'),
   'unlock: a path that the job never locked': { service: {}, heldByOthers: [hero], steps: [unlocking] },
+  'post-step: 401 {"error"}': inPostStep(refusedWith(401), 'no 401'),
   'post-step: 403 {"error"}': inPostStep(refusedWith(403), 'no 403'),
   'post-step: 404 {"error"}, and the list is empty': {
     ...inPostStep(refusedWith(404)),
@@ -198,6 +206,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   'renew: 409 {"error"}': renewing(refusedWith(409), 'cannot renew'),
   'renew: 404 {"error"}': renewing(refusedWith(404), 'cannot renew'),
+  'renew: 412 {"error"}': renewing(refusedWith(412), 'cannot renew'),
   'renew: 400 {"error"}': renewing(refusedWith(400), 'cannot renew'),
   'renew: 200 {}': renewing(json(200, {})),
   'renew: locks without ids': {
@@ -237,6 +246,7 @@ const table: Readonly<Record<string, Row>> = {
   'sync: 403 {"error"}': { service: { synced: refusedWith(403) }, steps: [{ with: syncing.with, fails: 'no 403' }] },
   'register-hook: 200 {"ok":true}': { service: { hooked: json(200, { ok: true }) }, steps: [hooking] },
   'register-hook: 204': { service: { hooked: nothing(204) }, steps: [hooking] },
+  'register-hook: 401 empty': { service: { hooked: nothing(401) }, steps: [{ ...hooking, fails: '401' }] },
 };
 
 describe.concurrent('a service that has the interface, and nothing more', () => {

@@ -34,6 +34,17 @@ test('releases the locks of another job by its output, but leaves those with a n
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
 
+test('reports a path that the job has already released as not locked', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  await job.run({ with: { operation: 'lock', path: 'a' } });
+  const unlock = { with: { operation: 'unlock', path: 'a' } };
+  expect(await job.run(unlock)).toMatchObject({ outputs: { status: 'released' } });
+  const again = await job.run(unlock);
+  expect(again).toMatchObject({ conclusion: 'success', annotations: [], outputs: { released: '[]' } });
+  expect(again.log).toContain('a: not locked');
+});
+
 describe('the release of a lock of another owner', () => {
   test('fails the step if it is refused, after everything else was released', async () => {
     const workspace = await scene.service.workspace();

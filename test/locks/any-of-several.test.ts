@@ -246,6 +246,12 @@ describe('any N of several paths', () => {
     expect(new Set(await Promise.all(seeds.map((seed) => firstOf(6, seed))))).toEqual(new Set(['seat/0']));
   });
 
+  test('are requested no further once too many of them are held', async () => {
+    const all = { of: 60, freeAfter: Array(60).fill(never), seed: 1, waitSeconds: 0 };
+    expect((await playing({ ...all, count: 60 })).requests()).toBe(1);
+    expect((await playing({ ...all, count: 50 })).requests()).toBeLessThan(40);
+  });
+
   test('are requested only now and then while they are held: a wait pauses', async () => {
     const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
     const { requests, lines } = await playing({ ...paused, waitSeconds: 120 });

@@ -219,7 +219,7 @@ export function openHistory() {
       held: [...held().map(jobLockOf)],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
-      /** The same with those that have ended. */
+      /** All that were granted, also those that have ended: several if a path was granted again. */
       granted: () => granted.values().map(jobLockOf),
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
