@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServiceProcess } from '../../test/support/service-process.ts';
+import { commandFile, startServiceProcess } from '../../test/support/service-process.ts';
 import type { Bench } from '../benchmark.ts';
 import { newPlace, type Place } from './seed.ts';
 
@@ -14,8 +14,6 @@ export interface ServiceOptions {
   readonly path?: string;
   /** Benchmarks that load the service with a single token turn the limit off, and say so in their figures. */
   readonly rateLimit?: 'off';
-  /** Makes each flush to disk take as much longer. */
-  readonly flushDelayMs?: number;
 }
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
@@ -23,16 +21,16 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 /** Starts a service, which runs until the end of the benchmark. Its log goes to a file, at the default level. */
 export async function startService(
   bench: Bench,
-  { variant, path = process.env['PATH'], rateLimit, flushDelayMs, ...more }: ServiceOptions = {},
+  { variant, path = process.env['PATH'], rateLimit, ...more }: ServiceOptions = {},
 ) {
   const place = more.place ?? (await newPlace(bench));
   const { data, databaseUrl } = place;
   const log = `${data}.log`;
   const starting = startServiceProcess({
     folder: data,
-    ...(variant !== undefined && { entry: join(import.meta.dirname, 'variant.ts') }),
+    entry: variant === undefined ? commandFile : join(import.meta.dirname, 'variant.ts'),
     args: variant === undefined && rateLimit === 'off' ? ['--rate-limit', '0'] : [],
-    through: [...(flushDelayMs === undefined ? [] : slowFlushes(flushDelayMs)), 'sh', '-c', 'exec "$@" 2>>"$0"', log],
+    through: ['sh', '-c', 'exec "$@" 2>>"$0"', log],
     environment: {
       PATH: path,
       HOME: data,
@@ -53,9 +51,3 @@ export async function startService(
   const { baseUrl, token, workspace, command, stop } = await started;
   return { ...place, baseUrl, token, workspace, stop, pid: command.pid };
 }
-
-/** strace(1): only flushes stop at the tracer, which is not the parent of the service. */
-const slowFlushes = (delayMs: number): readonly string[] => [
-  ...['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'],
-  ...['-e', `inject=fsync,fdatasync:delay_exit=${delayMs * 1_000}`],
-];

@@ -20,6 +20,8 @@ interface CommandOptions {
   readonly cwd?: string;
   /** A program with its arguments that becomes the command: it must not start the command as a child. */
   readonly through?: readonly string[];
+  /** A module that runs in place of the command. */
+  readonly entry?: string;
 }
 
 export interface CommandResult {
@@ -32,9 +34,9 @@ export type RunningCommand = ReturnType<typeof startCommand>;
 
 /** Starts the real command as it is installed, with the Node.js that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}) {
-  const { folder, environment = {}, cwd, through = [] } = options;
+  const { folder, environment = {}, cwd, through = [], entry = commandFile } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
-  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, commandFile, ...args], {
+  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, entry, ...args], {
     env: {
       PATH: process.env['PATH'],
       HOME: tmpdir(),
