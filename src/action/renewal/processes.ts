@@ -94,9 +94,3 @@ function savedProcess(state: string): RecordedProcess | undefined {
   const saved = parseJson(state);
   return saved.ok && isRecordedProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;
 }
-
-/** The proxy variables that the HTTP client of the toolkit reads. */
-const proxyVariables = /^(https?_proxy|no_proxy)$/i;
-
-export const proxiesIn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => proxyVariables.test(name)));

@@ -50,4 +50,13 @@ const plainVariables =
   /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
 
 export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => plainVariables.test(name)));
+  variablesLike(plainVariables, environment);
+
+/** The proxy variables that the HTTP client of the toolkit reads. */
+const proxyVariables = /^(https?_proxy|no_proxy)$/i;
+
+export const proxiesIn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  variablesLike(proxyVariables, environment);
+
+const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => pattern.test(name)));

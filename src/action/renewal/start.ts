@@ -7,8 +7,8 @@ import { hasIdentity } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
-import { identifyProcess, proxiesIn } from './processes.ts';
-import { type Renewer, startRenewer } from './renewer.ts';
+import { identifyProcess } from './processes.ts';
+import { proxiesIn, type Renewer, startRenewer } from './renewer.ts';
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;

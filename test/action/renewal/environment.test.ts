@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { proxiesIn } from '../../../src/action/renewal/processes.ts';
-import { environmentOfRenewal } from '../../../src/action/renewal/renewer.ts';
+import { environmentOfRenewal, proxiesIn } from '../../../src/action/renewal/renewer.ts';
 
 const secret = ['INPUT_TOKEN', 'INPUT_PATH', 'WORKSPACE_TOKEN', 'GITHUB_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
 const proxies = ['http_proxy', 'HTTPS_PROXY', 'no_proxy'];
