@@ -82,36 +82,49 @@ const waitedFor = batchQuery((db, members) =>
 
 /**
  * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later
- * ones never matter.
+ * ones never matter. The rank of that one is read once per line: read for each of its leases, a thousand leases whose
+ * clients are away would take seconds.
  */
 const selectFirst = batchQuery((db, members, now) =>
   db
-    .selectFrom(members)
+    .with(
+      (cte) => cte('lines').materialized(),
+      (from) =>
+        from
+          .selectFrom(members)
+          .select(({ fn, selectFrom }) => [
+            inputIndex.as('index'),
+            textOf('workspace').as('workspace'),
+            textOf('path').as('path'),
+            fn
+              .coalesce(
+                selectFrom('wait_paths as single')
+                  .innerJoin('waits', 'waits.id', 'single.wait_id')
+                  .select('single.rank')
+                  .where('single.workspace_id', '=', textOf('workspace'))
+                  .where('single.path', '=', textOf('path'))
+                  .where('single.is_set', '=', sql.lit(0))
+                  .where(isPresent(now))
+                  .orderBy('single.rank')
+                  .limit(sql.lit(1)),
+                sql.lit(Number.MAX_SAFE_INTEGER),
+              )
+              .as('lastRank'),
+          ]),
+    )
+    .selectFrom('lines')
     .innerJoin('wait_paths as line', (join) =>
       join
-        .on('line.workspace_id', '=', textOf('workspace'))
-        .on('line.path', '=', textOf('path'))
+        .onRef('line.workspace_id', '=', 'lines.workspace')
+        .onRef('line.path', '=', 'lines.path')
         .on('line.is_set', 'in', [sql.lit(0), sql.lit(1)])
-        .on('line.rank', '<=', ({ selectFrom, fn }) =>
-          fn.coalesce(
-            selectFrom('wait_paths as single')
-              .innerJoin('waits', 'waits.id', 'single.wait_id')
-              .select('single.rank')
-              .whereRef('single.workspace_id', '=', textOf('workspace'))
-              .whereRef('single.path', '=', textOf('path'))
-              .where('single.is_set', '=', sql.lit(0))
-              .where(isPresent(now))
-              .orderBy('single.rank')
-              .limit(sql.lit(1)),
-            sql.lit(Number.MAX_SAFE_INTEGER),
-          ),
-        ),
+        .onRef('line.rank', '<=', 'lines.lastRank'),
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where(isPresent(now))
     .select(['waits.id', 'waits.kind', 'waits.owner', 'waits.origin', 'waits.rank', 'waits.wanted', 'waits.size'])
     .select([
-      inputIndex.as('index'),
+      'lines.index',
       sql<number>`case when waits.since <= ${now} - ${sql.lit(passedForMs)} then 1 else 0 end`.as('keeps'),
       sql<number>`waits.present_until - ${now}`.as('presentMs'),
     ]),
@@ -182,8 +195,10 @@ export function nextInLine<Lease extends Waiting>(waiting: readonly Lease[]): Re
   return spokenFor;
 }
 
+type Ranked = Pick<Waiting, 'id' | 'rank'>;
+
 /** Ranks may be equal. */
-const byRank = (one: Waiting, other: Waiting): number => one.rank - other.rank || (one.id < other.id ? -1 : 1);
+const byRank = (one: Ranked, other: Ranked): number => one.rank - other.rank || (one.id < other.id ? -1 : 1);
 
 const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
   inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
@@ -220,29 +235,47 @@ export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: Li
   return { position: length + 1, length };
 }
 
-/** The place of a wait among all that want one of its paths. */
-export async function placeInLine({ read, now }: Pick<Storage, 'read' | 'now'>, id: string): Promise<QueuePosition> {
-  const counts = await read
-    .selectFrom((from) =>
-      from
-        .selectFrom('wait_paths as own')
-        .innerJoin('wait_paths as line', (join) =>
-          join.onRef('line.workspace_id', '=', 'own.workspace_id').onRef('line.path', '=', 'own.path'),
-        )
-        .innerJoin('waits', 'waits.id', 'line.wait_id')
-        .where('own.wait_id', '=', id)
-        .where(({ or, eb }) => or([isPresent(sql`(select ${now})`), eb('waits.id', '=', id)]))
-        .select(['waits.id', 'waits.rank', 'own.rank as ownRank'])
-        .distinct()
-        .as('line'),
+/** The present leases of the lines of these waits, and the waits themselves. */
+const selectLines = batchQuery((db, members, now) =>
+  db
+    .with(
+      (cte) => cte('lines').materialized(),
+      (from) =>
+        from
+          .selectFrom('wait_paths')
+          .where(sql<boolean>`wait_id in (select ${textOf('id')} from ${members})`)
+          .select(['workspace_id', 'path'])
+          .distinct(),
     )
-    .select([
-      sql<number>`count(*)`.as('length'),
-      sql<number>`sum(case when rank < "ownRank" or (rank = "ownRank" and id < ${id}) then 1 else 0 end)`.as('ahead'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { position: 1 + Number(counts.ahead), length: Number(counts.length) };
-}
+    .selectFrom('lines')
+    .innerJoin('wait_paths as line', (join) =>
+      join.onRef('line.workspace_id', '=', 'lines.workspace_id').onRef('line.path', '=', 'lines.path'),
+    )
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where(({ or }) => or([isPresent(now), sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
+    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path'])
+    .select(sql<number>`case when ${isPresent(now)} then 1 else 0 end`.as('present')),
+);
+
+/** The place of a wait among all that want one of its paths. Often, all clients of a line ask at the same time. */
+export const placeInLine = coalesceReads(
+  async (db: Database, now: Now, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
+    const rows = await selectLines(
+      db,
+      now,
+      ids.map((id) => ({ id })),
+    );
+    const lines = Map.groupBy(rows, nameOf);
+    const own = Map.groupBy(rows, ({ id }) => id);
+    return ids.map((id) => {
+      const among = (own.get(id) ?? []).flatMap((row) => lines.get(nameOf(row)) ?? []);
+      const waiting = new Map(among.filter((row) => row.present === 1 || row.id === id).map((row) => [row.id, row]));
+      const wait = waiting.get(id);
+      const ahead = waiting.values().filter((row) => wait !== undefined && byRank(row, wait) < 0);
+      return { position: 1 + [...ahead].length, length: waiting.size };
+    });
+  },
+);
 
 export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 

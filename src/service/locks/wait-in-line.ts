@@ -5,15 +5,7 @@ import type { Storage } from '../storage/storage.ts';
 import { placeInLine } from './line.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
-import {
-  keepPresent,
-  type LinePath,
-  maxNamedLines,
-  pathsOfWait,
-  presenceMs,
-  requestGapMs,
-  type Urgency,
-} from './waits.ts';
+import { keepPresent, type LinePath, linesOfWaits, presenceMs, requestGapMs, type Urgency } from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -40,12 +32,14 @@ export type Waited<Decided> = Decided & {
 };
 
 interface WaitInLineOptions {
-  readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
   /** Tells all instances that these lines have changed. */
   readonly onChange: (lines: readonly LinePath[]) => void;
   readonly onError: (error: unknown) => void;
 }
+
+interface Leaving extends Pick<Wait, 'id' | 'workspace'>, Pick<Place, 'requestId' | 'presentMs'> {}
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
@@ -91,18 +85,23 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     return { ...last, waitedSeconds, queue };
   }
 
+  /** The waits of a thousand clients may end at the same time. */
+  const leaveAll = storage.batchCommits(
+    ({ workspace }: Leaving) => ({ workspace }),
+    async (db, leaving) => {
+      const newest = new Set((await keepPresent(db, now, leaving)).map(({ id }) => id));
+      const lines = Map.groupBy(await linesOfWaits(db, now, leaving), ({ index }) => index);
+      return leaving.map(({ id }, index) => (newest.has(id) ? lines.get(index) : undefined) ?? []);
+    },
+  );
+
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
-  async function leave(
-    { workspace, id, requestId }: Pick<Wait, 'workspace' | 'id'> & Pick<Place, 'requestId'>,
-    outcome: WaitOutcome,
-  ): Promise<void> {
+  async function leave({ workspace, id, requestId }: Omit<Leaving, 'presentMs'>, outcome: WaitOutcome): Promise<void> {
     // This instance stops, and the client will ask another one.
     if (outcome === 'stopped') return;
     const presentMs = outcome === 'gone' ? 0 : requestGapMs;
     try {
-      const left = await storage.commit({ workspace }, (db) => keepPresent(db, now, [{ id, requestId, presentMs }]));
-      if (left.length === 0) return;
-      onChange(await pathsOfWait(storage.read, id, maxNamedLines + 1));
+      onChange(await leaveAll({ workspace, id, requestId, presentMs }));
     } catch (error) {
       onError(error);
     }

@@ -277,6 +277,15 @@ export const pathsOfWait = (db: Database, id: string, limit = Number.MAX_SAFE_IN
     .limit(limit)
     .execute();
 
+/** The lines of each wait, as many as a message may name, and one more. */
+export const linesOfWaits = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('wait_paths', (join) => join.on('wait_id', '=', textOf('id')))
+    .where('position', '<=', maxNamedLines)
+    .select([inputIndex.as('index'), 'workspace_id as workspace', 'path']),
+);
+
 export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
   const current = sql<number>`(select ${now})`;
   // A global change waits for all others, so there must be a reason for it.

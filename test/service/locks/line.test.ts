@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countWaiting, listQueue, lookAgainMs } from '../../../src/service/locks/line.ts';
+import { countWaiting, listQueue, lookAgainMs, placeInLine } from '../../../src/service/locks/line.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -46,6 +46,19 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const counts = await countWaiting({ ...storage, read: recording(storage.read, queries) }, locks);
     const counted = Object.fromEntries(locks.map(({ path, id }) => [path, counts.get(id)]));
     expect([counted, queries.length]).toEqual([{ B: 1, a: 2, c: 0 }, 1]);
+  });
+
+  test('is told to all who ask at the same time with one query, among those of each path that they want', async () => {
+    const waits = ['first', 'away', 'set', 'last'].map((id) =>
+      waitRequest(id, { paths: id === 'set' ? ['x', 'y'] : [id === 'first' ? 'x' : 'y'] }),
+    );
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    await changeRows(storage, 'waits', { present_until: Date.now() - 1_000 }, { id: 'away' });
+    const queries: RecordedQuery[] = [];
+    const asked = { ...storage, read: recording(storage.read, queries) };
+    const places = await Promise.all([...waits.map(({ id }) => id), 'unknown'].map((id) => placeInLine(asked, id)));
+    const told = places.map(({ position, length }) => `${position} of ${length}`);
+    expect([told, queries.length]).toEqual([['1 of 2', '1 of 3', '2 of 3', '2 of 2', '1 of 0'], 1]);
   });
 
   test('is listed with its priority', async () => {
