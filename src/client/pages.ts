@@ -56,14 +56,17 @@ export async function readPages<Item>(
   for (let page = 1; ; page += 1) {
     seen.add(target);
     const hasFallback = page === 1 && plainTarget !== undefined;
-    let result = await call({ method: 'GET', target, expect, attempts, hasFallback }, within);
+    const request = { method: 'GET', expect, attempts, anySuccess: true } as const;
+    let result = await call({ ...request, target, hasFallback }, within);
     if (hasFallback && result.kind === 'answered' && isRejected(result.response)) {
       target = plainTarget;
       seen.add(target);
-      result = await call({ method: 'GET', target, expect, attempts }, within);
+      result = await call({ ...request, target }, within);
     }
     const answered = expectSuccess(result);
     const { response } = answered;
+    const wrong = expect(response);
+    if (wrong !== undefined && !isEmptyList(response, name)) throw answered.fail({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
     const next = nextPage(response, target);
     const isLoop = next.kind === 'target' && seen.has(next.target);
@@ -104,6 +107,12 @@ function expectEntries(response: ClientResponse, name: string): Unusable | undef
 const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
+/** A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. */
+function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
+  if (body.kind !== 'json') return body.kind === 'empty' && status === 204;
+  return body.value === null || namesOf(name).some((each) => asObject(body.value)[each] === null);
+}
+
 type NextPage =
   | { readonly kind: 'none' }
   | { readonly kind: 'unnamed' }
@@ -123,11 +132,15 @@ function nextPage(response: ClientResponse, target: string): NextPage {
 function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   if (isArray(body)) return body;
   if (!isObject(body)) return undefined;
-  const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => isArray(each));
+  const found = namesOf(name)
+    .map((each) => body[each])
+    .find((each) => isArray(each));
   if (isArray(found)) return found;
   const inner = body['data'];
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
+
+const namesOf = (name: string): readonly string[] => [name, 'items', 'data', 'results'];
 
 type Hint =
   | { readonly kind: 'none' }

@@ -35,6 +35,8 @@ export interface Unusable {
   /** A sentence about the body, such as "It is an object with: items."; empty if none is shown. */
   readonly content: string;
   readonly requestId: string | undefined;
+  /** The service itself sent it, and would send the same again. */
+  readonly isRecognized?: boolean;
 }
 
 export interface ConnectionFailed {
@@ -123,6 +125,7 @@ export function isTransient({ failure }: ServiceError): boolean {
       return !failure.isRecognized || isTransientStatus(failure.status);
     case 'not-json':
     case 'not-understood':
+      return failure.isRecognized !== true;
     case 'timeout':
     case 'deadline':
       return true;

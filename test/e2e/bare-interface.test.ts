@@ -103,6 +103,10 @@ const listed = (locks: Answer): Row => ({
   left: [hero],
   steps: [listing],
 });
+const listedEmpty = (locks: Answer): Row => ({
+  service: { locks: () => locks },
+  steps: [{ ...listing, outputs: { status: 'free', count: '0' } }],
+});
 
 const table: Readonly<Record<string, Row>> = {
   'lock: 201 {}': granting(json(201, {})),
@@ -215,6 +219,13 @@ const table: Readonly<Record<string, Row>> = {
   },
   'list-locks: an array': listed(json(200, [{ path: hero }])),
   'list-locks: {"items"}': listed(json(200, { items: [{ path: hero }] })),
+  'list-locks: null': listedEmpty(json(200, null)),
+  'list-locks: {"locks": null}': listedEmpty(json(200, { locks: null })),
+  'list-locks: 204': listedEmpty(nothing(204)),
+  'release: lists in an unknown form': {
+    service: { locks: (paths) => json(200, { active: paths }) },
+    steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
+  },
   'list-locks: 400 for unknown parameters': {
     service: { instead: (request) => (isListing(request) && request.url.includes('?') ? refusedWith(400) : undefined) },
     heldByOthers: [hero],
