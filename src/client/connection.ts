@@ -14,6 +14,11 @@ export interface SentRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /**
+   * Sent on a new connection: a server may close an idle one just as the request is sent, and nobody would know whether
+   * it has arrived.
+   */
+  readonly isAlone: boolean;
 }
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -31,16 +36,17 @@ export function openConnection(baseUrl: URL) {
   const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
 
-  async function agentToUse(): Promise<http.Agent> {
-    if (!throughProxy) return direct;
+  async function agentToUse(isAlone: boolean): Promise<http.Agent | false> {
+    if (!throughProxy) return isAlone ? false : direct;
+    // It keeps no idle tunnels.
     tunnels ??= openTunnels(baseUrl, closing.signal);
     return tunnels;
   }
 
   return {
     /** Returns the complete response, whatever its status. Rejects if the connection fails or the signal is aborted. */
-    async send({ method, target, headers, body }: SentRequest, signal: AbortSignal): Promise<RawResponse> {
-      const agent = await agentToUse();
+    async send({ method, target, headers, body, isAlone }: SentRequest, signal: AbortSignal): Promise<RawResponse> {
+      const agent = await agentToUse(isAlone);
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
         const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);

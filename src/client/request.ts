@@ -125,14 +125,18 @@ export function expectSuccess(result: CallResult): AnsweredCall {
 }
 
 export function sentRequest(
-  { method, target, headers, body }: Request,
+  { method, target, headers, body, attempts, responseDelayMs }: Request,
   ofAll: Readonly<Record<string, string>>,
 ): SentRequest {
   const type = body && {
     'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}`,
   };
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
-  return { method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text };
+  return {
+    ...{ method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text },
+    // A request that waits in line can be repeated by its caller.
+    isAlone: attempts === 'once' && responseDelayMs === undefined,
+  };
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;

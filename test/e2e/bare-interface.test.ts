@@ -156,6 +156,10 @@ const table: Readonly<Record<string, Row>> = {
     heldByOthers: [hero],
     steps: [{ ...locking, with: { ...locking.with, wait: '20s' } }],
   },
+  'unlock: each connection is closed after a response': {
+    service: { closesConnections: true },
+    steps: [locking, unlocking, locking],
+  },
   'unlock: 200 {…}': { service: { released: json(200, { released: true }) }, steps: [locking, unlocking] },
   'unlock: 202 {}': { service: { released: json(202, {}) }, steps: [locking, unlocking] },
   'unlock: only raw slashes, 404 {"error"} for others': { service: { rawSlashes: true }, steps: [locking, unlocking] },

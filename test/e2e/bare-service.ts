@@ -17,6 +17,8 @@ export interface BareHabits {
   readonly instead?: (request: SeenRequest) => Answer | undefined;
   /** The server routes only raw slashes to its release. */
   readonly rawSlashes?: boolean;
+  /** The server closes each connection after a response, and does not announce it. */
+  readonly closesConnections?: boolean;
 }
 
 /** Opens such a service. `heldByOthers` are locked from the start. */
@@ -72,6 +74,9 @@ export async function openBareService(habits: BareHabits, heldByOthers: readonly
     }
   }
 
-  const server = await openOtherServer((response, request) => answerTo(request)(response, request));
+  const server = await openOtherServer((response, request) => {
+    if (habits.closesConnections) response.once('finish', () => response.socket?.destroy());
+    answerTo(request)(response, request);
+  });
   return { ...server, locked };
 }
