@@ -38,11 +38,15 @@ export function createServerClock(clock: Clock, knownOffsetMs = 0): ServerClock 
 /** Smaller numbers are seconds since 1970. In milliseconds, this one is in 1973. */
 const firstMilliseconds = 100_000_000_000;
 
-/** Date.parse finds a date in nearly every text with a number. */
-const looksLikeDate = /^(\d{4}-\d\d-\d\d|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
+/** Smaller numbers are no times, but how long a lock lasts, or 0 for "never". In seconds, this one is in 1973. */
+const firstSeconds = 100_000_000;
+
+/** Date.parse finds a date in nearly every text with a number. A day alone says too little about an end. */
+const looksLikeDate = /^(\d{4}-\d\d-\d\d[T ]|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
 
 /** Parses RFC 3339, other dates that a server may send, or a number of seconds or milliseconds since 1970. */
 export function timestampIn(json: Json | undefined): Timestamp | undefined {
+  if (typeof json === 'number' && json < firstSeconds) return undefined;
   if (typeof json === 'number') return timestamp(json < firstMilliseconds ? json * 1_000 : json);
   if (typeof json !== 'string' || !looksLikeDate.test(json)) return undefined;
   // A time without a zone would be parsed in the zone of this machine.
