@@ -80,25 +80,18 @@ interface DifferenceQuery {
   readonly from: string;
   readonly to: string;
   readonly limits: Limits;
-  /** Only the first ones; all by default. */
-  readonly max?: number;
 }
 
 export async function listDifferences(
   git: GitCommand,
-  { from, to, limits, max = Number.POSITIVE_INFINITY }: DifferenceQuery,
-): Promise<ReadonlySet<string>> {
-  const paths = new Set<string>();
+  { from, to, limits }: DifferenceQuery,
+  onPath: (path: string) => void,
+): Promise<void> {
   await git(['diff-tree', '-r', '-z', ...rawFiles, '--end-of-options', from, to], {
     purpose: `compare ${from} with ${to}`,
     limits,
-    onOutput: eachToken(
-      eachRawFile((path) => {
-        if (paths.size < max) paths.add(path);
-      }),
-    ),
+    onOutput: eachToken(eachRawFile(onPath)),
   });
-  return paths;
 }
 
 const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];

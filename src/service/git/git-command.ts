@@ -53,6 +53,8 @@ export function gitCommand(setup: {
           'timeout',
           `${program} did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
+      case 'rejected':
+        throw outcome.error;
       case 'aborted':
         throw new GitError('aborted', `${program} was stopped before it could ${purpose}.`);
       case 'not-started':

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { maxTimerMs } from '../../interface/timers.ts';
+import { GitError } from './git-error.ts';
 import { splitLines } from './git-output.ts';
 
 /** Time limit of some work, and a signal that ends it earlier. */
@@ -13,7 +14,7 @@ export interface GitWork {
   readonly limits: Limits;
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
-  /** Receives chunks of the output, one after the other. After a rejection, the caller must end the work. */
+  /** Receives chunks of the output, one after the other. A rejection ends the process. By default, output is kept. */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
   /** Runs with low priority, so that it does not delay other work. */
   readonly inBackground?: boolean | undefined;
@@ -29,7 +30,9 @@ type GitOutcome =
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'timeout' }
-  | { readonly kind: 'aborted' };
+  | { readonly kind: 'aborted' }
+  /** The receiver of the output has rejected. */
+  | { readonly kind: 'rejected'; readonly error: unknown };
 
 /** The same limits with one more signal that ends the work. */
 export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
@@ -37,6 +40,8 @@ export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | un
   signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),
 });
 
+/** Longer output needs a receiver. */
+const maxKeptOutput = 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
@@ -71,11 +76,16 @@ export async function runProcess(
   signal?.addEventListener('abort', onAbort, { once: true });
 
   const output: Buffer[] = [];
+  let kept = 0;
+  async function keep(chunk: Buffer): Promise<void> {
+    kept += chunk.length;
+    if (kept > maxKeptOutput) throw new GitError('failed', `The output of ${program} ${args[0]} is too long.`);
+    output.push(chunk);
+  }
   async function readOutput(): Promise<void> {
     for await (const chunk of child.stdout ?? []) {
       if (stopped !== undefined) continue;
-      if (onOutput === undefined) output.push(chunk);
-      else await consume(chunk, onOutput);
+      await consume(chunk, onOutput ?? keep).catch((error: unknown) => stop({ kind: 'rejected', error }));
     }
   }
   // It fails if the pipe is destroyed.
@@ -146,8 +156,7 @@ function processGroup(child: ChildProcess) {
 const maxChunkSize = 64 * 1_024;
 
 async function consume(chunk: Buffer, onOutput: (piece: Buffer) => Promise<void>): Promise<void> {
-  for (let at = 0; at < chunk.length; at += maxChunkSize)
-    await onOutput(chunk.subarray(at, at + maxChunkSize)).catch(() => undefined);
+  for (let at = 0; at < chunk.length; at += maxChunkSize) await onOutput(chunk.subarray(at, at + maxChunkSize));
 }
 
 /**

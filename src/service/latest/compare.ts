@@ -134,7 +134,10 @@ export function createFindNewerVersions(
     const isComplete = newest.size < maxPaths;
     if (newest.size === 0) return { changes: newest, isComplete };
     // The same change may have reached the branch by another commit, or may have been reverted.
-    const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
+    const different = new Set<string>();
+    await git.listDifferences(workspace, { from: ours, to: theirs, limits }, (path) => {
+      if (newest.has(path)) different.add(path);
+    });
     const changes = new Map<string, FileChange>();
     for (const [path, change] of newest) {
       const known = changes.get(fold(path));

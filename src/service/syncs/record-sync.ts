@@ -91,9 +91,11 @@ async function changedPaths({ storage, git }: RecordParts, sync: ClaimedSync, en
     .executeTakeFirst();
   if (last === undefined) return unknown;
   try {
-    const query = { from: last.head, to: end.head, limits: localLimits, max: maxChangedPaths + 1 };
-    const paths = [...(await git.listDifferences(sync.workspace, query))];
-    return { changed_paths: paths.slice(0, maxChangedPaths), more_changed_paths: paths.length > maxChangedPaths };
+    const paths = new Set<string>();
+    await git.listDifferences(sync.workspace, { from: last.head, to: end.head, limits: localLimits }, (path) => {
+      if (paths.size <= maxChangedPaths) paths.add(path);
+    });
+    return { changed_paths: [...paths].slice(0, maxChangedPaths), more_changed_paths: paths.size > maxChangedPaths };
   } catch (error) {
     // After a forced push, the mirror may have lost the last head.
     if (error instanceof GitError) return unknown;

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GitCommand } from '../../../src/service/git/git-command.ts';
 import { listRemoteBranches } from '../../../src/service/git/remote-branches.ts';
@@ -43,4 +45,17 @@ test('branch names that could not be passed back to git are left out', async () 
   };
   const listed = await listRemoteBranches(git, remoteAt('https://example.com/a.git'), enoughTime);
   expect([...listed.branches.keys()]).toEqual(['ok']);
+});
+
+test('a remote with more branches than the service keeps in memory is refused', async () => {
+  const { git, remote, repository } = await gitSetUp();
+  repository.commit({ branch: 'main', files: { a: '1' } });
+  const head = repository.head('main');
+  const refs = Array.from({ length: 100_000 }, (_, index) => `${head} refs/heads/more/${index}\n`).sort();
+  await writeFile(
+    join(repository.path, 'packed-refs'),
+    `# pack-refs with: peeled fully-peeled sorted \n${refs.join('')}`,
+  );
+  const { message } = await failureOf(git.branches(remote, enoughTime));
+  expect(message).toBe(`git could not list the branches of ${remote.address}: there are more than 100000.`);
 });

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { GitError } from '../../../src/service/git/git-error.ts';
 import { splitLines } from '../../../src/service/git/git-output.ts';
 import { runProcess } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
@@ -92,6 +93,22 @@ describe('git as a process', () => {
     const never = new Promise<void>(() => undefined);
     const work = { limits: { timeoutMs: 500 }, onOutput: () => never };
     expect(await runProcess('git', [], environment, work)).toEqual({ kind: 'timeout' });
+  });
+
+  test('ends at once if its reader fails', async () => {
+    const environment = await environmentWithGit('while :; do echo more; done');
+    const error = new Error('too much');
+    const outcome = await runProcess('git', [], environment, { limits, onOutput: () => Promise.reject(error) });
+    expect(outcome).toEqual({ kind: 'rejected', error });
+    await expectNoProcess(environment.folder);
+  });
+
+  test('ends at once if its output is too long to be kept', async () => {
+    const environment = await environmentWithGit('while :; do head -c 100000 /dev/zero; done');
+    const outcome = await runProcess('git', ['version'], environment, { limits });
+    const error = new GitError('failed', 'The output of git version is too long.');
+    expect(outcome).toEqual({ kind: 'rejected', error });
+    await expectNoProcess(environment.folder);
   });
 
   test('runs with low priority in the background', async () => {
