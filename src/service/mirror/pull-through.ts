@@ -30,7 +30,7 @@ interface PullThroughParts {
 
 export type PullThrough = ReturnType<typeof createPullThrough>;
 
-/** Together with the wait for a slot, less than the minute after which proxies close a silent connection. */
+/** Together with the waits of a clone, less than the minute after which proxies close a silent connection. */
 const maxWaitMs = 10_000;
 
 export const retryPullAfterSeconds = 5;

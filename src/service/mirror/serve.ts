@@ -54,13 +54,19 @@ export function createServe(parts: ServeParts) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
     async function run(): Promise<void> {
+      if (readBody === undefined) await serveBranches();
+      // Read before there is a slot, which a slow client would take from others.
+      else await slots.body(bearer.owner, async () => serveBranches(await readBody()));
+      response.end();
+      report('served');
+    }
+
+    async function serveBranches(bytes?: Buffer): Promise<void> {
       const branches = await publishedBranches(storage, workspace.id);
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
       await slots[kind](bearer.owner, async () => {
         if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
-        // Not before there is a slot, so that waiting requests need no memory.
-        const bytes = await readBody?.();
         metrics.gitServing.inc();
         // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
         const refuseRevoked = async (): Promise<void> => {
@@ -84,8 +90,6 @@ export function createServe(parts: ServeParts) {
           metrics.gitServing.dec();
         }
       });
-      response.end();
-      report('served');
     }
 
     run()
@@ -171,9 +175,15 @@ export const defaultMirrorLimits = {
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
   maxMsPerChunk: 30_000,
-  /** Maximum wait for a slot: less than the time that a client has to send its request. */
+  /** Maximum wait for a slot. */
   maxWaitMs: 25_000,
 };
+
+/** Maximum wait until a body is read: less than the time that a client has to send it. */
+const maxBodyWaitMs = 20_000;
+
+/** Bodies in memory for each parallel clone: those of clones that run, that wait, or whose client is slow. */
+const bodiesPerClone = 4;
 
 /** Slots for lists of branches, which take milliseconds, so that they do not wait for clones that take minutes. */
 const quickSlots = 8;
@@ -184,8 +194,15 @@ const shareOfOwner = 3 / 4;
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
 
 function createSlots({ parallelClones, maxWaitMs }: MirrorLimits) {
-  const timeout = { ms: maxWaitMs, error: () => new GitError('busy', busyText) };
-  const slotsOf = (max: number) =>
-    limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
-  return { 'info-refs': slotsOf(quickSlots), fetch: slotsOf(parallelClones) };
+  const slotsOf = (max: number, ms = maxWaitMs) =>
+    limitParallel({
+      max,
+      maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)),
+      timeout: { ms, error: () => new GitError('busy', busyText) },
+    });
+  return {
+    'info-refs': slotsOf(quickSlots),
+    fetch: slotsOf(parallelClones),
+    body: slotsOf(parallelClones * bodiesPerClone, maxBodyWaitMs),
+  };
 }

@@ -137,4 +137,25 @@ describe('the limit of parallel clones', () => {
     await waiting;
     expect(await outcomes(service)).toMatchObject({ busy: 1, served: 2 });
   });
+
+  test('leaves out clients that have not sent their request yet', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    mirror.remote.commit({ branch: 'main', files: { a: '1' } });
+    await mirror.sync();
+    for (const owner of ['slow', 'slow', 'slow', 'slower']) {
+      const { secret } = await service.token({ owner });
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': uploadPackType, 'content-length': 1_000 };
+      const asked = request(`${service.baseUrl}${mirror.path}/git-upload-pack`, {
+        method: 'POST',
+        agent: false,
+        headers,
+      });
+      onTestFinished(() => void asked.destroy());
+      asked.on('error', () => undefined).write('0');
+    }
+    // Until the requests have been received.
+    await sleep(500);
+    const client = await gitClient();
+    await client.git('clone', '--quiet', '--bare', mirror.url, 'not-kept-out');
+  });
 });
