@@ -4,7 +4,7 @@ import { createRateLimiter } from './access/access.ts';
 import { createApi } from './api/api.ts';
 import type { ApiParts } from './api/operation.ts';
 import { startBackgroundWork } from './background-work.ts';
-import { createDashboard } from './dashboard/dashboard.ts';
+import { asPageToBrowsers, createDashboard } from './dashboard/dashboard.ts';
 import { createApp } from './http/app.ts';
 import type { App } from './http/context.ts';
 import { reportEvents, startServer } from './http/server.ts';
@@ -17,7 +17,6 @@ import { maxWaitSeconds } from './locks/waiters.ts';
 import { asTextToGit, createMirror } from './mirror/mirror.ts';
 import { defaultMirrorLimits } from './mirror/serve.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
-import { removeWorkspaceFiles } from './startup-cleanup.ts';
 import { openDatabaseClock } from './storage/database-clock.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createExchangeToken } from './trust/exchange.ts';
@@ -78,7 +77,7 @@ async function createServiceApp(
   shared: ServiceParts,
   instance: Pick<ApiParts, 'publicUrl' | 'isStopping'>,
 ): Promise<App> {
-  const { storage, git, dataFolder, parallelClones } = shared;
+  const { storage, parallelClones } = shared;
   const parts = {
     ...shared,
     ...instance,
@@ -88,13 +87,12 @@ async function createServiceApp(
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),
     findInMirror: createFindInMirror(shared),
-    removeFiles: (workspace: string) => removeWorkspaceFiles(git, dataFolder, workspace).catch(() => undefined),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), shared.databaseClock.now),
   };
   return createApp(
     parts,
     [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
-    asTextToGit(sendRefusal),
+    asPageToBrowsers(asTextToGit(sendRefusal)),
   );
 }

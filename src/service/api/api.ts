@@ -2,7 +2,6 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { bearerOf } from '../access/caller.ts';
 import { unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import { refuseOtherMethods } from '../http/app.ts';
 import type { Environment } from '../http/context.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { addCheckRoute } from './check.ts';
@@ -26,7 +25,6 @@ export function createApi(parts: ApiParts): Api {
     description: 'An API token with the scope that the operation names.',
   });
   for (const addRoutes of allRoutes) addRoutes(api, parts);
-  refuseOtherMethods(api);
   return api;
 }
 

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { handleErrors, refuseOtherMethods, sendProblem, unknownUrl } from '../http/app.ts';
+import type { RefusalRenderer } from '../http/app.ts';
 import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
 import { sendErrorPage, wantsPage } from './frame/layout.ts';
@@ -22,9 +22,6 @@ import { addWorkspacesPage } from './pages/workspaces.ts';
 export function createDashboard(parts: DashboardParts): App {
   const app: App = new Hono();
   const site: Site = { ...parts, app };
-  app.onError(
-    handleErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
-  );
   addAssets(app);
   addSignInPages(site);
   addWorkspacesPage(site);
@@ -40,10 +37,11 @@ export function createDashboard(parts: DashboardParts): App {
   addPoolsPage(site);
   addOwnLocksPage(site);
   addHooksPage(site);
-  refuseOtherMethods(app);
-  app.all('*', (c, next) => {
-    if (wantsPage(c)) throw unknownUrl(c);
-    return next();
-  });
   return app;
 }
+
+/** Sends errors as pages to browsers, and with `renderOther` to all others. */
+export const asPageToBrowsers =
+  (renderOther: RefusalRenderer): RefusalRenderer =>
+  (c, refusal) =>
+    wantsPage(c) ? sendErrorPage(c, refusal) : renderOther(c, refusal);

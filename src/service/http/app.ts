@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
-import { type Context, type ErrorHandler, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
 import { Refusal, toProblemResponse, unavailable } from '../contract/problem.ts';
@@ -11,20 +11,6 @@ import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
 import { type App, type Environment, send } from './context.ts';
 import { hasValidHost, routingPath } from './request-target.ts';
-
-/** Must be called after all routes of an app: responds 405 to other methods on their paths. */
-export function refuseOtherMethods(app: App): void {
-  const routes = app.routes.filter(({ method }) => method !== 'ALL');
-  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
-    const methods = new Set(ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
-    const allow = [...methods].sort().join(', ');
-    app.all(path, (c) => {
-      throw new Refusal('method-not-allowed', `This URL does not support ${c.req.method}, only ${allow}.`, {
-        headers: { allow },
-      });
-    });
-  }
-}
 
 export interface AppParts {
   readonly log: Logger;
@@ -37,12 +23,16 @@ export interface AppParts {
 export type RefusalRenderer = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
 /** Middleware for every request. The first mounted app with a matching route responds. */
-export function createApp(parts: AppParts, mounted: readonly App[], render: RefusalRenderer = sendProblem): App {
+export function createApp(parts: AppParts, mounted: readonly App[], render: RefusalRenderer): App {
   const app: App = new Hono<Environment>({
     // Hono's type does not say that these are the bindings of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
-  app.onError(handleErrors(parts.log, render));
+  app.onError((error, c) => {
+    const refusal = asRefusal(error);
+    if (error !== refusal) parts.log.error({ request_id: c.get('requestId'), err: error }, 'request failed');
+    return render(c, refusal);
+  });
   observe(app, parts);
   app.use((c, next) => {
     if (!hasValidHost(c.env.incoming)) {
@@ -51,25 +41,29 @@ export function createApp(parts: AppParts, mounted: readonly App[], render: Refu
     return next();
   });
   for (const each of mounted) app.route('/', each);
+  refuseOtherMethods(app);
   app.all('*', (c) => {
-    throw unknownUrl(c);
+    throw new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
   });
   return app;
 }
 
+/** Must be called after all routes: responds 405 to other methods on their paths. */
+function refuseOtherMethods(app: App): void {
+  const routes = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = new Set(ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    const allow = [...methods].sort().join(', ');
+    app.all(path, (c) => {
+      throw new Refusal('method-not-allowed', `This URL does not support ${c.req.method}, only ${allow}.`, {
+        headers: { allow },
+      });
+    });
+  }
+}
+
 export const sendProblem: RefusalRenderer = (c, { problem, message, extras }) =>
   send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
-
-export const handleErrors =
-  (log: Logger, render: RefusalRenderer): ErrorHandler<Environment> =>
-  (error, c) => {
-    const refusal = asRefusal(error);
-    if (error !== refusal) log.error({ request_id: c.get('requestId'), err: error }, 'request failed');
-    return render(c, refusal);
-  };
-
-export const unknownUrl = (c: Context<Environment>): Refusal =>
-  new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
 
 /** Response to an error. The cause of an unexpected error goes only to the log. */
 function asRefusal(error: unknown): Refusal {

@@ -1,10 +1,8 @@
 import { Hono } from 'hono';
 import { byBearerOrPassword } from '../access/access.ts';
-import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
 import type { App } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
-import { basePath } from './responses.ts';
 
 export type LfsParts = LfsLockRoutes & ObjectRoutes;
 
@@ -17,11 +15,5 @@ export function createLfs(parts: LfsParts): App {
   const routes: LfsParts = { ...parts, authScheme: byBearerOrPassword };
   addLfsLockRoutes(app, routes);
   addObjectRoutes(app, routes);
-  refuseOtherMethods(app);
-  for (const path of [basePath, `${basePath}/*`]) {
-    app.all(path, (c) => {
-      throw unknownUrl(c);
-    });
-  }
   return app;
 }

@@ -3,7 +3,7 @@ import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
 import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
+import { asPageToBrowsers, createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
@@ -67,7 +67,7 @@ export function describedApp(given: Partial<Parts> = {}): App {
   return createApp(
     parts,
     [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
-    asTextToGit(sendRefusal),
+    asPageToBrowsers(asTextToGit(sendRefusal)),
   );
 }
 
