@@ -8,10 +8,10 @@ import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
 import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { shellWord } from '../../interface/shell-word.ts';
-import { errorCode } from '../../interface/system-errors.ts';
 import { scopes } from '../contract/scopes.ts';
 import { createGit, type Git } from '../git/git.ts';
 import { createTargetCheck } from '../outbound/target.ts';
+import { unlessMissing } from '../platform/missing-file.ts';
 import { watchFreeDisk } from '../runtime/free-disk.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
@@ -190,10 +190,7 @@ const build = { version: packageVersion, revision };
 async function requireFolderOfDatabase(storage: Storage, folder: string): Promise<void> {
   const id = await databaseKey(storage, 'database-id');
   const file = join(folder, 'database-id');
-  const known = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    return undefined;
-  });
+  const known = await unlessMissing(readFile(file, 'utf8'));
   if (known === undefined) await writeFile(file, id, { mode: 0o600 });
   else if (known !== id) {
     throw new CommandError(

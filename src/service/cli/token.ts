@@ -1,11 +1,12 @@
 import { CommandError } from '../../command/command.ts';
 import { list, optional, required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
+import { parsePositiveDuration } from '../../interface/duration.ts';
 import { timeCell } from '../../interface/format.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
-import { type Field, scopeLimitProblem, tokenFields } from '../tokens/new-token.ts';
+import { parseTokenName, parseTokenOwner, scopeLimitProblem } from '../tokens/new-token.ts';
 import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
@@ -19,8 +20,7 @@ export const permissionFlags = {
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
 
-const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>) =>
-  optional(placeholder, hint, parse, otherwise);
+const nameHint = 'a name for the token, such as "dragon ci"';
 
 /** Users confuse the secret of a token with its id, so the error does not quote the value. */
 export const idOf =
@@ -38,16 +38,26 @@ const tokenCreate = defineStorageCommand({
     'Scopes:',
     ...scopes.map((scope) => `  ${scopeLine(scope)}`),
   ],
-  arguments: { named: optionalField({ ...tokenFields.name, otherwise: 'or --name' }) },
+  arguments: { named: optional('NAME', nameHint, parseTokenName, 'or --name') },
   flags: {
-    name: optionalField({ ...tokenFields.name, otherwise: 'or as the argument' }),
-    owner: optionalField(tokenFields.owner),
-    expires: optionalField(tokenFields.expires),
+    name: optional('NAME', nameHint, parseTokenName, 'or as the argument'),
+    owner: optional(
+      'OWNER',
+      'the owner of its locks; case-sensitive',
+      parseTokenOwner,
+      'default the name of the token',
+    ),
+    expires: optional(
+      'DURATION',
+      'how long the token is valid, such as 12h or 90d',
+      parsePositiveDuration,
+      'default never',
+    ),
     ...permissionFlags,
   },
   example: 'ci --scopes sync,locks:write --expires 90d',
   check({ name, scopes, workspaces }, { named }) {
-    if (name === undefined && named === undefined) return [`NAME is missing: ${tokenFields.name.hint}.`];
+    if (name === undefined && named === undefined) return [`NAME is missing: ${nameHint}.`];
     if (name !== undefined && named !== undefined) return ['The name is given twice: leave --name out.'];
     const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
     return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];

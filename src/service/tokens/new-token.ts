@@ -1,19 +1,6 @@
-import { type Duration, parsePositiveDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../contract/scopes.ts';
 import type { Database } from '../storage/storage.ts';
-
-/** A value that people enter as text, with a flag of a command or an input of a form. */
-export interface Field<Value> {
-  readonly title: string;
-  /** Stands for the value in the help of the command. */
-  readonly placeholder: string;
-  /** A phrase without a period: the help of the flag, and the start of the hint of the input. */
-  readonly hint: string;
-  /** `required`, or the default. */
-  readonly otherwise: string;
-  readonly parse: (text: string) => Parsed<Value>;
-}
 
 /** The name is also the default owner of the token's locks. */
 export const parseTokenName = (text: string): Parsed<string> =>
@@ -21,31 +8,6 @@ export const parseTokenName = (text: string): Parsed<string> =>
 
 export const parseTokenOwner = (text: string): Parsed<string> =>
   parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
-
-/** The fields of a token that are entered as text, in the order of the form. */
-export const tokenFields = {
-  name: {
-    title: 'Name',
-    placeholder: 'NAME',
-    hint: 'a name for the token, such as "dragon ci"',
-    otherwise: 'required',
-    parse: parseTokenName,
-  },
-  owner: {
-    title: 'Owner',
-    placeholder: 'OWNER',
-    hint: 'the owner of its locks; case-sensitive',
-    otherwise: 'default the name of the token',
-    parse: parseTokenOwner,
-  },
-  expires: {
-    title: 'Expires',
-    placeholder: 'DURATION',
-    hint: 'how long the token is valid, such as 12h or 90d',
-    otherwise: 'default never',
-    parse: parsePositiveDuration,
-  },
-} satisfies { readonly name: Field<string>; readonly owner: Field<string>; readonly expires: Field<Duration> };
 
 export const tokenPresets = {
   artist: { title: 'Artist', scopes: ['locks:write', 'contents:read'] },

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { Field } from '../../tokens/new-token.ts';
 import type { Markup } from './text.ts';
 
 interface PostForm {
@@ -62,13 +61,6 @@ export const textInput = (
     const complete = type === 'password' ? 'current-password' : 'off';
     return html`<input id="${name}" name="${name}" value="${value}" type="${type}"${attributes} autocomplete="${complete}" autocapitalize="none" spellcheck="false"${aria}>`;
   });
-
-/** An input for a field that a command has as a flag. */
-export function fieldInput({ title, hint, otherwise }: Field<unknown>, name: string): FormField {
-  const isRequired = otherwise === 'required';
-  const sentence = `${hint[0]?.toUpperCase()}${hint.slice(1)}${isRequired ? '' : ` (${otherwise})`}.`;
-  return textInput(name, title, { hint: sentence, ...(isRequired && { attributes: html` required` }) });
-}
 
 export const selection = (
   name: string,

@@ -49,14 +49,16 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
 /** What the bearer can do about a lock. */
 export function lockLinks(bearer: Bearer, row: LockRow): Markup {
   const { workspace_id: workspace, path, id } = row;
-  const action = (text: string, href: string) =>
-    html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a> `;
+  const action = (text: string, href: string) => html`${actionLink(text, path, href)} `;
   const release = releaseUrl(workspace, id);
   const way = releaseWay(bearer, row);
   if (way === 'own') return html`${action('Extend', pathUrl(workspace, path))}${action('Release', release)}`;
   const ask = mayLock(bearer) ? action('Ask', pathUrl(workspace, path)) : '';
   return html`${ask}${way === 'force' ? action('Force release', release) : ''}`;
 }
+
+export const actionLink = (text: string, path: string, href: string): Markup =>
+  html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
 
 /** The page that releases exactly the lock with this id. */
 export const releaseUrl = (workspace: string, lock: string): string =>

@@ -1,17 +1,19 @@
 import { html } from 'hono/html';
+import { parsePositiveDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { actorOf } from '../../access/caller.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contract/scopes.ts';
 import {
   isTokenPreset,
+  parseTokenName,
+  parseTokenOwner,
   scopeLimitProblem,
-  tokenFields,
   tokenPresets,
   unknownWorkspaces,
 } from '../../tokens/new-token.ts';
 import { createTokenAudited } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { buttonLink, checkboxes, type FieldErrors, fieldInput, postForm, textInput } from '../elements/fields.ts';
+import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { allValues, textIn } from '../frame/form.ts';
@@ -32,10 +34,10 @@ export function addNewTokenPages(site: Site): void {
   addAction(site, '/tokens', 'admin', async (call) => {
     const { form } = call;
     const read = allValues({
-      name: tokenFields.name.parse(textIn(form, 'name')),
-      owner: optional(textIn(form, 'owner'), undefined, tokenFields.owner.parse),
+      name: parseTokenName(textIn(form, 'name')),
+      owner: optional(textIn(form, 'owner'), undefined, parseTokenOwner),
       scope: readScopes(form.getAll('scope')),
-      expires: optional(textIn(form, 'expires'), null, tokenFields.expires.parse),
+      expires: optional(textIn(form, 'expires'), null, parsePositiveDuration),
       workspaces: optional(textIn(form, 'workspaces'), null, readWorkspaces),
     });
     if (!read.ok) return tokenForm(form, '', read.errors);
@@ -60,14 +62,21 @@ function tokenForm(values: URLSearchParams, preset: string, errors: FieldErrors 
     action: '/tokens',
     values,
     fields: [
-      fieldInput(tokenFields.name, 'name'),
-      fieldInput(tokenFields.owner, 'owner'),
+      textInput('name', 'Name', {
+        hint: 'A name for the token, such as "dragon ci".',
+        attributes: html` required`,
+      }),
+      textInput('owner', 'Owner', {
+        hint: 'The owner of its locks; case-sensitive (default the name of the token).',
+      }),
       checkboxes(
         'scope',
         'Scopes',
         scopes.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
       ),
-      fieldInput(tokenFields.expires, 'expires'),
+      textInput('expires', 'Expires', {
+        hint: 'How long the token is valid, such as 12h or 90d (default never).',
+      }),
       textInput('workspaces', 'Workspaces', { hint: 'Their ids, such as game,film (default all).' }),
     ],
     errors,

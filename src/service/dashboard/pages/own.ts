@@ -8,6 +8,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
 import {
+  actionLink,
   countText,
   holderCell,
   listUrl,
@@ -66,7 +67,7 @@ const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row
   ],
   ['Who waits', holderCell(wait)],
   ['Since', time(asTimestamp(wait.since), now)],
-  [hiddenHeading('Release'), link('Release', path, releaseUrl(workspace, id)), 'nowrap'],
+  [hiddenHeading('Release'), actionLink('Release', path, releaseUrl(workspace, id)), 'nowrap'],
 ];
 
 type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
@@ -103,9 +104,6 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
 
 export const withdrawal = (workspace: string, path: string): Markup =>
   postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw', kind: 'plain' });
-
-const link = (text: string, path: string, href: string): Markup =>
-  html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
 
 async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Markup> {
   const { locks, all } = await listOwnLocks(storage, call.bearer, maxShown);

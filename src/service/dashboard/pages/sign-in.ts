@@ -21,7 +21,7 @@ import type { Markup } from '../elements/text.ts';
 import { readForm, textIn } from '../frame/form.ts';
 import { seeOther, showPage, type View } from '../frame/layout.ts';
 import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';
-import { refuseOtherSites } from '../frame/session.ts';
+import { requireSameSite } from '../frame/session.ts';
 
 /** Limit per address, which may be that of many people. Each sign-in adds a session and a lasting audit entry. */
 const attempts = perMinute(60);
@@ -36,11 +36,8 @@ export function addSignInPages(site: Site): void {
   const { now } = storage;
   const { charge } = limitRate(attempts);
 
-  /**
-   * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
-   */
+  /** There is no session yet, so the attempts of the address are counted before the form is read. */
   async function readSignIn(c: Context<Environment>) {
-    refuseOtherSites(c.env.incoming);
     const address = c.get('clientAddress');
     refuseUntil(charge(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
     return { form: await readForm(c.env.incoming), address };
@@ -74,8 +71,8 @@ export function addSignInPages(site: Site): void {
   }
 
   app.get('/sign-in', async (c) => send(c, await showSignIn(c)));
-  app.post('/sign-in', async (c) => send(c, await signInWithToken(c)));
-  app.post('/sign-in/link', async (c) => send(c, await signInWithLink(c)));
+  app.post('/sign-in', requireSameSite, async (c) => send(c, await signInWithToken(c)));
+  app.post('/sign-in/link', requireSameSite, async (c) => send(c, await signInWithLink(c)));
 
   addAction(site, '/sign-out', 'any-token', async ({ c }) => {
     const { secret } = c.get('session');
