@@ -63,7 +63,6 @@ function documentOf(checked: readonly CheckedPath[]) {
   };
 }
 
-/** Renews a lock that the user holds. */
 export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl) {
   const { client, workspace, within } = remote;
   const [checked = { path, status: 'free', lock: undefined } as const] = await checkLocks(remote, [path]);

@@ -140,7 +140,6 @@ function hasTerminal(): boolean {
   }
 }
 
-/** All processes below these. */
 function descendantsOf(pids: readonly number[]): readonly number[] {
   const options = { encoding: 'utf8', timeout: lookUpMs, killSignal: 'SIGKILL' } as const;
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], options);

@@ -115,7 +115,6 @@ function pusherOf(environment: NodeJS.ProcessEnv): string | undefined {
   return pusherVariables.map((variable) => environment[variable]).find((value) => value);
 }
 
-/** A branch that a push creates or changes. */
 interface PushedBranch {
   readonly name: string;
   /** Undefined if the push creates the branch. */
@@ -151,7 +150,6 @@ function targetOf(ref: string): string {
   throw new CommandError(`git could not resolve ${quoted(ref)}.`);
 }
 
-/** The files that a push changes. */
 async function pushedFiles({ before, after }: PushedBranch): Promise<readonly PushedFile[]> {
   const names = await listNames(
     before === undefined

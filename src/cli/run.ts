@@ -94,7 +94,6 @@ function forwardSignals() {
       child = running;
     },
     resume: () => child?.resume(),
-    /** Undefined if no signal was received. */
     exitCode: () => first && exitCodeOf(first),
   };
 }

@@ -2,10 +2,8 @@ import type { Command } from './command.ts';
 import { flagName } from './flags.ts';
 import { programName } from './print.ts';
 
-/** The width of a line whose words are kept whole. */
 const maxColumns = 100;
 
-/** The help of a command. */
 export function commandHelp(command: Command): readonly string[] {
   const { name, summary, details = [] } = command;
   const flags = Object.entries(command.flags);

@@ -84,7 +84,6 @@ export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], l
   };
 }
 
-/** The exit code of a process that the signal ended. */
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
 /**
@@ -114,7 +113,6 @@ export function awaitStop(io: ProcessIo) {
     received,
     forget,
     interrupted: interruption.signal,
-    /** Undefined if no signal was received. */
     exitCode: () => first && exitCodeOf(first.signal),
   };
 }

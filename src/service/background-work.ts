@@ -22,7 +22,6 @@ import { startDeliveries } from './webhooks/delivery-worker.ts';
 const pollMs = 500;
 const cleanupEveryMs = 10 * 60_000;
 
-/** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
   const { mirrorMaintenance, pullThrough } = parts;
   const syncs = startSyncs({ ...parts, pollMs, scheduleMaintenance: mirrorMaintenance.schedule });

@@ -115,7 +115,6 @@ interface RateLimiter {
   readonly headersOf: (tokenId: string) => Readonly<Record<string, string>>;
 }
 
-/** Limits the requests of each token; null for no limit. */
 export function createRateLimiter(limit: RateLimit, clock?: () => number): RateLimiter {
   if (limit === null) return { charge: () => 0, headersOf: () => ({}) };
   const { perSecond, burst } = limit;
@@ -154,7 +153,6 @@ const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
 
-/** The credential of a header with this scheme; undefined without one. */
 function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
   const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
   return scheme.toLowerCase() === wanted ? credential : undefined;

@@ -103,7 +103,6 @@ const rowSchema = z.tuple([
 /** Limits the parameters of a statement. */
 const maxRows = 100;
 
-/** Groups the rows of a table that follow each other. */
 async function* batchesOf(lines: AsyncIterable<string>) {
   let batch: { readonly table: string; readonly rows: Row[] } | undefined;
   for await (const line of lines) {

@@ -56,7 +56,6 @@ const pageSize = 200;
 
 type StoredRow = Readonly<Record<string, unknown>>;
 
-/** Each page starts after the last row of the previous one. */
 async function* pagesOf(db: Database, table: string, key: readonly string[]): AsyncGenerator<readonly StoredRow[]> {
   const columns = sql.join(key.map((name) => sql.ref(name)));
   let last: StoredRow | undefined;

@@ -19,7 +19,6 @@ interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** Opens the database for the work. */
 export async function withDatabase<T>(options: DatabaseOptions, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await openStorage(options);
   return work(storage).finally(storage.close);

@@ -3,7 +3,6 @@ import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import type { BranchName } from '../../interface/branch-name.ts';
 
-/** The head of each branch. */
 export type BranchHeads = ReadonlyMap<BranchName, string>;
 
 /** The brand exists only at compile time. */

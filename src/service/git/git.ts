@@ -40,7 +40,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     scratch,
   });
 
-  /** Removes the mirror of a workspace that was removed. */
   const removeMirror = guarded('remove a mirror', async (workspace: string) => {
     const { repository } = mirrorOf(workspace);
     // Not isRepository(): incomplete ones are removed too.
@@ -86,7 +85,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    /** Which of these commits the mirror on this disk lacks. */
     missingCommits: guarded('look for commits in the mirror', (workspace: string, commits: Iterable<string>) =>
       missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
     ),
@@ -132,7 +130,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
     ),
     removeMirror,
-    /** The workspaces that have a mirror. */
     listMirrors: guarded('list the mirrors', async () =>
       (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
     ),

@@ -34,7 +34,6 @@ type GitOutcome =
   /** The receiver of the output has rejected. */
   | { readonly kind: 'rejected'; readonly error: unknown };
 
-/** The same limits with one more signal that ends the work. */
 export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
   timeoutMs,
   signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),

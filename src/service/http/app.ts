@@ -19,7 +19,6 @@ export interface AppParts {
   readonly databaseClock: Pick<DatabaseClock, 'now'>;
 }
 
-/** Turns an error into a response. */
 export type RefusalRenderer = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
 /** Middleware for every request. The first mounted app with a matching route responds. */

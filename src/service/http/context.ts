@@ -43,7 +43,6 @@ export const responseHeaders = (c: Context<Environment>, headers: Headers): Head
   'x-request-id': c.get('requestId'),
 });
 
-/** Aborted when the client has disconnected. */
 export function disconnection({ outgoing }: Pick<HttpBindings, 'outgoing'>): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());

@@ -3,7 +3,6 @@
 /** Name of the remote in `lfsWays.forRemote`. */
 const remoteName = 'locks';
 
-/** Explanation of each way, in one or two sentences. */
 export const lfsWays = {
   committed:
     'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
@@ -19,7 +18,6 @@ export function lfsClientSettings(origin: string, workspace: string) {
     url,
     /** A `.lfsconfig` to commit: it applies to every clone. */
     committed: section('lfs', { url, locksverify }),
-    /** Commands for one clone. */
     perClone: [`git config lfs.url ${url}`, 'git config lfs.locksverify true'],
     /** Another `.lfsconfig`: for locks only, with a remote that users name in each command. */
     forRemote: section('lfs', { locksverify }) + section(`remote "${remoteName}"`, { lfsurl: url }),

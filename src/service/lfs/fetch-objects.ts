@@ -17,7 +17,6 @@ export interface FetchObjectsParts {
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
 }
 
-/** Fetches the LFS objects of a branch that the mirror lacks. */
 export const createFetchObjects =
   (parts: FetchObjectsParts): FetchObjects =>
   (sync, limits, onProgress) =>
@@ -136,7 +135,6 @@ function nameMissing(objects: readonly ReferencedObject[], { reasons, failure }:
 
 const parallelFiles = 64;
 
-/** Objects that the mirror lacks. */
 async function missingObjects(
   objects: readonly ReferencedObject[],
   find: ObjectStore['findIntact'],

@@ -103,7 +103,6 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-/** Converts stored rows to locks in the format of Git LFS. */
 const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };

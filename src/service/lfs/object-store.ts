@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { type ObjectName, type Oid, parseOid } from './pointer.ts';
 
-/** Ids of the workspaces that have a folder of objects. */
 export const storedWorkspaces = (dataFolder: string): Promise<readonly string[]> => namesIn(objectsFolder(dataFolder));
 
 export interface StoredObject {

@@ -16,7 +16,6 @@ import { batchSchema, type DownloadBatch } from './requests.ts';
 import { addRoute, basePath, lfsError, lfsResponse } from './responses.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
-/** Response for one object of a batch: its URL, or its error. */
 interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
   readonly actions?: {
@@ -27,7 +26,6 @@ interface ObjectResponse extends ObjectName {
 
 export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly storage: AccessControl['storage'];
-  /** Public origin of the service, if known. */
   readonly publicUrl: () => string | undefined;
 }
 

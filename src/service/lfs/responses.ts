@@ -10,7 +10,6 @@ import { type RefusalRenderer, sendProblem } from '../http/app.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
-/** Paths of the LFS endpoint, for any workspace id. */
 const lfsPath = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
 
 /** An error in the format of Git LFS, also for errors before any route. */

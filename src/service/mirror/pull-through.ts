@@ -88,7 +88,6 @@ export function createPullThrough(parts: PullThroughParts) {
   const pullObjectsUntil = createPullObjects(parts, limits, share, pullCommits);
 
   return {
-    /** The commits of these branches. */
     async commits(workspace: StoredWorkspace, heads: BranchHeads, waitMs = maxWaitMs): Promise<string | undefined> {
       const lacking = await lackingOf(workspace, heads);
       return lacking.size === 0 ? undefined : withinMs(tryToPull(workspace, lacking), waitMs, stillFetching);

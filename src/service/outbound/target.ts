@@ -83,7 +83,6 @@ interface Settings {
 
 export type TargetCheck = ReturnType<typeof createTargetCheck>;
 
-/** Decides the addresses to which the service may send requests. */
 export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings) {
   const limit = limitParallel({ max: maxLookups, maxPerKey: maxLookupsOfGroup });
   return {

@@ -38,7 +38,6 @@ export type LockOccurrence =
   | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: RequestedBy }>;
 
 export interface ReleaseDetails {
-  /** Name of the token that released it. */
   readonly released_by?: string;
   readonly forced?: boolean;
 }

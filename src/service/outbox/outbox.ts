@@ -171,7 +171,6 @@ export async function changeBacklogs(db: Database, now: Now, changed: readonly B
   if (changed.some(({ added }) => added > 0)) noteQueued(db, 'deliveries');
 }
 
-/** Updates the metrics of the queues of hooks. */
 export async function measureBacklogs({ read }: Storage, metrics: Metrics): Promise<void> {
   const { most, dropped } = await read
     .selectFrom('hook_backlogs')

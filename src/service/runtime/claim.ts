@@ -8,7 +8,6 @@ export interface Claimed {
   readonly claimId: string;
 }
 
-/** The columns of a row that no instance works on. */
 export const noClaim = { claimed_by: null, claimed_until: null };
 
 /** Renews the claim and records the progress. False if the work was taken over, finished or removed. */

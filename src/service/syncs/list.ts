@@ -6,7 +6,6 @@ import { type SyncRow, syncsIn, toSync } from './queue.ts';
 
 export type RecordedSync = ReturnType<typeof recordedSyncOf>;
 
-/** The newest syncs by time of creation, newest first. */
 export async function listSyncs({ read }: Pick<Storage, 'read'>, workspace: string, limit: number) {
   const newest = syncsIn(read, workspace).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit);
   return (await newest.execute()).map(recordedSyncOf);
@@ -22,7 +21,6 @@ export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>
 
 export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
-/** Overview of all workspaces, ordered by id. */
 export async function overviewOfWorkspaces(storage: Storage) {
   const [workspaces, locks, syncs] = await Promise.all([
     storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),

@@ -20,7 +20,6 @@ type PushEvent =
 
 interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
-  /** The beginning of the body. */
   readonly head: Buffer;
 }
 

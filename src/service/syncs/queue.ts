@@ -145,7 +145,6 @@ type Where = ExpressionBuilder<Tables, 'syncs'>;
 
 const runningOf = (where: Where) => ofSameBranch(where).select('other.id').where('other.status', '=', 'running');
 
-/** Counts the syncs of the branch that ended recently. */
 const countEnded = (where: Where, now: Now) =>
   ofSameBranch(where)
     .select(({ fn }) => fn.countAll<number>().as('ended'))

@@ -234,7 +234,6 @@ export async function rotateToken(
   return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }
 
-/** Lifetime of the old token, counted from its creation. */
 export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
 

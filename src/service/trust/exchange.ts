@@ -18,7 +18,6 @@ interface ExchangeRequest {
   readonly jwt: string;
   /** Requested scopes, not validated yet; if empty, all scopes of the rule. */
   readonly scopes: readonly string[];
-  /** IP address of the client. */
   readonly address: string | null;
   readonly requestId: string;
 }

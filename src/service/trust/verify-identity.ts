@@ -16,7 +16,6 @@ type IdentityVerification =
   /** No request to the issuer has succeeded yet. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** Verified claims about a job. */
 export interface Identity {
   readonly issuer: string;
   readonly claims: Readonly<Record<string, unknown>>;
@@ -36,7 +35,6 @@ interface Expected {
 
 const algorithms = ['RS256', 'ES256'];
 
-/** Tolerance for differences between clocks. */
 const leewaySeconds = 30;
 
 /** Exchanged JWTs are remembered until they expire, so their lifetime must be limited. */
@@ -111,12 +109,10 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
 
 export const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-/** Finds the key for the header of a JWT. */
 type IssuerKeys = ReturnType<typeof createRemoteJWKSet>;
 
 interface IssuerKeysOptions {
   readonly targets: TargetCheck;
-  /** Called when the keys of an issuer could not be fetched. */
   readonly onFailure: (issuer: string, reason: string) => void;
   /** Time limit for discovery and keys together. */
   readonly timeoutMs?: number;

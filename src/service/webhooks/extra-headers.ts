@@ -20,7 +20,6 @@ const reservedNames = new Set([
 ]);
 const reservedPrefixes = ['webhook-', 'content-', 'proxy-'];
 
-/** Text for the description of the field. */
 const reservedHeadersText = `${[...reservedNames].join(', ')}, and names that begin with ${reservedPrefixes.join(', ')}`;
 
 /** Headers that a hook adds to its deliveries, such as credentials for the receiver. Names are in lower case. */

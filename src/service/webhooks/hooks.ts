@@ -161,7 +161,6 @@ type OverviewRow = Awaited<ReturnType<ReturnType<typeof withBacklogs>['executeTa
 
 export type HookOverview = ReturnType<typeof overviewOf>;
 
-/** A hook and the state of its deliveries, for the operator. */
 const overviewOf = (row: OverviewRow) => ({
   ...toHook(row),
   /** Every attempt since then has failed; null if the last one succeeded. */

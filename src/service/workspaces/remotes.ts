@@ -73,7 +73,6 @@ export interface KnownRemote {
   readonly startedAt: number;
 }
 
-/** State of a remote that was just asked. */
 export type AskedRemote = KnownRemote &
   ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
 

@@ -83,7 +83,6 @@ export function parseBranchPatterns(text: string): Parsed<readonly string[]> {
   return accepted(patterns);
 }
 
-/** Tests whether locks are compared with a branch. */
 export function comparedWith(
   settings: Pick<WorkspaceSettings, 'latest_branches'>,
   defaultBranch: BranchName | undefined,

@@ -51,7 +51,6 @@ interface InputOptions {
   readonly attributes?: Markup;
 }
 
-/** An input for text. */
 export const textInput = (
   name: string,
   title: string,

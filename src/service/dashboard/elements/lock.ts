@@ -29,13 +29,11 @@ export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf
 
 export const mayLock = ({ scopes }: Bearer): boolean => grants(scopes, 'locks:write');
 
-/** How the bearer can release a lock. */
 export function releaseWay(bearer: Bearer, lock: LockRow): 'own' | 'force' | 'none' {
   if (isOwnLock(lock, bearer)) return mayLock(bearer) ? 'own' : 'none';
   return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-/** All details of a lock, for decisions about it. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
@@ -46,7 +44,6 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
 
-/** What the bearer can do about a lock. */
 export function lockLinks(bearer: Bearer, row: LockRow): Markup {
   const { workspace_id: workspace, path, id } = row;
   const action = (text: string, href: string) => html`${actionLink(text, path, href)} `;
@@ -73,7 +70,6 @@ export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: s
   ['How', endText(period)],
 ];
 
-/** The holder of a lock, its run and its note. */
 export const holderCell = ({ owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>): Markup =>
   html`${userText(owner)}${origin === null ? '' : html` <span class="faint">from ${shortRun(origin)}</span>`}${noteLine({ note })}`;
 

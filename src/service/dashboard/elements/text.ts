@@ -22,7 +22,6 @@ export const faint = (text: string): Markup => html`<span class="faint">${text}<
 export const copyable = (id: string, what: string, text: Markup): Markup =>
   html`<div class="row">${text}<button type="button" data-copies="${id}" hidden>Copy<span class="visually-hidden"> ${what}</span></button></div>`;
 
-/** An empty state: the missing thing, and the next step. */
 export const empty = (what: string, next: Markup | string): Markup =>
   html`<div class="empty"><p><strong>${what}</strong></p><p>${next}</p></div>`;
 

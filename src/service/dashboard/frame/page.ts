@@ -18,7 +18,6 @@ export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks' | 
   readonly findInMirror: FindInMirror;
 }
 
-/** The dashboard, to which pages are added. */
 export interface Site extends DashboardParts {
   readonly app: App;
 }
@@ -33,7 +32,6 @@ interface Sent {
 
 type Needed = Exclude<Access, 'anyone'>;
 
-/** A page, the URL of the page to continue with, or another response. */
 type PageResult = View | Continuation | Response;
 
 interface Continuation {
@@ -110,7 +108,6 @@ const notices = {
 
 type Notice = keyof typeof notices;
 
-/** The notice whose code is in the URL; undefined if there is none. */
 export const noticeOf = (call: Pick<PageCall, 'c'>, title: string): Markup | string | undefined =>
   texts.get(queryOf(call, 'notice').notice)?.(title);
 

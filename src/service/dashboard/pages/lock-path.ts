@@ -96,7 +96,6 @@ function valid(path: Parsed<LockPath>): LockPath {
   throw invalid({ pointer: '#/path', detail: path.reason });
 }
 
-/** Why nothing was done, and what was entered. */
 interface Rejection {
   readonly problem: string;
   readonly status: number;

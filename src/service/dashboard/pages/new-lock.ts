@@ -16,7 +16,6 @@ import { allValues, textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addWorkspaceAction, addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
-/** Why the form is shown again. */
 interface Rejection {
   readonly errors?: FieldErrors;
   /** The path is valid, but probably not meant as written. */
@@ -91,7 +90,6 @@ async function doubtAbout(
   return found && 'No synced branch has this file. Paths are case-sensitive.';
 }
 
-/** The form to lock a file. */
 function lockView(
   { workspace }: WorkspaceCall,
   values: URLSearchParams,
