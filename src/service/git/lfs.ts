@@ -117,21 +117,42 @@ export interface Blob {
   readonly content: Buffer;
 }
 
+/** Reads them in batches, because a commit may have any number. One with several paths may be read again. */
 export async function readSmallBlobs(
   git: GitCommand,
-  wanted: SmallBlobs,
+  { commit, belowBytes }: SmallBlobs,
   limits: Limits,
   onBlob: (blob: Blob) => void,
 ): Promise<void> {
-  const paths = await listSmallBlobs(git, wanted, limits);
-  if (paths.size === 0) return;
-  await git(['cat-file', '--batch', '--buffer'], {
-    limits,
-    purpose: `read the small files of ${wanted.commit}`,
-    input: Buffer.from(`${[...paths.keys()].join('\n')}\n`),
-    onOutput: readBatch((id, content) => onBlob({ path: paths.get(id) ?? '', content })),
+  let paths = new Map<string, string>();
+  const listed = eachLine((line) => {
+    const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
+    if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
   });
+  async function readListed(): Promise<void> {
+    const batch = paths;
+    paths = new Map();
+    if (batch.size === 0) return;
+    await git(['cat-file', '--batch', '--buffer'], {
+      limits,
+      purpose: `read the small files of ${commit}`,
+      input: Buffer.from(`${[...batch.keys()].join('\n')}\n`),
+      onOutput: readBatch((id, content) => onBlob({ path: batch.get(id) ?? '', content })),
+    });
+  }
+  const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
+  await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
+    limits,
+    purpose: `list the files of ${commit}`,
+    async onOutput(chunk) {
+      await listed(chunk);
+      if (paths.size >= maxBlobsAtOnce) await readListed();
+    },
+  });
+  await readListed();
 }
+
+const maxBlobsAtOnce = 10_000;
 
 /** Parses the output of `git cat-file --batch`: git-cat-file(1), BATCH OUTPUT. */
 function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buffer) => Promise<void> {
@@ -153,22 +174,4 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
       rest = rest.subarray(to + 1);
     }
   };
-}
-
-async function listSmallBlobs(
-  git: GitCommand,
-  { commit, belowBytes }: SmallBlobs,
-  limits: Limits,
-): Promise<ReadonlyMap<string, string>> {
-  const paths = new Map<string, string>();
-  const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
-  await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
-    limits,
-    purpose: `list the files of ${commit}`,
-    onOutput: eachLine((line) => {
-      const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
-      if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
-    }),
-  });
-  return paths;
 }
