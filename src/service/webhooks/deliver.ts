@@ -105,8 +105,6 @@ const delays = [
   24 * hour,
 ] as const;
 
-export const maxAttempts = delays.length;
-
 /** Adds up to a tenth, so that deliveries that failed together are not retried together, and none is retried early. */
 const jitter = 0.1;
 

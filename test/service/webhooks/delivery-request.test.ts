@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/outbox.ts';
-import { deliveryRequest, maxAttempts, nextAttemptAfter } from '../../../src/service/webhooks/deliver.ts';
+import { deliveryRequest, nextAttemptAfter } from '../../../src/service/webhooks/deliver.ts';
 import { newWebhookSecret, parseSecret, secretKey, signedHeaders } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { hookRow, lock, released, succeeded, whyOf } from './samples.ts';
@@ -118,6 +118,8 @@ test('new secrets have 32 bytes, and differ', () => {
   expect(secretKey(newWebhookSecret())).toHaveLength(32);
   expect(newWebhookSecret()).not.toBe(newWebhookSecret());
 });
+
+const maxAttempts = 10;
 
 const attempts = Array.from({ length: maxAttempts }, (_, made) => made);
 
