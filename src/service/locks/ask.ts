@@ -8,7 +8,15 @@ import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLock, type LockKey } from './find.ts';
 import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
-import { defaultUrgency, joinLine, type LinePath, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
+import {
+  defaultUrgency,
+  joinLine,
+  type LinePath,
+  type OnChange,
+  removeWaits,
+  tooManyWaits,
+  type WaitRequest,
+} from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
@@ -31,8 +39,7 @@ type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly lineOf: (key: LockKey) => LinePath;
-  /** Tells all instances that the line of a path has changed. */
-  readonly onChange: (line: LinePath) => void;
+  readonly onChange: OnChange;
   readonly onError: (error: unknown) => void;
 }
 
@@ -52,7 +59,7 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       const line = lineOf({ workspace, path });
       const id = waitIdOf(request);
       const asked = await storage.commit({ workspace }, (db) => ask(db, now, request, line, id));
-      onChange(line);
+      onChange(workspace, [path]);
       return asked;
     },
     /** False if the person has not asked. */
@@ -60,7 +67,7 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       const { workspace, path } = asked;
       const id = waitIdOf(asked);
       const removed = await storage.commit({ workspace }, (db) => removeWaits(db, now, [{ id }]));
-      if (removed.length > 0) onChange(lineOf({ workspace, path }));
+      if (removed.length > 0) onChange(workspace, [path]);
       return removed.length > 0;
     },
     waitIdOf,
@@ -71,7 +78,7 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
           await storage.commit(wait, (db) => tell(db, now, wait));
-          onChange(wait);
+          onChange(wait.workspace, [wait.path]);
         } catch (error) {
           onError(error);
         }

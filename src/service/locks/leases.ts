@@ -23,7 +23,7 @@ import { isOwnLock } from './release.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
 import type { Waited, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { findWait, maxNamedLines, pathsOfWait, removeWaits } from './waits.ts';
+import { findWait, maxNamedLines, type OnChange, pathsOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
@@ -55,8 +55,7 @@ interface LeasesOptions extends LockTerms {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly keyOf: KeyOf;
   readonly line: WaitInLine;
-  /** Called with the paths whose locks or lines have changed. */
-  readonly onChange: (workspace: string, paths: readonly string[]) => void;
+  readonly onChange: OnChange;
 }
 
 export function createLeases(options: LeasesOptions) {

@@ -13,13 +13,13 @@ import { createLeases } from './leases.ts';
 import { committedKeptFor, endOfLine, listQueue, lookAgainMs } from './line.ts';
 import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { createLineBroadcast, type ReleaseRequest, releaseLocks } from './release.ts';
+import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type LockTerms, linePathOf, type TakeDecision, type TakeRequest, take } from './take.ts';
 import { createWaitInLine, placeOf, type Waited, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
-import { type LinePath, maxNamedLines } from './waits.ts';
+import { type LinePath, maxNamedLines, nameOf, type OnChange } from './waits.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -73,8 +73,6 @@ export function createLocks(options: LocksOptions) {
     return found?.isActive ? found.path : path;
   }
 
-  const broadcast = createLineBroadcast(storage.broadcast);
-
   async function readPath(line: LinePath): Promise<PathState> {
     const [found, next] = await Promise.all([find({ ...line }), committedKeptFor(storage, line)]);
     // The clock of the database counts: that of this process may differ.
@@ -86,28 +84,20 @@ export function createLocks(options: LocksOptions) {
 
   const waiters = createLockWaiters({
     readPath,
-    watchOthers: (onOthers) => broadcast.listen((key) => onOthers(key && lineOf(key))),
+    watchOthers: storage.broadcast.listen,
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
 
-  function onLinesChange(lines: readonly LinePath[]): void {
-    if (lines.length > maxNamedLines) {
-      waiters.changed(undefined);
-      void broadcast.sendAny();
-    } else {
-      for (const line of lines) {
-        waiters.changed(line);
-        void broadcast.send(line);
-      }
+  const onChange: OnChange = (workspace, paths) => {
+    const lines = paths.length > maxNamedLines ? [undefined] : paths.map((path) => nameOf(lineOf({ workspace, path })));
+    for (const line of lines) {
+      waiters.changed(line);
+      void storage.broadcast.send(line);
     }
-  }
+  };
 
-  /** After releases and renewals: a renewal may also shorten a lock. */
-  const onEndsChange = (workspace: string, paths: readonly string[]): void =>
-    onLinesChange(paths.slice(0, maxNamedLines + 1).map((path) => lineOf({ workspace, path })));
-
-  const line = createWaitInLine({ storage, waiters, onChange: onLinesChange, onError });
+  const line = createWaitInLine({ storage, waiters, onChange, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, storage.now, requests, terms),
@@ -128,11 +118,9 @@ export function createLocks(options: LocksOptions) {
     (db, requests) => releaseLocks(db, storage.now, requests),
   );
 
-  const asking = createAsking({ storage, lineOf, onChange: (line) => onLinesChange([line]), onError });
-
   return {
-    ...asking,
-    leases: createLeases({ ...terms, storage, line, keyOf, onChange: onEndsChange }),
+    ...createAsking({ storage, lineOf, onChange, onError }),
+    leases: createLeases({ ...terms, storage, line, keyOf, onChange }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,
@@ -148,7 +136,7 @@ export function createLocks(options: LocksOptions) {
       const decision = await line.decide(client, waitOptions, async (place) => {
         const comparison = await compare();
         const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
-        waiters.changed(pathLine);
+        waiters.changed(nameOf(pathLine));
         return { ...result, replayed };
       });
       if (decision.kind !== 'blocked') return decision;
@@ -158,13 +146,14 @@ export function createLocks(options: LocksOptions) {
     },
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
-      onEndsChange(request.workspace, [request.path]);
+      // It may have shortened the lock.
+      onChange(request.workspace, [request.path]);
       return renewal;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
-      onEndsChange(
+      onChange(
         workspace,
         locks.map(({ path }) => path),
       );
@@ -172,7 +161,7 @@ export function createLocks(options: LocksOptions) {
     /** Releases that arrive together share a transaction. */
     async release(request: ReleaseRequest) {
       const decision = await commitRelease(request);
-      if (decision.kind === 'released') onEndsChange(request.workspace, [decision.lock.path]);
+      if (decision.kind === 'released') onChange(request.workspace, [decision.lock.path]);
       return decision;
     },
     find,

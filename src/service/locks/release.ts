@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
-import type { Broadcast, Database, Now } from '../storage/storage.ts';
+import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
-import type { LinePath } from './waits.ts';
 
 /** The caller: a token, or the operator at the command line. */
 interface Releaser extends Actor {
@@ -118,22 +116,4 @@ export function parseIfMatch(header: string): IdMatch {
   if (anyTag.test(header)) return () => true;
   const given = new Set<string>(tagList.test(header) ? header.match(tags) : []);
   return (id) => given.has(entityTag(id));
-}
-
-/** Broadcasts releases, and changes of lines, among instances and commands on the same database: none must poll. */
-export function createLineBroadcast(broadcast: Broadcast) {
-  const own = randomUUID();
-  return {
-    /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
-    send: ({ workspace, path }: LinePath): Promise<void> => broadcast.send(`${own} ${workspace} ${path}`),
-    sendAny: (): Promise<void> => broadcast.send(own),
-    /** Calls back with each change by others, or with undefined if anything may have changed. Returns how to stop. */
-    listen: (onChange: (line: LinePath | undefined) => void) =>
-      broadcast.listen((message = '') => {
-        // Another user of the database may send other messages.
-        const [, from, workspace = '', path] = /^(\S+) (\S+) (.+)$/.exec(message) ?? [];
-        // This instance already handles its own changes.
-        if (from !== own) onChange(path === undefined ? undefined : { workspace, path });
-      }),
-  };
 }

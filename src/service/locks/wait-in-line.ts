@@ -5,7 +5,15 @@ import type { Storage } from '../storage/storage.ts';
 import { placeInLine } from './line.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
-import { keepPresent, type LinePath, linesOfWaits, presenceMs, requestGapMs, type Urgency } from './waits.ts';
+import {
+  keepPresent,
+  type LinePath,
+  linesOfWaits,
+  type OnChange,
+  presenceMs,
+  requestGapMs,
+  type Urgency,
+} from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -34,8 +42,7 @@ export type Waited<Decided> = Decided & {
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
-  /** Tells all instances that these lines have changed. */
-  readonly onChange: (lines: readonly LinePath[]) => void;
+  readonly onChange: OnChange;
   readonly onError: (error: unknown) => void;
 }
 
@@ -91,7 +98,8 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     async (db, leaving) => {
       const newest = new Set((await keepPresent(db, now, leaving)).map(({ id }) => id));
       const lines = Map.groupBy(await linesOfWaits(db, now, leaving), ({ index }) => index);
-      return leaving.map(({ id }, index) => (newest.has(id) ? lines.get(index) : undefined) ?? []);
+      const pathsOf = (index: number) => (lines.get(index) ?? []).map(({ path }) => path);
+      return leaving.map(({ id }, index) => (newest.has(id) ? pathsOf(index) : []));
     },
   );
 
@@ -101,7 +109,7 @@ export function createWaitInLine({ storage, waiters, onChange, onError }: WaitIn
     if (outcome === 'stopped') return;
     const presentMs = outcome === 'gone' ? 0 : requestGapMs;
     try {
-      onChange(await leaveAll({ workspace, id, requestId, presentMs }));
+      onChange(workspace, await leaveAll({ workspace, id, requestId, presentMs }));
     } catch (error) {
       onError(error);
     }

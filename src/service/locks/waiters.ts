@@ -46,7 +46,7 @@ interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
   readonly readPath: (line: LinePath) => Promise<PathState>;
   /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
-  readonly watchOthers: (onChange: (line: LinePath | undefined) => void) => () => void;
+  readonly watchOthers: (onChange: (line: string | undefined) => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -148,9 +148,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     if (next !== undefined || isAbsent) scheduleCheck(line, next?.lookAgainMs ?? requestGapMs);
   }
 
-  /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
-  function changed(key: LinePath | undefined): void {
-    for (const line of key === undefined ? [...lines.values()] : [lines.get(nameOf(key))]) if (line) void check(line);
+  /** Must be called with the name of a line when it or the lock has changed; with undefined, when anything may have. */
+  function changed(name: string | undefined): void {
+    for (const line of name === undefined ? [...lines.values()] : [lines.get(name)]) if (line) void check(line);
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */

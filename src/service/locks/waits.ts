@@ -51,6 +51,9 @@ export const tooManyWaits = (): Refusal =>
 /** Beyond this number of changed lines, one message says that any may have changed. */
 export const maxNamedLines = 100;
 
+/** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
+export type OnChange = (workspace: string, paths: readonly string[]) => void;
+
 export interface LinePath {
   readonly workspace: string;
   /** Folded with --windows-paths. */
@@ -283,7 +286,7 @@ export const linesOfWaits = batchQuery((db, members) =>
     .selectFrom(members)
     .innerJoin('wait_paths', (join) => join.on('wait_id', '=', textOf('id')))
     .where('position', '<=', maxNamedLines)
-    .select([inputIndex.as('index'), 'workspace_id as workspace', 'path']),
+    .select([inputIndex.as('index'), 'path']),
 );
 
 export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {

@@ -12,7 +12,7 @@ const checkMs = 1_000;
  */
 export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
   const listeners = new Set<(message: string | undefined) => void>();
-  let unsent: string[] = [];
+  let unsent: (string | undefined)[] = [];
   let sending: Promise<void> | undefined;
   let connection: Promise<pg.Client> | undefined;
   let checking: Promise<void> | undefined;
@@ -101,7 +101,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
 }
 
 /** A lost connection is ended, with an event. */
-async function connect(url: string, notify: (message: string) => void): Promise<pg.Client> {
+async function connect(url: string, notify: (message: string | undefined) => void): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'workspace-service',
@@ -111,9 +111,14 @@ async function connect(url: string, notify: (message: string) => void): Promise<
   });
   // Without a listener, the error would end the process.
   client.on('error', () => undefined);
-  client.on('notification', ({ payload = '' }) => notify(payload));
+  let own: number | undefined;
+  client.on('notification', ({ payload, processId }) => {
+    if (processId !== own) notify(payload || undefined);
+  });
   try {
     await client.connect();
+    const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own');
+    own = rows[0]?.own;
     await client.query(`listen ${channel}`);
   } catch (error) {
     void client.end().catch(() => undefined);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Actor } from '../audit/audit.ts';
 import { listLocks } from '../locks/list.ts';
-import { createLineBroadcast, releaseLocks } from '../locks/release.ts';
+import { releaseLocks } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';
@@ -23,14 +23,13 @@ export async function removeWorkspaceInBatches(
   workspace: string,
   { force = false } = {},
 ) {
-  const { read, now, commit } = storage;
-  const { sendAny } = createLineBroadcast(storage.broadcast);
+  const { read, now, commit, broadcast } = storage;
   let ended = 0;
   const endBatch = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : 0);
   for (let more = force; more; ) {
     const endedNow = await commit({ workspace }, endBatch);
     ended += endedNow;
-    if (endedNow > 0) await sendAny();
+    if (endedNow > 0) await broadcast.send(undefined);
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = endedNow === locksAtOnce;
   }
@@ -53,7 +52,7 @@ export async function removeWorkspaceInBatches(
       return { endedNow, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + endedNow) };
     });
     ended += endedNow;
-    if (endedNow > 0) await sendAny();
+    if (endedNow > 0) await broadcast.send(undefined);
     if (removal.kind === 'removed') return { ...removal, ended };
     if (endedNow === 0) return removal;
   }

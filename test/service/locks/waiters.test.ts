@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLockWaiters, maxWaiters, maxWaitersOfOwner, type Wait } from '../../../src/service/locks/waiters.ts';
-import type { LinePath } from '../../../src/service/locks/waits.ts';
+import { nameOf } from '../../../src/service/locks/waits.ts';
 
 const workspace = 'game';
 
@@ -13,7 +13,7 @@ function createWorld() {
   const outcomes: [name: string, outcome: unknown][] = [];
   let queries = 0;
   let broken = false;
-  let hears: ((place: LinePath | undefined) => void) | undefined;
+  let hears: ((line: string | undefined) => void) | undefined;
 
   const waiters = createLockWaiters({
     async readPath({ path }) {
@@ -70,8 +70,9 @@ function createWorld() {
       ),
     release(path: string, at: 'here' | 'elsewhere' | 'somewhere' = 'here') {
       heldUntil.delete(path);
-      if (at === 'here') waiters.changed({ workspace, path });
-      else hears?.(at === 'elsewhere' ? { workspace, path } : undefined);
+      const line = nameOf({ workspace, path });
+      if (at === 'here') waiters.changed(line);
+      else hears?.(at === 'elsewhere' ? line : undefined);
     },
     /** A lease that waits for these paths. A set is woken by a free one although another lease is next there. */
     arrive(id: string, { paths = ['a'], seconds = 30, owner = 'ada', isSet = false } = {}) {
@@ -110,7 +111,7 @@ describe('clients that wait for their turn', () => {
       expect(world.outcomes).toEqual([['first', 'turn']]);
       world.remove('a', 'first');
       world.hold('a');
-      world.waiters.changed({ workspace, path: 'a' });
+      world.waiters.changed(nameOf({ workspace, path: 'a' }));
       await pass(moment);
       world.release('a', at);
       await pass(moment);

@@ -51,15 +51,20 @@ describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs T
     await database.remove();
   });
 
-  test('receives each message of other instances in order, even 500 at once', async () => {
+  test('receives each message of other instances in order, even 500 at once, and none of its own', async () => {
     const [listening, sending] = [await open(), await open()];
     const heard: unknown[] = [];
+    const heardBySender: unknown[] = [];
     listening.broadcast.listen((message) => heard.push(message));
-    await expect.poll(() => heard).toEqual([undefined]);
+    sending.broadcast.listen((message) => heardBySender.push(message));
+    await expect.poll(() => [heard, heardBySender]).toEqual([[undefined], [undefined]]);
     const messages = Array.from({ length: 500 }, (_, index) => `message ${index} "'\\ü`);
     await Promise.all(messages.map((message) => sending.broadcast.send(message)));
     await expect.poll(() => heard.length).toBe(501);
     expect(heard.slice(1)).toEqual(messages);
+    await sending.broadcast.send(undefined);
+    await expect.poll(() => heard.at(-1)).toBeUndefined();
+    expect(heardBySender).toEqual([undefined]);
   });
 
   test('is notified that it may have missed messages after a lost connection, and reconnects', async () => {
