@@ -92,6 +92,7 @@ export function renewResponse(
 ): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
+    case 'lasts-longer':
       return onceResponse({ result: lockResponse(200, workspace, renewal.lock), replayed });
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);

@@ -17,13 +17,14 @@ import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
 import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
 export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'list' | 'renewLfs' | 'release'>;
+  readonly locks: Pick<Locks, 'acquire' | 'list' | 'renew' | 'release'>;
   readonly compare: Compare;
 }
 
@@ -64,10 +65,17 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
   const { storage } = routes;
 
   /** Extends locks of Git LFS users to the full ttl when they are due. */
-  async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly ActiveLock[]): Promise<void> {
+  async function renew(
+    { id: workspace, ...settings }: FoundWorkspace,
+    bearer: Bearer,
+    own: readonly ActiveLock[],
+  ): Promise<void> {
     const ttl = lfsLockTtl(settings);
     const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
-    if (due.length > 0) await routes.locks.renewLfs(workspace, due, ttl);
+    const extension = { workspace, ttl, bearer, isExtension: true };
+    await Promise.all(
+      due.map(({ path, id }) => routes.locks.renew(undefined, { ...extension, path, match: (held) => held === id })),
+    );
   }
 
   addRoute(app, routes, {
@@ -93,11 +101,10 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     access: 'locks:read',
     async handle(c, workspace) {
       const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
+      const bearer = bearerOf(c);
       const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
-      const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
-        isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
-      );
-      if (grants(bearerOf(c).scopes, 'locks:write')) await renew(workspace, ours);
+      const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs'));
+      if (grants(bearer.scopes, 'locks:write')) await renew(workspace, bearer, ours);
       return lfsResponse(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
     },
   });

@@ -11,10 +11,10 @@ import { createAsking } from './ask.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, endOfLine, listQueue, lookAgainMs } from './line.ts';
-import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
+import { type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
-import { extendLocks, type RenewDecision, type RenewRequest, renewLock } from './renew.ts';
+import { type RenewDecision, type RenewRequest, renewLocks } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type LockTerms, linePathOf, type TakeDecision, type TakeRequest, take } from './take.ts';
 import { createWaitInLine, placeOf, type Waited, type WaitOptions } from './wait-in-line.ts';
@@ -51,13 +51,8 @@ interface LocksOptions {
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, onError } = options;
-  const quota = createLockQuota(options.quotas, () => performance.now());
   const terms: LockTerms = {
-    async quota(db, now, requests) {
-      const exceeded = await quota(db, now, requests);
-      metrics.refusedLocks.inc(exceeded.filter(Boolean).length);
-      return exceeded;
-    },
+    quota: createLockQuota(options.quotas, () => performance.now()),
     delayMs: milliseconds(options.lockDelay),
   };
   const keyOf = (workspace: string, path: string): LockKey => ({
@@ -97,7 +92,8 @@ export function createLocks(options: LocksOptions) {
     }
   };
 
-  const line = createWaitInLine({ storage, waiters, onChange, onError });
+  const onExceeded = (): void => metrics.refusedLocks.inc();
+  const line = createWaitInLine({ storage, waiters, onChange, onExceeded, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, storage.now, requests, terms),
@@ -105,12 +101,9 @@ export function createLocks(options: LocksOptions) {
   });
 
   const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
-    async decide(db, requests) {
-      const renewals: RenewDecision[] = [];
-      for (const request of requests) renewals.push(await renewLock(db, storage.now, request));
-      return renewals;
-    },
+    decide: (db, requests) => renewLocks(db, storage.now, requests),
     isDone: ({ kind }) => kind === 'renewed',
+    recallsFirst: true,
   });
 
   const commitRelease = storage.batchCommits(
@@ -147,16 +140,8 @@ export function createLocks(options: LocksOptions) {
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest) {
       const renewal = await commitRenewal(keyed, request);
       // It may have shortened the lock.
-      onChange(request.workspace, [request.path]);
+      if (!request.isExtension) onChange(request.workspace, [request.path]);
       return renewal;
-    },
-    /** Renews locks of a Git LFS user for the full ttl. */
-    async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
-      await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
-      onChange(
-        workspace,
-        locks.map(({ path }) => path),
-      );
     },
     /** Releases that arrive together share a transaction. */
     async release(request: ReleaseRequest) {

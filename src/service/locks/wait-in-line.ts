@@ -43,6 +43,8 @@ interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
   readonly onChange: OnChange;
+  /** A quota has refused a request. */
+  readonly onExceeded: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -50,15 +52,20 @@ interface Leaving extends Pick<Wait, 'id' | 'workspace'>, Pick<Place, 'requestId
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
-export function createWaitInLine({ storage, waiters, onChange, onError }: WaitInLineOptions) {
+export function createWaitInLine({ storage, waiters, onChange, onExceeded, onError }: WaitInLineOptions) {
   const { now } = storage;
 
   /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
   async function decide<Decided extends Decision>(
     client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
     options: WaitOptions | undefined,
-    attempt: (place?: Place) => Promise<Decided>,
+    attemptOnce: (place?: Place) => Promise<Decided>,
   ): Promise<Waited<Decided>> {
+    async function attempt(place?: Place): Promise<Decided> {
+      const decided = await attemptOnce(place);
+      if (decided.kind === 'exceeded') onExceeded();
+      return decided;
+    }
     if (options === undefined) return attempt();
     const { seconds, urgency, gone, authenticate } = options;
     const deadline = performance.now() + seconds * 1_000;

@@ -158,6 +158,18 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
   expect(await lastsOf(lock)).toBeLessThan(6 * 3_600);
 });
 
+test('of two extensions at the same time, the longer one counts', async () => {
+  for (const durations of [
+    ['9h', '5h'],
+    ['5h', '9h'],
+  ]) {
+    const { holder, lock, extend } = await heldPath();
+    const answers = await Promise.all(durations.map((duration) => extend(holder, lock, duration)));
+    expect(answers[durations.indexOf('9h')]?.status).toBe(303);
+    expect(await lastsOf(lock)).toBeGreaterThanOrEqual(9 * 3_600);
+  }
+});
+
 test('a lock of another owner cannot be extended, and neither can one that replaced the shown lock', async () => {
   const { workspace, holder, lock: first, extend } = await heldPath();
   const admin = await signedIn(service, { name: 'root', scopes: ['locks:admin'] });

@@ -104,12 +104,17 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
   });
 
   test('is not shown to, renewed for or released by another owner', async () => {
-    const { put, other } = await leases();
-    const id = newId();
-    await put(id, { paths: ['a'] });
-    const { get, renew, end, put: putToo } = await other();
-    for (const reply of [await get(id), await renew(id), await end(id), await putToo(id, { paths: ['a'] })]) {
-      expect([reply.status, reply.body.type]).toEqual([403, expect.stringMatching(/lease-of-another-owner$/)]);
+    const { put, end, other } = await leases();
+    const ids = { held: newId(), ended: newId(), 'ended before it was requested': newId() };
+    for (const [path, id] of Object.entries({ a: ids.held, b: ids.ended })) await put(id, { paths: [path] });
+    for (const id of [ids.ended, ids['ended before it was requested']]) await end(id);
+    const others = await other();
+    for (const [state, id] of Object.entries(ids)) {
+      const put = others.put(id, { paths: ['a'] });
+      for (const reply of [await others.get(id), await others.renew(id), await others.end(id), await put]) {
+        const refused = [403, expect.stringMatching(/lease-of-another-owner$/)];
+        expect([reply.status, reply.body.type], state).toEqual(refused);
+      }
     }
   });
 

@@ -174,7 +174,8 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     await expect.poll(async () => (await get(id)).body.state).toBe('waiting');
     const { secret } = await service.token({ owner: 'bob' });
     const others = leasesOf(service, workspace.id, secret);
-    for (const reply of [await others.get(id), await others.end(id), await others.put(id, { paths: ['a'] })]) {
+    const putToo = others.put(id, { paths: ['a'] });
+    for (const reply of [await others.get(id), await others.renew(id), await others.end(id), await putToo]) {
       expect([reply.status, reply.body.type]).toEqual([403, expect.stringMatching(/lease-of-another-owner$/)]);
     }
     expect((await get(id)).body.state).toBe('waiting');

@@ -11,7 +11,7 @@ import {
   removeOldLockHistory,
 } from '../../../src/service/locks/history.ts';
 import { releaseLocks } from '../../../src/service/locks/release.ts';
-import { renewLock } from '../../../src/service/locks/renew.ts';
+import { renewLocks } from '../../../src/service/locks/renew.ts';
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -70,7 +70,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await release('a', { ...ada, tokenId: 'tok_other' });
     await release('a', ada);
     const renewal = { ...placeOf('b'), ttl: valueIn(parseTtl('1h')), bearer, match: () => true };
-    await commit((db) => renewLock(db, storage.now, renewal));
+    await commit((db) => renewLocks(db, storage.now, [renewal]));
     await release('b', operator);
     expect(await told()).toEqual(['held c', 'force-released b by operator', 'released a by ada']);
     const [held, forced] = (await read()).periods;

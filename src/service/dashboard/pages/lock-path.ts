@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatDuration, milliseconds } from '../../../interface/duration.ts';
+import { formatDuration } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
@@ -52,12 +52,12 @@ export function addLockPathPages(site: Site): void {
     if (!ttl.ok) return refuse(ttl.reason, 422);
     // Only the lock that was shown, never a later one on the same path.
     const match = (held: string) => held === form.get('lock');
-    const found = await locks.find({ workspace, path });
-    if (found !== undefined && match(found.id) && found.remainingMs >= milliseconds(ttl.value)) {
+    const extension = { workspace, path, ttl: ttl.value, bearer, match, isExtension: true };
+    const { result } = await locks.renew(undefined, extension);
+    if (result.kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
+    if (result.kind === 'lasts-longer') {
       return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
     }
-    const { result } = await locks.renew(undefined, { workspace, path, ttl: ttl.value, bearer, match });
-    if (result.kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
     if (result.kind === 'another-owner') return refuse('Only its holder can extend a lock.', 412);
     return refuse('The lock you were shown has ended.', 412);
   });
