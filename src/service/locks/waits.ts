@@ -286,7 +286,7 @@ export const linesOfWaits = batchQuery((db, members) =>
     .selectFrom(members)
     .innerJoin('wait_paths', (join) => join.on('wait_id', '=', textOf('id')))
     .where('position', '<=', maxNamedLines)
-    .select([inputIndex.as('index'), 'path']),
+    .select([inputIndex.as('index'), 'wait_paths.path']),
 );
 
 export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
