@@ -1,30 +1,23 @@
 import { clockSlackMs, isSameLock, type KnownLock, type LookupResult, responseClockMs } from '../client/client.ts';
-import type { LockPath } from '../interface/lock-path.ts';
 import type { Grant, Loss } from './ledger/entry.ts';
 
 /** A lock of this job, from its ledger, or a lock that another job handed over. */
 export interface OurLock {
-  readonly path: LockPath;
-  readonly lock: OwnLock;
+  readonly grant: OwnGrant;
   /** This job may already have released it. */
   readonly mayBeReleased: boolean;
   readonly loss?: Loss | undefined;
 }
 
-/** A lock that was once ours, with its details from the service. */
-export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'note' | 'raw'>> {
-  /** The idempotency key of the request that acquired it; undefined for a lock of another job. */
-  readonly key?: string;
-  /** The latest time at which the service may have granted the lock, by the clock of the service. */
-  readonly grantedAt?: string | undefined;
-  readonly lease?: string | undefined;
+/** The known part of a grant. A lock of another job has no `key`, and `at` is the latest time of the grant. */
+export interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at'>> {
+  readonly lock: OwnLock;
 }
 
-export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({
-  ...lock,
-  key,
-  grantedAt: at,
-});
+/** The details of the lock from the service. */
+export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'note' | 'raw'>> {
+  readonly lease?: string | undefined;
+}
 
 /** The state of a lock that was ours, from a lookup of its path. */
 type OwnLockState =
@@ -37,12 +30,8 @@ type OwnLockState =
   | 'unknown';
 
 /** Determines the state of a lock. One that may already have been released is never assumed to exist. */
-export function ownLockState(
-  own: OwnLock,
-  found: LookupResult,
-  { serverNow, mayBeReleased }: { readonly serverNow: number; readonly mayBeReleased: boolean },
-): OwnLockState {
-  const withoutProof = mayBeReleased || mayHaveExpired(own, serverNow) ? 'unknown' : 'assumed';
+export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupResult, serverNow: number): OwnLockState {
+  const withoutProof = mayBeReleased || mayHaveExpired(grant.lock, serverNow) ? 'unknown' : 'assumed';
   switch (found.kind) {
     case 'absent':
       return 'absent';
@@ -53,16 +42,16 @@ export function ownLockState(
     case 'locked':
       // Some services still list a lock for a while after it has expired.
       if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
-      return identityOf(own, found.lock) ?? withoutProof;
+      return identityOf(grant, found.lock) ?? withoutProof;
   }
 }
 
 /** Undefined if neither an id nor an ETag identifies the listed lock, and it is not known to be later. */
-function identityOf(own: OwnLock, listed: KnownLock): 'ours' | 'other' | undefined {
+function identityOf({ lock: own, at = '' }: OwnGrant, listed: KnownLock): 'ours' | 'other' | undefined {
   const isSame = isSameLock(own, listed);
   if (isSame !== undefined) return isSame ? 'ours' : 'other';
   if (own.owner !== undefined && listed.owner !== undefined && own.owner !== listed.owner) return 'other';
-  const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? own.grantedAt ?? '');
+  const laterMs = Date.parse(listed.acquired_at ?? '') - Date.parse(own.acquired_at ?? at);
   // The service may have cut its times to seconds; ours also includes the time of a response.
   const isLater = own.acquired_at === undefined ? laterMs > clockSlackMs : laterMs >= responseClockMs;
   return isLater ? 'other' : undefined;

@@ -15,7 +15,7 @@ import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type GrantedLock, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
-import { hasIdentity, mayHaveExpired, type OwnLock, ownLockOf, ownLockState } from './ownership.ts';
+import { hasIdentity, mayHaveExpired, type OurLock, type OwnGrant, ownLockState } from './ownership.ts';
 
 export type SessionAcquireResult =
   /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
@@ -128,17 +128,9 @@ export function createLockSession(context: SessionContext) {
       }
     },
 
-    async release(
-      grant: Grant,
-      within: CallLimits,
-      { mayBeReleased = false }: { readonly mayBeReleased?: boolean } = {},
-    ): Promise<ReleaseResult> {
+    async release(grant: Grant, within: CallLimits, mayBeReleased = false): Promise<ReleaseResult> {
       const { service, workspace, path } = grant;
-      const target = {
-        kind: 'own',
-        lock: ownLockOf(grant),
-        mayBeReleased: mayBeReleased || maybeReleased.has(grant.key),
-      } as const;
+      const target = { kind: 'own', grant, mayBeReleased: mayBeReleased || maybeReleased.has(grant.key) } as const;
       const result = await releaseTarget(context, { service, workspace, path, target }, within);
       if (result.kind === 'failed' && result.mayBeDone) maybeReleased.add(grant.key);
       return result;
@@ -148,13 +140,7 @@ export function createLockSession(context: SessionContext) {
 
 /** Identifies the lock to release, so that no other one is released instead. */
 export type ReleaseTarget =
-  | {
-      /** A lock that was granted to this job, or to the job that handed it over. */
-      readonly kind: 'own';
-      readonly lock: OwnLock;
-      /** The lock may already have been released: the current lock is ours only with proof. */
-      readonly mayBeReleased: boolean;
-    }
+  | ({ readonly kind: 'own' } & OurLock)
   /** The lock that a lookup of the path has found, and no later one. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
 
@@ -179,8 +165,8 @@ export async function releaseTarget(
 ): Promise<ReleaseResult> {
   const { service, workspace, path, target, force } = request;
   const { client, record } = context;
-  const proof = lockOf(target);
-  const { id, etag, key } = proof;
+  const { lock: proof, key } = grantOf(path, target);
+  const { id, etag } = proof;
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
@@ -227,23 +213,23 @@ async function releaseOnce(
   if (found.kind === 'failed') return { ...found, mayBeDone: false };
   if (target.kind === 'own') {
     const serverNow = client.serverNow();
-    const state = ownLockState(target.lock, found, { serverNow, mayBeReleased: target.mayBeReleased });
+    const state = ownLockState(target, found, serverNow);
     if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
     if (state === 'unknown') return { kind: 'ambiguous' };
     // Some services list no locks at all.
-    const mayBeGone = target.mayBeReleased || mayHaveExpired(target.lock, serverNow);
+    const mayBeGone = target.mayBeReleased || mayHaveExpired(target.grant.lock, serverNow);
     if (state === 'absent' && mayBeGone) return { kind: 'absent' };
   } else if (found.kind === 'absent') return found;
 
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;
-  const after = { serverNow: client.serverNow(), mayBeReleased: true };
-  const state = ownLockState(lockOf(target), await look(), after);
+  const released = { grant: grantOf(path, target), mayBeReleased: true };
+  const state = ownLockState(released, await look(), client.serverNow());
   return state === 'absent' || state === 'other' ? { kind: 'released' } : result;
 }
 
 /** The known facts of the lock; none if it was not listed. */
-const lockOf = (target: ReleaseTarget): OwnLock => {
-  if (target.kind === 'own') return target.lock;
-  return target.found.kind === 'locked' ? target.found.lock : {};
+const grantOf = (path: LockPath, target: ReleaseTarget): OwnGrant => {
+  if (target.kind === 'own') return target.grant;
+  return { path, lock: target.found.kind === 'locked' ? target.found.lock : {} };
 };

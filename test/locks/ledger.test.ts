@@ -201,14 +201,14 @@ describe('the history of a step', () => {
   });
 
   test('marks a lock as possibly released only after its release has started', () => {
-    const releaseStarted = (...entries: readonly Entry[]): readonly boolean[] =>
-      historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
-    expect(releaseStarted(one, two)).toEqual([false, false]);
-    expect(releaseStarted(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
-    expect(releaseStarted(one, two, releasing('a'))).toEqual([false, true]);
-    expect(releaseStarted(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
-    expect(releaseStarted(one, two, releasing('b'))).toEqual([false, false]);
-    expect(releaseStarted(releasing('a'), one, two)).toEqual([false, false]);
+    const mayBeReleased = (...entries: readonly Entry[]): readonly boolean[] =>
+      historyOf(entries).held.map(({ mayBeReleased }) => mayBeReleased);
+    expect(mayBeReleased(one, two)).toEqual([false, false]);
+    expect(mayBeReleased(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
+    expect(mayBeReleased(one, two, releasing('a'))).toEqual([false, true]);
+    expect(mayBeReleased(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
+    expect(mayBeReleased(one, two, releasing('b'))).toEqual([false, false]);
+    expect(mayBeReleased(releasing('a'), one, two)).toEqual([false, false]);
   });
 
   test('never counts a lock as both held and unanswered, and has only recorded entries', () => {

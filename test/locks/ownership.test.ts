@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
-import type { KnownLock } from '../../src/client/client.ts';
-import { type OwnLock, ownLockState } from '../../src/locks/ownership.ts';
+import type { KnownLock, LookupResult } from '../../src/client/client.ts';
+import { type OurLock, ownLockState } from '../../src/locks/ownership.ts';
+import { lockPath } from '../client/test-client.ts';
 import { iso, knownLock } from './samples.ts';
 
 const serverNow = Date.parse(iso(0));
 
-const compare = (own: OwnLock, other: Partial<KnownLock>): string =>
-  ownLockState(own, { kind: 'locked', lock: knownLock('a.psd', other) }, { serverNow, mayBeReleased: false });
+type Own = OurLock['grant']['lock'] & { readonly grantedAt?: string };
+
+const stateOf = ({ grantedAt, ...lock }: Own, found: LookupResult, mayBeReleased = false): string => {
+  const grant = { path: lockPath('a.psd'), lock, ...(grantedAt !== undefined && { at: grantedAt }) };
+  return ownLockState({ grant, mayBeReleased }, found, serverNow);
+};
+
+const compare = (own: Own, other: Partial<KnownLock>): string =>
+  stateOf(own, { kind: 'locked', lock: knownLock('a.psd', other) });
 
 test.each([
   ['at the same moment', 120, 'unknown'],
@@ -49,7 +57,7 @@ test.each([
   ['is unknown if it may have been released', { expires_at: iso(60_000) }, found, true, 'unknown'],
   ['is absent if nothing is listed', { expires_at: iso(60_000) }, { kind: 'absent' }, false, 'absent'],
 ] as const)('a lock that nothing identifies %s', (_, own, look, mayBeReleased, expected) => {
-  expect(ownLockState(own, look, { serverNow, mayBeReleased })).toBe(expected);
+  expect(stateOf(own, look, mayBeReleased)).toBe(expected);
 });
 
 test('a lock that is still listed after its end is absent, even if its id is the same', () => {

@@ -57,9 +57,16 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
   };
 }
 
-const own = (lock: { readonly id?: string; readonly key?: string } = {}, mayBeReleased = false): ReleaseTarget => ({
+const own = (
+  { key, ...lock }: { readonly id?: string; readonly key?: string } = {},
+  mayBeReleased = false,
+): ReleaseTarget => ({
   kind: 'own',
-  lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
+  grant: {
+    path: hero,
+    lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
+    ...(key !== undefined && { key }),
+  },
   mayBeReleased,
 });
 const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
@@ -120,7 +127,7 @@ describe('the release of a lock of the job', () => {
   });
 
   test('sends a request for an unlisted lock without an id while it lives, and none afterwards', async () => {
-    const ended = { kind: 'own', lock: { expires_at: iso(0) }, mayBeReleased: false } as const;
+    const ended = { kind: 'own', grant: { path: hero, lock: { expires_at: iso(0) } }, mayBeReleased: false } as const;
     expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['look', 'send once'] });
     expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
     const left = await releasing(ended, { lists: [timeless] });

@@ -15,7 +15,7 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string) {
   // Unreadable locks are reported for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const given = parseBaseUrl(raw['base-url'], true, '');
-  const named = handoff.ok ? handoff.value.map(({ path, lock }) => ({ path, ...lock })) : [];
+  const named = handoff.ok ? handoff.value.map(({ grant }) => ({ ...grant.lock, path: grant.path })) : [];
   const refs = readLockWorkspaces(ledger, named).filter(
     ({ service, workspace }) =>
       (!given.ok || service === given.value) && (raw.workspace === '' || workspace === raw.workspace),

@@ -116,7 +116,7 @@ function readHandoffLock(entry: Json): OurLock | undefined {
     expires_at: textOf(fields['expires_at']),
     lease: textOf(fields['lease']),
   };
-  return { path: path.value, lock, mayBeReleased: false };
+  return { grant: { path: path.value, lock }, mayBeReleased: false };
 }
 
 const textOf = (value: Json | undefined): string | undefined =>

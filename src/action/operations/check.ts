@@ -8,7 +8,7 @@ import type { TaskOf } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, type LookedUp, lookUpOurs, ourLock } from './job-locks.ts';
+import { gapText, jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
 
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
@@ -47,7 +47,7 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   const { held, damaged } = jobLocksIn(context, workspace);
   return {
     // The job no longer relies on locks whose release has started.
-    locks: [...held.values()].map((each) => ourLock(each)).filter(({ mayBeReleased }) => !mayBeReleased),
+    locks: [...held.values()].filter(({ mayBeReleased }) => !mayBeReleased),
     gap: damaged ? gapText(context.ledger, 'checked', '`locks` or `locks-file`') : undefined,
   };
 }
@@ -57,7 +57,8 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
  * expires, and as lost after that.
  */
 export function checkResult({ ours, state, listed, reason }: LookedUp, now: number): CheckResult {
-  const { path, lock, loss } = ours;
+  const { grant, loss } = ours;
+  const { path, lock } = grant;
   if (reason !== undefined) return { path, result: 'unknown', unclear: reason };
   if (state === 'ours') return keptResult(ours, listed);
   if (state === 'assumed') return keptResult(ours, { expires_at: listed?.expires_at });
@@ -77,7 +78,7 @@ export function checkResult({ ours, state, listed, reason }: LookedUp, now: numb
 }
 
 /** The details for the output `locks`: those in the list, or else those that the job knew. */
-function keptResult({ path, lock }: OurLock, listed: OwnLock = {}): CheckResult {
+function keptResult({ grant: { path, lock } }: OurLock, listed: OwnLock = {}): CheckResult {
   const known = Object.fromEntries(Object.entries(listed).filter(([, value]) => value !== undefined));
   const { type, id, etag, owner, acquired_at, fence, expires_at, lease }: OwnLock = { ...lock, ...known };
   const kept = { type, id, etag, owner, acquired_at, fence, expires_at, lease };

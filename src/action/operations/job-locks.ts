@@ -7,9 +7,9 @@ import {
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type JobLock, type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
-import { type OurLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
+import { type OurLock, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
@@ -18,13 +18,6 @@ export const jobLocksIn = (
   { ledger, connection }: Pick<Context, 'ledger' | 'connection'>,
   workspace: WorkspaceId,
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
-
-export const ourLock = ({ grant, releaseStarted, loss }: JobLock, isLedgerDamaged = false): OurLock => ({
-  path: grant.path,
-  lock: ownLockOf(grant),
-  mayBeReleased: releaseStarted || isLedgerDamaged,
-  loss,
-});
 
 /** What the service says about one of our locks. */
 export interface LookedUp {
@@ -44,21 +37,19 @@ export async function lookUpOurs(
   within: CallLimits,
 ): Promise<readonly LookedUp[]> {
   const results = new Map<OurLock, LookedUp>();
-  await inParallel([...Map.groupBy(all, ({ lock }) => lock.lease)], async ([lease, group]) => {
-    const paths = group.map(({ path }) => path);
+  await inParallel([...Map.groupBy(all, ({ grant }) => grant.lock.lease)], async ([lease, group]) => {
+    const paths = group.map(({ grant }) => grant.path);
     const onPaths = () => listOnPaths(client, workspace, paths, within);
     // The service forgets a lease some days after its end.
     const list = lease === undefined ? onPaths() : client.listLease({ workspace, lease }, within).catch(onPaths);
     const find = await lookupIn(list);
     const serverNow = client.serverNow();
     for (const ours of group) {
-      const found = find(ours.path);
+      const found = find(ours.grant.path);
+      const mayBeReleased = ours.mayBeReleased || ours.loss !== undefined;
       results.set(ours, {
         ours,
-        state: ownLockState(ours.lock, found, {
-          serverNow,
-          mayBeReleased: ours.mayBeReleased || ours.loss !== undefined,
-        }),
+        state: ownLockState({ ...ours, mayBeReleased }, found, serverNow),
         listed: found.kind === 'locked' ? found.lock : undefined,
         reason: found.kind === 'failed' ? found.error.message : found.kind === 'unknown' ? found.reason : undefined,
       });
@@ -85,12 +76,7 @@ export async function findAlreadyHeld(
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.
   const within = { ...defaultLimits(context), deadline: context.clock() + maxLookupMs };
-  const found = await lookUpOurs(
-    context,
-    workspace,
-    ofOthers.map((each) => ourLock(each)),
-    within,
-  );
+  const found = await lookUpOurs(context, workspace, ofOthers, within);
   return found.filter(({ state }) => state === 'ours' || state === 'assumed');
 }
 

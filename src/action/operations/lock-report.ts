@@ -29,11 +29,11 @@ const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 /** Some paths are locked by earlier steps of this job. */
 export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
   const locks = own.map(({ ours, listed }) => ({
-    owner: listed?.owner ?? ours.lock.owner,
-    expires_at: listed?.expires_at ?? ours.lock.expires_at,
+    owner: listed?.owner ?? ours.grant.lock.owner,
+    expires_at: listed?.expires_at ?? ours.grant.lock.expires_at,
   }));
   const names = joinFirst(
-    own.map(({ ours }) => ours.path),
+    own.map(({ ours }) => ours.grant.path),
     maxNamed,
   );
   const soonest = soonestExpiry(locks);

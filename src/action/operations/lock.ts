@@ -148,7 +148,7 @@ const propertiesOf = (items: readonly PoolItem[]): string =>
   JSON.stringify(Object.fromEntries(items.map(({ path, properties }) => [path, properties])));
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly LookedUp[]): readonly LockPath[] =>
-  paths.filter((path) => !own.some(({ ours }) => ours.path === path));
+  paths.filter((path) => !own.some(({ ours }) => ours.grant.path === path));
 
 const maxNamed = 5;
 

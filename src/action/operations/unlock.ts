@@ -20,7 +20,7 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, maxLookupMs, ourLock, warnOfLostLocks } from './job-locks.ts';
+import { gapText, jobLocksIn, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
@@ -135,7 +135,9 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
   const { runner, log } = context;
   const { selection, workspace, force } = task;
   if (selection.kind === 'locks') {
-    const targets = selection.locks.map((ours): UnlockTarget => ({ kind: 'own', ...ours, isNamed: true }));
+    const targets = selection.locks.map(
+      (ours): UnlockTarget => ({ kind: 'own', ...ours, path: ours.grant.path, isNamed: true }),
+    );
     return { targets, gap: undefined };
   }
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
@@ -168,10 +170,13 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
 export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
   const isNamed = kind === 'named';
   const lock = held.get(path);
-  if (lock !== undefined) return { kind: 'own', ...ourLock(lock, damaged), isNamed };
+  if (lock !== undefined) {
+    return { kind: 'own', ...lock, mayBeReleased: lock.mayBeReleased || damaged, path, isNamed };
+  }
   if (!isNamed || planned.has(path)) return { kind: 'foreign', path, isNamed };
   // The missing part of the ledger may be about this path.
-  return damaged ? { kind: 'own', path, isNamed, lock: {}, mayBeReleased: true } : { kind: 'found', path, isNamed };
+  if (!damaged) return { kind: 'found', path, isNamed };
+  return { kind: 'own', grant: { path, lock: {} }, mayBeReleased: true, path, isNamed };
 }
 
 export function unlockResult(

@@ -2,13 +2,8 @@ import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry
 import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 
-export interface ReleaseCandidate extends Omit<JobLock, 'releaseStarted'> {
-  /** This job may already have released the lock: the release was started, or its record may be gone. */
-  readonly mayBeReleased: boolean;
-}
-
 export interface ReleaseCandidates {
-  readonly held: readonly ReleaseCandidate[];
+  readonly held: readonly JobLock[];
   readonly unanswered: readonly Intent[];
   /** The lease of the step, if it may hold locks. */
   readonly lease: LeaseIntent | undefined;
@@ -36,7 +31,7 @@ export function readCandidates({ ledger, step, saved }: Records): ReleaseCandida
   const error = problem ?? (isComplete ? undefined : `The ledger in ${file} lacks entries that this step wrote.`);
   const held = history.held
     .filter(({ grant }) => grant.step === step)
-    .map(({ releaseStarted, ...lock }) => ({ ...lock, mayBeReleased: releaseStarted || error !== undefined }));
+    .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || error !== undefined }));
   const unanswered = history.unanswered.filter((intent) => intent.step === step);
   const leased = held.find(({ grant }) => grant.lock.lease !== undefined);
   const lease = history.leases.find((each) => each.step === step) ?? (leased && leaseOf(leased.grant));

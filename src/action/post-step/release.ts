@@ -1,13 +1,14 @@
 import { type CallLimits, type Client, type LostLock, lookUp } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
+import type { JobLock } from '../../locks/ledger/history.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
 import { endLease } from '../../locks/rollback.ts';
 import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { PathResult } from '../report/results.ts';
 import type { Context } from '../step/context.ts';
-import type { ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
+import type { ReleaseCandidates } from './candidates.ts';
 import {
   goneResult,
   notReleasedResult,
@@ -29,7 +30,7 @@ export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'recor
 /** Something to settle at the end of the step: a lock, a lease with its known locks, or an unanswered request. */
 interface Unsettled {
   readonly about: Grant | LeaseIntent | Intent;
-  readonly held: readonly ReleaseCandidate[];
+  readonly held: readonly JobLock[];
 }
 
 /**
@@ -93,7 +94,7 @@ function unsettled(
 }
 
 const unreleasedResult = (
-  candidate: ReleaseCandidate,
+  candidate: JobLock,
   reason: string,
   records: ReleaseCandidates,
   now: number,
@@ -103,10 +104,10 @@ const unreleasedResult = (
     ? notReleasedResult(candidate.grant, reason, now, mayBeDone)
     : replacedResult(candidate, undefined, records, now);
 
-async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate): Promise<PathResult> {
+async function releaseLock(context: ReleaseContext, candidate: JobLock): Promise<PathResult> {
   const { session, client, within, candidates } = context;
   const { grant, grantedAgain = false, mayBeReleased } = candidate;
-  const released = await session.release(grant, within, { mayBeReleased: mayBeReleased || grantedAgain });
+  const released = await session.release(grant, within, mayBeReleased || grantedAgain);
   const now = client.serverNow();
   switch (released.kind) {
     case 'released':
@@ -125,7 +126,7 @@ async function releaseLock(context: ReleaseContext, candidate: ReleaseCandidate)
 }
 
 /** A lock that was to be renewed until the end of the job was lost if it expired, even if the path is free now. */
-function goneOrLost(candidate: ReleaseCandidate, records: ReleaseCandidates, now: number): PathResult {
+function goneOrLost(candidate: JobLock, records: ReleaseCandidates, now: number): PathResult {
   const { grant, loss } = candidate;
   const isUnrenewed = records.renewalError !== undefined && mayHaveExpired(grant.lock, now);
   return loss !== undefined || isUnrenewed ? replacedResult(candidate, 'nobody', records, now) : goneResult(grant, now);
@@ -175,7 +176,7 @@ async function isUnknownIn(
 function leaseResults(
   { client, candidates }: ReleaseContext,
   lease: LeaseIntent,
-  held: readonly ReleaseCandidate[],
+  held: readonly JobLock[],
   end: { readonly released: readonly LockPath[]; readonly lost: readonly LostLock[] },
 ): readonly PathResult[] {
   const now = client.serverNow();
@@ -194,10 +195,7 @@ function leaseResults(
   });
 }
 
-const unknownCandidate = (
-  { service, workspace, step, lease, type, at }: LeaseIntent,
-  path: LockPath,
-): ReleaseCandidate => {
+const unknownCandidate = ({ service, workspace, step, lease, type, at }: LeaseIntent, path: LockPath): JobLock => {
   const lock = { path, type, expires_at: at, lease };
   const grant = { kind: 'granted', service, workspace, step, path, key: lease, waitedMs: 0, lock, at } as const;
   return { grant, mayBeReleased: true };

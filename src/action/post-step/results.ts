@@ -3,9 +3,10 @@ import { formatTime } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant, Intent } from '../../locks/ledger/entry.ts';
+import type { JobLock } from '../../locks/ledger/history.ts';
 import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { PathResult } from '../report/results.ts';
-import type { ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
+import type { ReleaseCandidates } from './candidates.ts';
 
 /** Results of the post-step for a path. `now` is the current time by the clock of the service. */
 export const releasedResult = ({ path }: Pick<Grant, 'path'>): PathResult => ({ path, result: 'released' });
@@ -51,7 +52,7 @@ export const unidentifiedResult = (grant: Grant, now: number): PathResult => ({
 
 /** `holder` is `nobody` if the path is free. The lock is lost, unless this job may have released it. */
 export function replacedResult(
-  candidate: ReleaseCandidate,
+  candidate: JobLock,
   holder: KnownLock | 'nobody' | undefined,
   { ledgerError, renewalError }: Pick<ReleaseCandidates, 'ledgerError' | 'renewalError'>,
   now: number,
@@ -73,7 +74,7 @@ export function replacedResult(
 }
 
 function lostText(
-  { grant, loss, grantedAgain }: ReleaseCandidate,
+  { grant, loss, grantedAgain }: JobLock,
   holder: KnownLock | 'nobody' | undefined,
   renewalError: string | undefined,
   now: number,

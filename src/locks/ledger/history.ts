@@ -74,8 +74,8 @@ export function historyOf(entries: readonly Entry[]) {
 export interface JobLock {
   /** With the expiry after the last renewal. */
   readonly grant: Grant;
-  /** The release was started, with an unknown result. */
-  readonly releaseStarted: boolean;
+  /** Its release was started, with an unknown result. */
+  readonly mayBeReleased: boolean;
   /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;
   /** The end of the lock, if it is known. */
@@ -84,19 +84,11 @@ export interface JobLock {
   readonly grantedAgain?: boolean;
 }
 
-/** A lock as it was granted, and later changes to it. */
-interface RecordedLock extends Pick<JobLock, 'grant'> {
-  expiresAt: string;
-  releaseStarted: boolean;
-  loss?: Loss;
-  ending?: Entry;
-}
-
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By idempotency key: a repeated request with the same key is about the same lock. */
-  const granted = new Map<string, RecordedLock>();
+  const granted = new Map<string, JobLock>();
   /** The keys of the grants of each path. */
   const keysAt = new Map<string, string[]>();
   const renewalError = new Map<string, string>();
@@ -110,23 +102,21 @@ export function openHistory() {
   const marked = new Set<string>();
   const withoutLeases = new Set<string>();
 
-  const isHeld = ({ ending }: RecordedLock): boolean => ending === undefined;
-  const held = (): IteratorObject<RecordedLock> => granted.values().filter(isHeld);
-  const heldWith = (keys: readonly string[]): readonly RecordedLock[] =>
-    keys.flatMap((key) => granted.get(key) ?? []).filter(isHeld);
+  const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
+  const held = (): IteratorObject<JobLock> => granted.values().filter(isHeld);
+  const withKeys = (keys: readonly string[] = []): readonly JobLock[] => keys.flatMap((key) => granted.get(key) ?? []);
+
+  function change(locks: Iterable<JobLock>, to: Partial<JobLock>): void {
+    for (const lock of locks) granted.set(lock.grant.key, { ...lock, ...to });
+  }
 
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
-  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
-    if (entry.key !== undefined) return heldWith([entry.key]);
-    const locks = heldWith(keysAt.get(locationKey(entry)) ?? []);
+  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly JobLock[] {
+    if (entry.key !== undefined) return withKeys([entry.key]).filter(isHeld);
+    const locks = withKeys(keysAt.get(locationKey(entry))).filter(isHeld);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
     return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
   }
-
-  const jobLockOf = ({ grant, expiresAt, ...lock }: RecordedLock): JobLock => ({
-    ...{ ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } } },
-    grantedAgain: grant.key !== keysAt.get(locationKey(grant))?.at(-1),
-  });
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
@@ -147,7 +137,10 @@ export function openHistory() {
         break;
       case 'lease-ended':
         leases.delete(entry.lease);
-        for (const lock of held()) if (lock.grant.lock.lease === entry.lease) lock.ending = entry;
+        change(
+          held().filter(({ grant }) => grant.lock.lease === entry.lease),
+          { ending: entry },
+        );
         break;
       case 'acquired':
         acquiring.delete(entry.step);
@@ -159,21 +152,21 @@ export function openHistory() {
       case 'granted': {
         unanswered.delete(entry.key);
         // A second grant is the same lock, with a new ETag after a renewal.
-        const [before] = heldWith([entry.key]);
-        const grant = { ...entry, at: before?.grant.at ?? entry.at };
+        const [before] = withKeys([entry.key]).filter(isHeld);
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         if (before === undefined) granted.delete(entry.key);
-        granted.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false });
-        const keys = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
-        keysAt.set(locationKey(entry), [...keys, entry.key]);
+        granted.set(entry.key, { grant: { ...entry, at: before?.grant.at ?? entry.at }, mayBeReleased: false });
+        const others = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
+        change(withKeys(others), { grantedAgain: true });
+        keysAt.set(locationKey(entry), [...others, entry.key]);
         break;
       }
       case 'renewed': {
         const except = new Set(entry.except);
         for (const lock of held()) {
-          const { grant, releaseStarted, loss } = lock;
-          const isRenewed = grant.step === entry.step && !releaseStarted && loss === undefined;
-          if (isRenewed && !except.has(grant.path)) lock.expiresAt = entry.expires_at;
+          const { grant, mayBeReleased, loss } = lock;
+          if (grant.step !== entry.step || mayBeReleased || loss !== undefined || except.has(grant.path)) continue;
+          change([lock], { grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
         }
         renewalError.delete(entry.step);
         break;
@@ -181,17 +174,15 @@ export function openHistory() {
       case 'unrenewed':
         renewalError.set(entry.step, entry.reason);
         break;
-      case 'lost': {
-        const lock = granted.get(entry.key);
-        if (lock !== undefined) lock.loss = entry;
+      case 'lost':
+        change(withKeys([entry.key]), { loss: entry });
         break;
-      }
       case 'releasing':
-        for (const lock of locksOf(entry)) lock.releaseStarted = true;
+        change(locksOf(entry), { mayBeReleased: true });
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);
-        for (const lock of locksOf(entry)) lock.ending = entry;
+        change(locksOf(entry), { ending: entry });
     }
   }
 
@@ -209,18 +200,18 @@ export function openHistory() {
     add(entries: readonly Entry[]): void {
       for (const entry of entries) addEntry(entry);
     },
-    locks: () => held().map(jobLockOf),
+    locks: held,
     /** The lock of this grant, unless it has ended. */
-    find: ({ key }: Grant): JobLock | undefined => heldWith([key]).map(jobLockOf)[0],
+    find: ({ key }: Grant): JobLock | undefined => withKeys([key]).find(isHeld),
     /** Whether the post-step of the step has begun. */
     hasEnded: (step: string): boolean => ended.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held().map(jobLockOf)],
+      held: [...held()],
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** All that were granted, also those that have ended: several if a path was granted again. */
-      granted: () => granted.values().map(jobLockOf),
+      granted: () => granted.values(),
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
       acquiring,

@@ -75,8 +75,8 @@ function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { s
   const cutOff = new AbortController();
   let end: RenewalEndReason | undefined;
 
-  const canBeRenewed = ({ grant, releaseStarted, loss }: JobLock): boolean =>
-    grant.step === step && !releaseStarted && loss === undefined && hasIdentity(grant.lock);
+  const canBeRenewed = ({ grant, mayBeReleased, loss }: JobLock): boolean =>
+    grant.step === step && !mayBeReleased && loss === undefined && hasIdentity(grant.lock);
 
   function readNewEntries(): void {
     try {

@@ -11,7 +11,7 @@ const listed = knownLock(path, { id: 'l2', owner: 'grace', fence: 7, expires_at:
 const check = (state: LookedUp['state'], more: Partial<LookedUp> = {}, expires_at: string | undefined = end) =>
   checkResult(
     {
-      ...{ ours: { path, lock: { type: 'exclusive', expires_at }, mayBeReleased: false }, state },
+      ...{ ours: { grant: { path, lock: { type: 'exclusive', expires_at } }, mayBeReleased: false }, state },
       ...{ listed: state === 'absent' ? undefined : listed, reason: undefined, ...more },
     },
     after,

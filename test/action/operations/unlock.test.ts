@@ -3,7 +3,7 @@ import { resolveFromLedger, unlockResult } from '../../../src/action/operations/
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import type { ReleaseResult } from '../../../src/locks/session.ts';
 import { hero as path } from '../../client/test-client.ts';
-import { at, grantOf, start } from '../../locks/samples.ts';
+import { grantOf, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
@@ -15,9 +15,9 @@ describe('the target of an unlocked path', () => {
     knowsOnlyInterface: false,
     damaged: false,
   };
-  const holding = (releaseStarted: boolean): JobLocks => ({
+  const holding = (mayBeReleased: boolean): JobLocks => ({
     ...empty,
-    held: new Map([[path, { grant, releaseStarted }]]),
+    held: new Map([[path, { grant, mayBeReleased }]]),
     lost: [],
     planned: new Set([path]),
   });
@@ -31,7 +31,7 @@ describe('the target of an unlocked path', () => {
         kind: 'own',
         path,
         isNamed: resolved.kind === 'named',
-        lock: { ...grant.lock, key: grant.key, grantedAt: at },
+        grant,
       };
       expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
       expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
@@ -42,7 +42,7 @@ describe('the target of an unlocked path', () => {
     },
   );
 
-  const unknown = { kind: 'own', lock: {}, mayBeReleased: true };
+  const unknown = { kind: 'own', grant: { path, lock: {} }, mayBeReleased: true };
 
   test.each([
     ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'foreign' }],
@@ -67,7 +67,12 @@ describe('the target of an unlocked path', () => {
 
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
-    unlockResult(result, path, { kind: 'own', lock: {}, mayBeReleased }, { force: false, isNamed: true, now: start });
+    unlockResult(
+      result,
+      path,
+      { kind: 'own', grant: { path, lock: {} }, mayBeReleased },
+      { force: false, isNamed: true, now: start },
+    );
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
     const text = expect.stringContaining('cannot be verified to be the one that you passed');

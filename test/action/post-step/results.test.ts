@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReleaseCandidate } from '../../../src/action/post-step/candidates.ts';
 import {
   goneResult,
   manualReleaseCommand,
@@ -15,6 +14,7 @@ import { type PathResult, resultsOutcome } from '../../../src/action/report/resu
 import type { KnownLock } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';
+import type { JobLock } from '../../../src/locks/ledger/history.ts';
 import { workspaceId } from '../../client/test-client.ts';
 import { addressOf, grantOf, intentOf, iso, knownLock, lockOf, start } from '../../locks/samples.ts';
 
@@ -28,7 +28,7 @@ const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) 
 const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(20 * minute) };
 const reason = 'It lost its connection.';
 
-interface Lost extends Partial<ReleaseCandidate> {
+interface Lost extends Partial<JobLock> {
   readonly holder?: KnownLock | 'nobody';
   readonly renewalError?: string;
   readonly ledgerError?: string;
