@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LeaseRequest, type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
+import { type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
 import { exitCodeOf, onSignals } from '../command/io.ts';
 import { milliseconds } from '../interface/duration.ts';
@@ -110,12 +110,9 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const withoutWait = { deadline: steadyClock() + withoutWaitMs, signal: interrupted };
   const acquire = { ...context, withoutWait };
   const waiting = { wait, urgency: urgencies[priority] };
-  const from: LeaseRequest['from'] =
-    request.pool === undefined
-      ? { kind: 'paths', paths }
-      : { kind: 'pool', name: request.pool, where: Object.fromEntries(where) };
-  const lease = { from, knowsOnlyInterface: () => session.ledger.read().knowsOnlyInterface(remote.service) };
-  const acquired = await acquireLocks(acquire, { paths, count, lease }, waiting);
+  const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
+  const knowsOnlyInterface = () => session.ledger.read().knowsOnlyInterface(remote.service);
+  const acquired = await acquireLocks(acquire, { paths, pool, count, knowsOnlyInterface }, waiting);
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants, grantedAt } = acquired.round;
   const items = request.pool === undefined ? undefined : acquired.round.items;

@@ -27,7 +27,9 @@ export interface LeaseKey {
 }
 
 export interface LeaseRequest extends LeaseKey {
-  readonly from: { readonly kind: 'paths'; readonly paths: readonly LockPath[] } | PoolSelection;
+  readonly paths: readonly LockPath[];
+  /** Its items are requested instead of paths. */
+  readonly pool?: PoolSelection | undefined;
   /** Stands for all of them if a refusal names none. */
   readonly path: LockPath;
   readonly count: number;
@@ -39,7 +41,6 @@ export interface LeaseRequest extends LeaseKey {
 
 /** The items of a pool that have all these properties. */
 export interface PoolSelection {
-  readonly kind: 'pool';
   readonly name: string;
   readonly where: Readonly<Record<string, string>>;
 }
@@ -91,7 +92,7 @@ export type EndLeaseResult =
 /** A lease is a set of locks that is acquired, renewed and released as one. */
 export const createLeases = ({ call, endpoints, branch, onCompared }: ClientContext) => ({
   async putLease(request: LeaseRequest, within: CallLimits): Promise<PutLeaseResult> {
-    const { workspace, lease, wait } = request;
+    const { workspace, lease, pool, wait } = request;
     const result = await call(
       {
         method: 'PUT',
@@ -103,7 +104,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
           // The items of a pool have secrets, which no error may quote.
           return wrong && { ...wrong, content: '' };
         },
-        isOptional: request.from.kind === 'paths',
+        isOptional: pool === undefined,
       },
       within,
     );
@@ -121,8 +122,8 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       return { kind: 'held', locks, items: onPaths(body['locks']).flatMap(readItem), lost: lostAmong(response) };
     }
     if (!isUnknownRoute(response)) return failed(result);
-    if (request.from.kind === 'paths') return { kind: 'unsupported' };
-    const reason = `The service has no pools, so no item of ${JSON.stringify(request.from.name)} can be locked.`;
+    if (pool === undefined) return { kind: 'unsupported' };
+    const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
     return failed(result, result.fail({ kind: 'unsupported', reason }));
   },
 
@@ -162,8 +163,8 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
   },
 });
 
-const bodyOf = ({ from, count, type, ttl }: LeaseRequest): object => ({
-  ...(from.kind === 'paths' ? { paths: from.paths } : { pool: from.name, where: from.where }),
+const bodyOf = ({ paths, pool, count, type, ttl }: LeaseRequest): object => ({
+  ...(pool === undefined ? { paths } : { pool: pool.name, where: pool.where }),
   ...{ count, type, ttl: formatDuration(ttl) },
 });
 

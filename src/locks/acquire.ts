@@ -2,7 +2,6 @@ import {
   type AcquiredLock,
   type CallLimits,
   isTransient,
-  type LeaseRequest,
   lastAttemptMs,
   type PoolSelection,
   type QueueWait,
@@ -17,12 +16,10 @@ import { type AcquireRound, acquirePathByPath, type PathContext, type PathGoal }
 import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
 
 interface AcquireGoal extends PathGoal {
-  /** How to acquire several as one lease. Without it, they are acquired path by path. */
-  readonly lease?: {
-    readonly from: LeaseRequest['from'];
-    /** Whether the service has no leases, according to the ledger. */
-    readonly knowsOnlyInterface: () => boolean;
-  };
+  /** Its items are acquired instead of paths. */
+  readonly pool?: PoolSelection | undefined;
+  /** Whether the service has no leases, according to the ledger. Without it, the locks are acquired path by path. */
+  readonly knowsOnlyInterface?: () => boolean;
 }
 
 export interface AcquireContext extends PathContext {
@@ -73,10 +70,9 @@ export async function acquireLocks(
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
   const pathByPath = acquirePathByPath(context, goal);
-  const lease = goal.lease && acquireLease(context, goal, goal.lease.from);
+  const lease = acquireLease(context, goal);
   const pauses = createPauses(context, deadline);
-  const isPool = goal.lease?.from.kind === 'pool';
-  const hasLeases = (): boolean => isPool || goal.lease?.knowsOnlyInterface() === false;
+  const hasLeases = (): boolean => goal.pool !== undefined || goal.knowsOnlyInterface?.() === false;
   let way = lease !== undefined && hasLeases() ? lease : pathByPath;
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);
@@ -200,17 +196,17 @@ function soonestRetryMs({ conflicts }: Blocked): number | undefined {
  * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
  * Undefined for a single lock, and for more than a lease can have.
  */
-function acquireLease(context: PathContext, { paths, count }: PathGoal, from: LeaseRequest['from']) {
+function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl } = terms;
   const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
-  const path = from.kind === 'pool' ? poolPath(from) : isSet ? paths[0] : undefined;
+  const path = pool !== undefined ? poolPath(pool) : isSet ? paths[0] : undefined;
   if (path === undefined) return undefined;
   const startedAt = clock();
-  const request = { workspace, lease: step, from, path, count, type, ttl };
+  const request = { workspace, lease: step, paths, pool, path, count, type, ttl };
   const job = { service, workspace, step };
   const entry = { ...job, lease: step };
-  const isPool = from.kind === 'pool';
+  const isPool = pool !== undefined;
   const intent = { kind: 'lease', ...entry, path, isPool, type, ttl: formatDuration(ttl) } as const;
   /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
   let state: 'new' | 'refused' | 'open' | 'over' = 'new';

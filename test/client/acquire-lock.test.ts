@@ -273,7 +273,7 @@ test('a service is taken at its word only until it has shown its marks, and that
 });
 
 test('a lease is held only with all of its locks', async () => {
-  const lease = { lease: 'l'.repeat(16), from: { kind: 'paths', paths: [hero, lockPath('a')] }, count: 2 } as const;
+  const lease = { lease: 'l'.repeat(16), paths: [hero, lockPath('a')], count: 2 } as const;
   const put = async (locks: unknown) => {
     const { client } = await clientOf(json(201, { id: lease.lease, state: 'held', locks }));
     return (await client.putLease({ ...request, ...lease }, client.within())).kind;
@@ -285,7 +285,7 @@ test('a lease is held only with all of its locks', async () => {
 });
 
 test('no error quotes a response with the items of a pool, which have secrets', async () => {
-  const pool = { lease: 'l'.repeat(16), from: { kind: 'pool', name: 'seats', where: {} }, count: 1 } as const;
+  const pool = { lease: 'l'.repeat(16), paths: [], pool: { name: 'seats', where: {} }, count: 1 } as const;
   for (const answer of [raw(201, '{"locks":[{"serial":"s3cret"'), json(201, { locks: [{ s3cret: 's3cret' }] })]) {
     const { client } = await clientOf(answer, { retries: 0 });
     const { error } = ofKind(await client.putLease({ ...request, ...pool }, client.within()), 'failed');

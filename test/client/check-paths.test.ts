@@ -30,7 +30,7 @@ test('a lock that is refused for a newer version is not one that others hold', a
   expect(await client.acquireLock(request, client.within())).toMatchObject(refused);
   // A lease names all of its outdated files.
   const { client: other } = await clientOf(problem(409, { detail: 'Merge first.', outdated: [outdated] }));
-  const lease = { lease: 'l'.repeat(16), from: { kind: 'paths', paths: [hero] }, count: 1 } as const;
+  const lease = { lease: 'l'.repeat(16), paths: [hero], count: 1 } as const;
   expect(await other.putLease({ ...request, ...lease }, other.within())).toMatchObject(refused);
 });
 

@@ -12,7 +12,7 @@ import { errorOf, knownLock, lockOf, place, refused, start, terms } from './samp
 const second = 1_000;
 const paths = ['a', 'b'].map(lockPath);
 const goalWith = (knowsOnlyInterface: () => boolean) => ({
-  lease: { from: { kind: 'paths' as const, paths }, knowsOnlyInterface },
+  knowsOnlyInterface,
   ...{ count: 2, paths },
 });
 

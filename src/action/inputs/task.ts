@@ -114,7 +114,7 @@ function readLockPaths(reader: Reader): Read<PathSelection> {
   return readPaths(reader);
 }
 
-function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<PoolSelection> {
+function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<PoolSelection & { readonly kind: 'pool' }> {
   if (raw.path !== '') addConflict('path', 'pool');
   const name = read('pool');
   const where = new Map<string, string>();

@@ -60,9 +60,9 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
       return inVain;
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
-    const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
-    const lease = { from, knowsOnlyInterface: () => jobLocksIn(context, workspace).knowsOnlyInterface };
-    const result = await acquireLocks(acquire, { paths: others, count: wanted, lease }, task);
+    const pool = task.from.kind === 'pool' ? task.from : undefined;
+    const knowsOnlyInterface = () => jobLocksIn(context, workspace).knowsOnlyInterface;
+    const result = await acquireLocks(acquire, { paths: others, pool, count: wanted, knowsOnlyInterface }, task);
     const { round } = result;
     if (round.kind === 'held' && inVain) return alreadyHeldOutcome(alreadyHeld);
     if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);
