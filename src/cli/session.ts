@@ -22,7 +22,7 @@ export function createCommandSession({ client, service, workspace, interrupted, 
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = createLockSession({ ...time, client, record: ledger.record, origin: undefined });
+  const session = createLockSession({ ...time, client, record: ledger.record });
   const terms = { service, workspace, step, type: 'exclusive', ttl };
   const settling = { ...time, client, record: ledger.record, session, signal: interrupted };
 

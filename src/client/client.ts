@@ -22,7 +22,7 @@ export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } fr
 export type { EndLeaseResult, LeaseRequest, LostLock, PoolItem, PoolSelection, PutLeaseResult } from './leases.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
-export type { Conflict } from './post-lock.ts';
+export type { AcquireLockResult, Conflict } from './post-lock.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { ReleaseLockResult } from './release-lock.ts';
 export type { CallLimits, Retry } from './request.ts';
@@ -48,13 +48,11 @@ type ClientCredentials =
 
 export interface ClientOptions
   extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'marks'>>,
-    Pick<ClientContext, 'branch' | 'onCompared'> {
+    Pick<ClientContext, 'origin' | 'branch' | 'onCompared'> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
   readonly userAgent: string;
-  /** Sent as Referer: the origin of the requests, such as a run URL. */
-  readonly origin?: string | undefined;
   readonly requestTimeoutMs?: number | undefined;
   /** The clock of the server minus ours, if known before the first response. */
   readonly clockOffsetMs?: number | undefined;
@@ -64,6 +62,7 @@ export interface ClientOptions
 /** A client of the HTTP API. Requests beyond the number of connections are queued. */
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
+  const { origin, branch, onCompared } = options;
   const baseUrl = new URL(options.baseUrl);
   const serverClock = createServerClock(clock, options.clockOffsetMs);
   const connection = openConnection(baseUrl);
@@ -81,7 +80,7 @@ export function createClient(options: ClientOptions) {
     headers: {
       accept: 'application/json, application/problem+json',
       'user-agent': options.userAgent,
-      ...(options.origin !== undefined && { referer: options.origin }),
+      ...(origin !== undefined && { referer: origin }),
     },
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
@@ -104,8 +103,7 @@ export function createClient(options: ClientOptions) {
           openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: endpoints.token }),
         },
   );
-  const { branch, onCompared } = options;
-  const context = { call, endpoints, serverNow: serverClock.now, branch, onCompared };
+  const context = { call, endpoints, serverNow: serverClock.now, origin, branch, onCompared };
 
   return {
     ...createLists(context),

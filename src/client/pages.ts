@@ -118,14 +118,28 @@ type NextPage =
   | { readonly kind: 'unnamed' }
   | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
 
+/** Members that some services put around what belongs to the pages. */
+const wrappers = ['pagination', 'meta', 'links', '_links'];
+
 /** The page after this response. A link to another server is never a target. */
 function nextPage(response: ClientResponse, target: string): NextPage {
-  const hint = hintOf(response);
-  if (hint.kind === 'none' || hint.kind === 'unnamed') return hint;
-  const followed = hint.kind === 'url' ? resolveLink(hint.text, target, response.baseUrl) : undefined;
-  return followed === undefined || followed.kind === 'not-a-url'
-    ? { kind: 'target', target: withCursor(target, hint.text) }
-    : followed;
+  const atCursor = (cursor: string): NextPage => ({ kind: 'target', target: withCursor(target, cursor) });
+  const atUrl = (link: string): NextPage => {
+    const followed = resolveLink(link, target, response.baseUrl);
+    return followed.kind === 'not-a-url' ? atCursor(link) : followed;
+  };
+  const linked = parseLinks(headerOf(response, 'link')).get('next');
+  if (linked !== undefined) return atUrl(linked);
+  const body = objectIn(response);
+  const places = [body, ...wrappers.map((name) => asObject(body[name]))];
+  for (const { next_cursor, next } of places) {
+    const cursor = nameIn(next_cursor);
+    if (cursor !== undefined) return atCursor(cursor);
+    // In some services, `next` is a URL; in others, a cursor.
+    const text = nameIn(next) ?? nameIn(asObject(next)['href']);
+    if (text !== undefined) return looksLikeUrl(text) ? atUrl(text) : atCursor(text);
+  }
+  return { kind: places.some(({ has_more }) => has_more === true) ? 'unnamed' : 'none' };
 }
 
 /** Finds an array, on its own or in an object under the name of the list or a common name. */
@@ -141,29 +155,6 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
 }
 
 const namesOf = (name: string): readonly string[] => [name, 'items', 'data', 'results'];
-
-type Hint =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'unnamed' }
-  | { readonly kind: 'url' | 'cursor'; readonly text: string };
-
-/** Members that some services put around what belongs to the pages. */
-const wrappers = ['pagination', 'meta', 'links', '_links'];
-
-function hintOf(response: ClientResponse): Hint {
-  const linked = parseLinks(headerOf(response, 'link')).get('next');
-  if (linked !== undefined) return { kind: 'url', text: linked };
-  const body = objectIn(response);
-  const places = [body, ...wrappers.map((name) => asObject(body[name]))];
-  for (const { next_cursor, next } of places) {
-    const cursor = nameIn(next_cursor);
-    if (cursor !== undefined) return { kind: 'cursor', text: cursor };
-    // In some services, `next` is a URL; in others, a cursor.
-    const text = nameIn(next) ?? nameIn(asObject(next)['href']);
-    if (text !== undefined) return { kind: looksLikeUrl(text) ? 'url' : 'cursor', text };
-  }
-  return { kind: places.some(({ has_more }) => has_more === true) ? 'unnamed' : 'none' };
-}
 
 const looksLikeUrl = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);
 

@@ -48,14 +48,14 @@ export interface Conflict {
   readonly error: ServiceError;
 }
 
-type AcquireLockResult =
+export type AcquireLockResult =
   | {
       readonly kind: 'acquired';
       readonly lock: AcquiredLock;
     }
   /**
-   * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
-   * request.
+   * `mayBeOurs`: an earlier attempt had no response. A service without idempotency keys may have granted that one, and
+   * refused this one because of it.
    */
   | (Conflict & { readonly kind: 'held'; readonly mayBeOurs: boolean })
   /** The lock may have been granted: there was no response until the time or the retries ran out. */
@@ -65,7 +65,7 @@ type AcquireLockResult =
 export const createAcquireLock = (context: ClientContext) => {
   function held(
     answered: AnsweredCall,
-    path: LockPath,
+    { path, firstSentAt = answered.sentAt }: AcquireLockRequest,
     holder: KnownLock | undefined,
     mayBeOurs: boolean,
   ): AcquireLockResult {
@@ -75,8 +75,15 @@ export const createAcquireLock = (context: ClientContext) => {
     return {
       ...{ kind: 'held', path, holder, error, ...line },
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
-      mayBeOurs: mayBeOurs && (holder !== undefined || line.queue === undefined),
+      mayBeOurs: mayBeOurs && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt)),
     };
+  }
+
+  /** By its origin and time. `firstSentAt` may be NaN. */
+  function canBeOurs({ origin, acquired_at }: KnownLock, firstSentAt: number): boolean {
+    if (origin !== undefined && context.origin !== undefined && origin !== context.origin) return false;
+    // The comparison is false if one of the times is unknown.
+    return !(Date.parse(acquired_at ?? '') < firstSentAt - clockSlackMs);
   }
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
@@ -89,8 +96,7 @@ export const createAcquireLock = (context: ClientContext) => {
     const lock = grantedLockIn(response, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;
-    if (response.status === 200 && existedBefore && !isReplayed(response))
-      return held(answered, request.path, lock, false);
+    if (response.status === 200 && existedBefore && !isReplayed(response)) return held(answered, request, lock, false);
     const comparison = comparisonIn(response);
     if (comparison !== undefined) context.onCompared?.(comparison);
     return { kind: 'acquired', lock };
@@ -124,7 +130,7 @@ export const createAcquireLock = (context: ClientContext) => {
     const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated?.length;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
-      return held(result, path, holderOf(response, path) ?? listed, mayBeDone);
+      return held(result, request, holderOf(response, path) ?? listed, mayBeDone);
     }
     return without(refusal, mayBeDone && !isOutdated);
   };

@@ -106,6 +106,8 @@ export interface ClientContext {
   readonly call: Call;
   readonly endpoints: Endpoints;
   readonly serverNow: Clock;
+  /** The run URL; undefined outside a workflow. */
+  readonly origin?: string | undefined;
   /** Sent with each request for a lock: the branch of the run or the checkout. */
   readonly branch?: string | undefined;
   /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */

@@ -89,14 +89,12 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
       pending.delete(path);
       if (result.kind === 'acquired') acquired.push(result);
       else if (result.kind === 'held') conflicts.push(result);
-      else if (result.kind === 'failed') error ??= result.error;
-      else {
-        if (result.conflict === undefined) error ??= result.error;
-        else conflicts.push(result.conflict);
-        // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
-        if (repeated !== undefined && result.conflict !== undefined) unclear.push(intent);
-        else pending.set(path, intent);
-      }
+      else error ??= result.error;
+      if (result.kind === 'unanswered') pending.set(path, intent);
+      if (result.kind !== 'held' || !result.mayBeOurs) return;
+      // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
+      if (repeated === undefined) pending.set(path, intent);
+      else unclear.push(intent);
     }
 
     for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);

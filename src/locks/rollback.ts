@@ -43,9 +43,8 @@ export async function rollBack(
   async function settle(intent: Intent): Promise<void> {
     const result = await session.acquire(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unanswered') {
-      stillUnanswered.push({ intent, isAnswered: result.conflict !== undefined });
-    }
+    const isAnswered = result.kind === 'held' && result.mayBeOurs;
+    if (isAnswered || result.kind === 'unanswered') stillUnanswered.push({ intent, isAnswered });
   }
 
   const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);

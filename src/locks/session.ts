@@ -1,15 +1,12 @@
 import {
+  type AcquireLockResult,
   backoff,
   type CallLimits,
-  type Conflict,
-  clockSlackMs,
   isTransient,
-  type KnownLock,
   type LookupResult,
   lookUp,
   type QueueWait,
   type ReleaseLockResult,
-  type ServiceError,
 } from '../client/client.ts';
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
@@ -17,29 +14,17 @@ import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type GrantedLock, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
 import { hasIdentity, mayHaveExpired, type OurLock, type OwnGrant, ownLockState } from './ownership.ts';
 
+/** With `unanswered`, and with `held` that `mayBeOurs`, repeat the request with the same intent. */
 export type SessionAcquireResult =
   /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
   | { readonly kind: 'acquired'; readonly grant: Grant; readonly grantedAt: number }
-  | ({ readonly kind: 'held' } & Conflict)
-  | { readonly kind: 'failed'; readonly error: ServiceError }
-  | {
-      /** The lock may have been granted: repeat the request with the same intent. */
-      readonly kind: 'unanswered';
-      readonly error: ServiceError;
-      /** The path is held: by someone else, or by this step through the unanswered request. */
-      readonly conflict: Conflict | undefined;
-    };
-
-interface SessionContext extends ReleaseContext {
-  /** The run URL; undefined outside a workflow. */
-  readonly origin: string | undefined;
-}
+  | Exclude<AcquireLockResult, { readonly kind: 'acquired' }>;
 
 export type LockSession = ReturnType<typeof createLockSession>;
 
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
-export function createLockSession(context: SessionContext) {
-  const { client, clock, record, origin } = context;
+export function createLockSession(context: ReleaseContext) {
+  const { client, clock, record } = context;
   const startedAt = clock();
   /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
   const sentAt = new Map<string, number | undefined>();
@@ -53,13 +38,6 @@ export function createLockSession(context: SessionContext) {
     const here = sentAt.get(key);
     if (here !== undefined) return client.serverNow() - (clock() - here);
     return byService ? Date.parse(at) : Number.NaN;
-  }
-
-  /** Whether the current lock may be the result of our own request, by its origin and time. */
-  function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
-    if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
-    // The comparison is false if one of the times is unknown.
-    return !(Date.parse(holder?.acquired_at ?? '') < firstSentAt(intent) - clockSlackMs);
   }
 
   /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
@@ -106,22 +84,16 @@ export function createLockSession(context: SessionContext) {
           const waits = line !== undefined && line.seconds > 0;
           return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
         }
-        case 'held': {
-          const { mayBeOurs, ...conflict } = acquisition;
-          const { holder, error } = conflict;
-          // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
-          // first.
-          if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', error, conflict };
-          record({ kind: 'ended', ...ended, at: now() });
-          return conflict;
-        }
+        case 'held':
+          if (!acquisition.mayBeOurs) record({ kind: 'ended', ...ended, at: now() });
+          return acquisition;
         case 'unanswered':
-          return { kind: 'unanswered', error: acquisition.error, conflict: undefined };
+          return acquisition;
         case 'failed':
           // Repeated with the same intent, or an outage would fill the ledger.
           if (line !== undefined && isTransient(acquisition.error)) {
             sentAt.set(key, undefined);
-            return { kind: 'unanswered', error: acquisition.error, conflict: undefined };
+            return { kind: 'unanswered', error: acquisition.error };
           }
           record({ kind: 'ended', ...ended, at: now() });
           return acquisition;

@@ -229,6 +229,36 @@ describe('a lost response', () => {
   });
 });
 
+describe('a lock that blocks a repeated request', () => {
+  const run = 'https://ci.example.com/runs/1';
+  const firstSentAt = Date.parse(date.date) - 60_000;
+  const timeAfter = (ms: number) => new Date(firstSentAt + ms).toISOString();
+  const since = timeAfter(1_000);
+
+  async function mayBeOurs(origin: string | undefined, lock: object): Promise<boolean> {
+    const held = json(409, { lock: { id: 'lock', owner: 'grace', ...lock } }, date);
+    const { result } = await acquire(held, { ...unmarked, origin }, { firstSentAt });
+    return ofKind(result, 'held').mayBeOurs;
+  }
+
+  test.each<[string, string | undefined, object]>([
+    ['of the same run, acquired since the first request', run, { origin: run, acquired_at: since }],
+    ['of unknown origin, on a service that keeps none', run, { acquired_at: since }],
+    ['of a run, if this one has no address', undefined, { origin: run, acquired_at: since }],
+    ['of unknown time', run, { origin: run }],
+    ['acquired just before, by a clock that may be off', run, { origin: run, acquired_at: timeAfter(-100) }],
+  ])('may be its result: %s', async (_, origin, lock) => {
+    expect(await mayBeOurs(origin, lock)).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ['of another run', { origin: 'https://ci.example.com/runs/2', acquired_at: since }],
+    ['of the same run, acquired before the first request', { origin: run, acquired_at: timeAfter(-60_000) }],
+  ])('is not its result: %s', async (_, lock) => {
+    expect(await mayBeOurs(run, lock)).toBe(false);
+  });
+});
+
 test.each([
   ['a rejection', problem(422, { detail: 'No such type.' }), 'failed', 'refused'],
   ['a redirect', nothing(308, { location: 'https://example.com/' }), 'failed', 'refused'],

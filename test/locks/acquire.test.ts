@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Client, Conflict } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { QueuePosition } from '../../src/interface/problem.ts';
@@ -26,14 +26,16 @@ const second = 1_000;
 /** Duration of each request in these tests. */
 const requestMs = 20;
 
+type HeldPath = Extract<SessionAcquireResult, { readonly kind: 'held' }>;
+
 const origin = 'https://ci.example.com/runs/7';
 const holderOf = (path: LockPath) => knownLock(path, { origin, acquired_at: iso(-120 * second) });
 
-const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {}): SessionAcquireResult => ({
+const held = (path: LockPath, retryAfterMs?: number, more: Partial<HeldPath> = {}): SessionAcquireResult => ({
   kind: 'held',
   path,
   holder: holderOf(path),
-  ...{ hasWaited: false, queue: undefined },
+  ...{ hasWaited: false, queue: undefined, mayBeOurs: false },
   error: errorOf(refused(409, { retryAfterMs })),
   ...more,
 });
@@ -53,7 +55,7 @@ const failed = (failure: RequestFailure): SessionAcquireResult => ({ kind: 'fail
 /** The request may have been granted. */
 const lost = (
   failure: RequestFailure = { kind: 'deadline', last: undefined, retryAfterMs: undefined },
-): SessionAcquireResult => ({ kind: 'unanswered', error: errorOf(failure), conflict: undefined });
+): SessionAcquireResult => ({ kind: 'unanswered', error: errorOf(failure) });
 
 interface Answering {
   /** Response to the request with this number, counted from 0. */
@@ -222,11 +224,7 @@ describe('an unanswered request', () => {
   });
 
   test('is not settled again after the service has responded without the result', async () => {
-    const error = errorOf(refused(409));
-    const settle = (path: LockPath): SessionAcquireResult => {
-      const known = { path, holder: holderOf(path), error };
-      return { kind: 'unanswered', error, conflict: { ...known, hasWaited: false, queue: undefined } };
-    };
+    const settle = (path: LockPath) => held(path, undefined, { mayBeOurs: true });
     const { events, result } = await waiting({ paths: ['a', 'b'], response, settle });
     expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a', 'ask b']);
     expect(result.unanswered.map(({ path }) => path)).toEqual(['a']);
@@ -234,10 +232,9 @@ describe('an unanswered request', () => {
 });
 
 test('a path that stays held after an unanswered request is requested again with a new key', async () => {
-  const error = errorOf(refused(409));
   const { events, result } = await waiting({
     response: (path, number) => [lost(), held(path)][number] ?? taken(path),
-    settle: (path) => ({ kind: 'unanswered', error, conflict: conflictOf(path, 60) }),
+    settle: (path) => ({ kind: 'held', mayBeOurs: true, ...conflictOf(path, 60) }),
   });
   expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'ask a', 'sleep', 'ask a']);
   expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [{ path: 'a' }] });

@@ -8,7 +8,7 @@ import { retriable } from '../../src/locks/rollback.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, refused, sessionOf, start, terms } from './samples.ts';
+import { errorOf, grantOf, iso, knownLock, lockOf, refused, sessionOf, start, terms } from './samples.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 const second = 1_000;
@@ -63,7 +63,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     kind: 'held',
     path,
     holder: knownLock(path, { owner: holders.get(path) }),
-    ...{ hasWaited: false, queue: undefined },
+    ...{ hasWaited: false, queue: undefined, mayBeOurs: false },
     error: errorOf(refused(409)),
   });
 
@@ -77,10 +77,16 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       const isFree = trouble === 'unanswered' ? !holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
-      const unknown = { holder: undefined, queue: undefined };
-      const conflict = { path, ...unknown, hasWaited: false, error: busy };
-      const intent = intentOf(path, { key: `${path} ${requests}` });
-      return { kind: 'unanswered', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
+      if (trouble !== 'granted-held') return { kind: 'unanswered', error: busy };
+      return {
+        kind: 'held',
+        path,
+        holder: undefined,
+        queue: undefined,
+        hasWaited: false,
+        mayBeOurs: true,
+        error: busy,
+      };
     },
     async settle(intent) {
       await time.sleep(requestMs);

@@ -46,7 +46,7 @@ async function requesting(
   const record = (...all: readonly Entry[]): void => void entries.push(...all);
   // A lease uses no other methods.
   const common = { ...time, client: client as Client, record };
-  const session = createLockSession({ ...common, origin: undefined });
+  const session = createLockSession(common);
   const result = await acquireLocks(
     {
       ...common,

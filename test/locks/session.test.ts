@@ -1,20 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Client, Clock, KnownLock } from '../../src/client/client.ts';
+import type { Client, Clock } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { end, errorOf, grantOf, iso, knownLock, lockOf, refused, start, terms } from './samples.ts';
 
-const openSession = (
-  client: Partial<Client>,
-  clock: Clock,
-  origin?: string,
-  record: (entry: Entry) => void = () => undefined,
-) =>
+const openSession = (client: Partial<Client>, clock: Clock, record: (entry: Entry) => void = () => undefined) =>
   createLockSession({
     ...{ sleep: async () => undefined, random: () => 0.5 },
     // The tests send no other requests.
-    ...{ client: client as Client, clock, origin, record },
+    ...{ client: client as Client, clock, record },
   });
 
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
@@ -27,7 +22,7 @@ test('records the intent in the ledger, with a new key for the one place of the 
       throw new Error('The step was killed here.');
     },
   };
-  const session = openSession(client, Date.now, undefined, (entry) => ledger.push(entry));
+  const session = openSession(client, Date.now, (entry) => ledger.push(entry));
   for (const path of ['a', 'b']) {
     const asked = session.acquire(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
@@ -108,46 +103,18 @@ test.each([
   expect(acquired.kind === 'acquired' && now - acquired.grantedAt).toBe(0);
 });
 
-const run = 'https://ci.example.com/runs/1';
-const minute = 60_000;
-
-/** The first request stays without a response; the repetition a minute later finds the path held by this lock. */
-async function repeated(origin: string | undefined, holder: Partial<KnownLock>) {
-  let now = 0;
-  const conflict = { ...{ hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
-  const held = (lock: Partial<KnownLock>) =>
-    ({ kind: 'held', mayBeOurs: true, path: lockPath('a'), holder: knownLock('a', lock), ...conflict }) as const;
-  const answers: Awaited<ReturnType<Client['acquireLock']>>[] = [
-    { kind: 'unanswered', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) },
-    held(holder),
-  ];
-  const client: Partial<Client> = {
-    serverNow: () => start + now,
-    acquireLock: async () => answers.shift() ?? Promise.reject(new Error('One request too many.')),
-  };
-  const session = openSession(client, () => now, origin);
-  const within = { deadline: Number.POSITIVE_INFINITY };
-  const intent = session.intend(lockPath('a'), terms);
-  await session.acquire(intent, within);
-  now += minute;
-  return (await session.acquire(intent, within)).kind;
-}
-
-const since = iso(1_000);
-
-test.each<[string, string | undefined, Partial<KnownLock>]>([
-  ['of the same run, acquired since the first request', run, { origin: run, acquired_at: since }],
-  ['of unknown origin, on a service that keeps none', run, { acquired_at: since }],
-  ['of a run, if this one has no address', undefined, { origin: run, acquired_at: since }],
-  ['of unknown time', run, { origin: run }],
-  ['acquired just before, by a clock that may be off', run, { origin: run, acquired_at: iso(-100) }],
-])('a lock that blocks a repeated request may be its result: %s', async (_, origin, holder) => {
-  expect(await repeated(origin, { id: 'lock', ...holder })).toBe('unanswered');
-});
-
-test.each<[string, Partial<KnownLock>]>([
-  ['of another run', { origin: 'https://ci.example.com/runs/2', acquired_at: since }],
-  ['of the same run, acquired before the first request', { origin: run, acquired_at: iso(-minute) }],
-])('a lock that blocks a repeated request is not its result: %s', async (_, holder) => {
-  expect(await repeated(run, { id: 'lock', ...holder })).toBe('held');
-});
+test.each([
+  [true, ['intent']],
+  [false, ['intent', 'ended']],
+])(
+  'a lock that blocks a repeated request ends its intent, unless it may be its result: %s',
+  async (mayBeOurs, kinds) => {
+    const recorded: string[] = [];
+    const conflict = { ...{ hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
+    const held = { kind: 'held', mayBeOurs, path: lockPath('a'), holder: knownLock('a'), ...conflict } as const;
+    const client: Partial<Client> = { serverNow: Date.now, acquireLock: async () => held };
+    const session = openSession(client, Date.now, ({ kind }) => recorded.push(kind));
+    await expect(session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 })).resolves.toEqual(held);
+    expect(recorded).toEqual(kinds);
+  },
+);

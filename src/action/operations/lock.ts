@@ -31,7 +31,7 @@ import {
 export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renewer): Promise<Outcome> {
   const step = randomUuid();
   const context = { ...given, record: createStepRecorder(given, step, task.onLost) };
-  const { client, clock, signal, connection, runner, record, redact } = context;
+  const { client, clock, signal, connection, record, redact } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = jobLocksIn(context, workspace);
@@ -48,7 +48,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     const others = withoutOwn(paths, alreadyHeld);
     if (task.from.kind === 'paths' && others.length < wanted) return alreadyHeldOutcome(alreadyHeld);
 
-    const session = createLockSession({ ...context, origin: runner.origin });
+    const session = createLockSession(context);
     const terms = { service, workspace, step, type, ttl };
     let inVain = false;
     /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */

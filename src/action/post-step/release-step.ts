@@ -126,7 +126,7 @@ async function releaseOnService(
   const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
   const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = createLockSession({ ...time, client, record, origin });
+  const session = createLockSession({ ...time, client, record });
   const context = { ...time, client, record, session, service: baseUrl, within, candidates };
   return { results: await releaseAll(context), now: client.serverNow() };
 }

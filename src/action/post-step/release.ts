@@ -135,7 +135,7 @@ function goneOrLost(candidate: JobLock, records: ReleaseCandidates, now: number)
 /** Repeats the request of an intent until it is answered, and then releases its lock. */
 async function releaseIntent(context: ReleaseContext, intent: Intent): Promise<readonly PathResult[]> {
   const acquired = await context.session.acquire(intent, context.within);
-  if (acquired.kind === 'held') return [];
+  if (acquired.kind === 'held' && !acquired.mayBeOurs) return [];
   if (acquired.kind !== 'acquired') return [unansweredResult(intent, acquired.error.message)];
   const { grant } = acquired;
   // With a damaged ledger, the service may replay a response about a lock that was released long ago.
