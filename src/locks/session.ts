@@ -12,7 +12,7 @@ import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type GrantedLock, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
-import { hasIdentity, mayHaveExpired, type OurLock, type OwnGrant, ownLockState } from './ownership.ts';
+import { hasIdentity, mayHaveExpired, type OurLock, ownLockState } from './ownership.ts';
 
 /** With `unanswered`, and with `held` that `mayBeOurs`, repeat the request with the same intent. */
 export type SessionAcquireResult =
@@ -101,23 +101,19 @@ export function createLockSession(context: ReleaseContext) {
     },
 
     async release(grant: Grant, within: CallLimits, mayBeReleased = false): Promise<ReleaseResult> {
-      const { service, workspace, path } = grant;
-      const target = { kind: 'own', grant, mayBeReleased: mayBeReleased || maybeReleased.has(grant.key) } as const;
-      const result = await releaseTarget(context, { service, workspace, path, target }, within);
-      if (result.kind === 'failed' && result.mayBeDone) maybeReleased.add(grant.key);
+      const { service, workspace, key } = grant;
+      const lock = { service, workspace, grant, mayBeReleased: mayBeReleased || maybeReleased.has(key) };
+      const result = await releaseTarget(context, lock, within);
+      if (result.kind === 'failed' && result.mayBeDone) maybeReleased.add(key);
       return result;
     },
   };
 }
 
-/** Identifies the lock to release, so that no other one is released instead. */
-export type ReleaseTarget =
-  | ({ readonly kind: 'own' } & OurLock)
-  /** The lock that a lookup of the path has found, and no later one. */
-  | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
-
-interface LockToRelease extends Pick<Grant, 'service' | 'workspace' | 'path'> {
-  readonly target: ReleaseTarget;
+/** The lock to release, and no other one instead. */
+interface ReleaseTarget extends OurLock, Pick<Grant, 'service' | 'workspace'> {
+  /** The lookup that has found the lock. A later one is not released, even if nothing distinguishes it from this one. */
+  readonly found?: Exclude<LookupResult, { readonly kind: 'failed' }> | undefined;
   /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
 }
@@ -132,19 +128,19 @@ export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | '
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
   context: ReleaseContext,
-  request: LockToRelease,
+  lock: ReleaseTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const { service, workspace, path, target, force } = request;
+  const { service, workspace, grant, found, force } = lock;
   const { client, record } = context;
-  const { lock: proof, key } = grantOf(path, target);
+  const { path, lock: proof, key } = grant;
   const { id, etag } = proof;
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
-  if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
+  if (found?.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
   const result = hasIdentity(proof)
     ? await client.releaseLock({ workspace, path, proof, force }, within)
-    : await releaseByPath(context, request, within);
+    : await releaseByPath(context, lock, within);
   // A lock of someone else shows that ours has ended, if it is known which one is ours.
   const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
   if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
@@ -157,18 +153,14 @@ export async function releaseTarget(
  * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
  * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
  */
-async function releaseByPath(
-  context: ReleaseContext,
-  request: LockToRelease,
-  within: CallLimits,
-): Promise<ReleaseResult> {
+async function releaseByPath(context: ReleaseContext, lock: ReleaseTarget, within: CallLimits): Promise<ReleaseResult> {
   const { clock, sleep, random } = context;
   for (let failures = 1; ; failures += 1) {
-    const result = await releaseOnce(context, request, within);
+    const result = await releaseOnce(context, lock, within);
     const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
     const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (request.target.kind === 'found' || !hasNotArrived || isOver) return result;
+    if (lock.found !== undefined || !hasNotArrived || isOver) return result;
     await sleep(pauseMs, within.signal);
   }
 }
@@ -177,31 +169,25 @@ const maxPauseMs = 5_000;
 
 async function releaseOnce(
   { client }: ReleaseContext,
-  { workspace, path, target, force }: LockToRelease,
+  lock: ReleaseTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
+  const { workspace, grant, mayBeReleased, force } = lock;
+  const { path } = grant;
   const look = () => lookUp(client, { workspace, path }, within);
-  const found = target.kind === 'found' ? target.found : await look();
+  const found = lock.found ?? (await look());
   if (found.kind === 'failed') return { ...found, mayBeDone: false };
-  if (target.kind === 'own') {
+  if (lock.found === undefined) {
     const serverNow = client.serverNow();
-    const state = ownLockState(target, found, serverNow);
+    const state = ownLockState(lock, found, serverNow);
     if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
     if (state === 'unknown') return { kind: 'ambiguous' };
     // Some services list no locks at all.
-    const mayBeGone = target.mayBeReleased || mayHaveExpired(target.grant.lock, serverNow);
-    if (state === 'absent' && mayBeGone) return { kind: 'absent' };
+    if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
   } else if (found.kind === 'absent') return found;
 
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;
-  const released = { grant: grantOf(path, target), mayBeReleased: true };
-  const state = ownLockState(released, await look(), client.serverNow());
+  const state = ownLockState({ grant, mayBeReleased: true }, await look(), client.serverNow());
   return state === 'absent' || state === 'other' ? { kind: 'released' } : result;
 }
-
-/** The known facts of the lock; none if it was not listed. */
-const grantOf = (path: LockPath, target: ReleaseTarget): OwnGrant => {
-  if (target.kind === 'own') return target.grant;
-  return { path, lock: target.found.kind === 'locked' ? target.found.lock : {} };
-};

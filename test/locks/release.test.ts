@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Client, KnownLock } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { type ReleaseTarget, releaseTarget } from '../../src/locks/session.ts';
+import { releaseTarget } from '../../src/locks/session.ts';
 import { game, hero } from '../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, start } from './samples.ts';
 
 const second = 1_000;
 const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });
+
+type Target = Omit<Parameters<typeof releaseTarget>[1], 'service' | 'workspace'>;
 
 type ClientResult = Awaited<ReturnType<Client['releaseLock']>>;
 
@@ -16,7 +18,7 @@ interface Service {
   readonly answers?: readonly ClientResult[];
 }
 
-async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Service = {}) {
+async function releasing(target: Target, { lists = [], answers = [] }: Service = {}) {
   const events: string[] = [];
   const entries: Entry[] = [];
   let now = start;
@@ -45,7 +47,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       },
       random: () => 0.5,
     },
-    { service: place.service, workspace: game, path: hero, target },
+    { service: place.service, workspace: game, ...target },
     { deadline: start + 60 * second },
   );
   const mayBeDone = result.kind === 'failed' ? { mayBeDone: result.mayBeDone } : {};
@@ -60,8 +62,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
 const own = (
   { key, ...lock }: { readonly id?: string; readonly key?: string } = {},
   mayBeReleased = false,
-): ReleaseTarget => ({
-  kind: 'own',
+): Target => ({
   grant: {
     path: hero,
     lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
@@ -69,7 +70,11 @@ const own = (
   },
   mayBeReleased,
 });
-const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
+const found = (lock: KnownLock): Target => ({
+  grant: { path: hero, lock },
+  mayBeReleased: true,
+  found: { kind: 'locked', lock },
+});
 const failing = (mayBeDone: boolean): ClientResult => ({ kind: 'failed', error: lostAnswer, mayBeDone });
 
 const ours = knownLock(hero, { acquired_at: iso(1) });
@@ -127,7 +132,7 @@ describe('the release of a lock of the job', () => {
   });
 
   test('sends a request for an unlisted lock without an id while it lives, and none afterwards', async () => {
-    const ended = { kind: 'own', grant: { path: hero, lock: { expires_at: iso(0) } }, mayBeReleased: false } as const;
+    const ended = { grant: { path: hero, lock: { expires_at: iso(0) } }, mayBeReleased: false };
     expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['look', 'send once'] });
     expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
     const left = await releasing(ended, { lists: [timeless] });
@@ -161,7 +166,7 @@ describe('the release of a found lock', () => {
   });
 
   test('needs no request if the path is not locked', async () => {
-    const result = await releasing({ kind: 'found', found: { kind: 'absent' } });
+    const result = await releasing({ grant: { path: hero, lock: {} }, mayBeReleased: true, found: { kind: 'absent' } });
     expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended'] });
   });
 });

@@ -13,7 +13,8 @@ import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
-import { type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/session.ts';
+import type { OurLock } from '../../locks/ownership.ts';
+import { type ReleaseResult, releaseTarget } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
@@ -69,10 +70,10 @@ async function releaseTargets(
   const lookUp = (paths: readonly LockPath[], limits: CallLimits) =>
     lookupIn(listOnPaths(client, workspace, paths, limits));
 
-  async function release(path: LockPath, target: ReleaseTarget, isNamed: boolean): Promise<PathResult> {
-    const request = { service: connection.baseUrl, workspace, path, target, force };
-    const result = await releaseTarget(context, request, within);
-    return unlockResult(result, path, target, { force, isNamed, now: client.serverNow() });
+  async function release(lock: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
+    const service = connection.baseUrl;
+    const result = await releaseTarget(context, { service, workspace, ...lock, found, force }, within);
+    return unlockResult(result, lock, { found, force, isNamed, now: client.serverNow() });
   }
 
   async function releaseFound({ path, isNamed }: UnlockTarget, together: LookupResult): Promise<PathResult> {
@@ -84,14 +85,15 @@ async function releaseTargets(
       return heldResult(path, one.lock, isNamed, now);
     }
     if (one.kind === 'failed') return failedResult(path, one.error, { force, now });
-    return release(path, { kind: 'found', found: one }, isNamed);
+    const grant = { path, lock: one.kind === 'locked' ? one.lock : {} };
+    return release({ grant, mayBeReleased: true }, isNamed, one);
   }
 
   const results: PathResult[] = [];
   const own = targets.filter((target) => target.kind === 'own');
   const others = targets.filter((target) => target.kind !== 'own');
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(own, async ({ path, isNamed, ...ours }) => void results.push(await release(path, ours, isNamed)));
+  await inParallel(own, async (ours) => void results.push(await release(ours, ours.isNamed)));
   // Without a lock to release, the list is only information: a slow one must not delay the step for long.
   const isForInformation = others.every(({ kind }) => kind === 'foreign');
   const lookup = await lookUp(
@@ -123,7 +125,7 @@ const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, 
 
 /** The lock that an unlock means by a path, which is named, or matched by a pattern. */
 type UnlockTarget = { readonly path: LockPath; readonly isNamed: boolean } & (
-  | Extract<ReleaseTarget, { readonly kind: 'own' }>
+  | ({ readonly kind: 'own' } & OurLock)
   /** The job never planned to lock the path, or sets `force`: any lock found on it. */
   | { readonly kind: 'found' }
   /** The job has no lock on it: the current lock is another job's. Patterns release only locks of the job. */
@@ -179,11 +181,20 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   return { kind: 'own', grant: { path, lock: {} }, mayBeReleased: true, path, isNamed };
 }
 
+type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
+
+interface Unlocking {
+  /** The lookup that found the lock, if it is not one of the job. */
+  readonly found?: Found | undefined;
+  readonly force: boolean;
+  readonly isNamed: boolean;
+  readonly now: number;
+}
+
 export function unlockResult(
   result: ReleaseResult,
-  path: LockPath,
-  target: ReleaseTarget,
-  { force, isNamed, now }: { readonly force: boolean; readonly isNamed: boolean; readonly now: number },
+  { grant: { path }, mayBeReleased }: OurLock,
+  { found, force, isNamed, now }: Unlocking,
 ): PathResult {
   switch (result.kind) {
     case 'released':
@@ -197,12 +208,12 @@ export function unlockResult(
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
-      if (target.kind !== 'own' || target.mayBeReleased) return heldResult(path, holder, isNamed, now);
+      if (mayBeReleased) return heldResult(path, holder, isNamed, now);
       const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
       return { path, result: 'lost', ...heldBy(holder), failure };
     }
     case 'failed': {
-      const holder = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
+      const holder = found?.kind === 'locked' ? found.lock : undefined;
       return failedResult(path, result.error, { force, now, mayBeDone: result.mayBeDone }, holder);
     }
   }

@@ -67,12 +67,7 @@ describe('the target of an unlocked path', () => {
 
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
-    unlockResult(
-      result,
-      path,
-      { kind: 'own', grant: { path, lock: {} }, mayBeReleased },
-      { force: false, isNamed: true, now: start },
-    );
+    unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, isNamed: true, now: start });
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
     const text = expect.stringContaining('cannot be verified to be the one that you passed');
