@@ -1,27 +1,17 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { pluralize } from '../../interface/format.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, marksIn, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
+import { createRecorder, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { cancelledText } from '../../locks/messages.ts';
-import { cleanupLimits } from '../../locks/rollback.ts';
-import { createLockSession } from '../../locks/session.ts';
-import { readConnection } from '../inputs/connection.ts';
 import { createReader, type RawInputs } from '../inputs/table.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { joinSome, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
-import { connect } from '../step/connect.ts';
+import { joinSome, locksPage, resultsOutcome } from '../report/results.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
-import { type ReleaseCandidates, readCandidates } from './candidates.ts';
+import { readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
-import { releaseAll, unreleased } from './release.ts';
-
-/** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
-const timeLimitMs = 45_000;
-
-/** Attempts are short, and as many as fit: a network that is down may come back. */
-const maxRequestTimeout = { seconds: 10 };
+import { releaseAll } from './release.ts';
 
 interface StepToRelease {
   readonly step: string;
@@ -67,9 +57,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     releases.push(entry);
   };
 
-  const { results, now } = nothing
-    ? { results: [], now: Date.now() }
-    : await releaseOnService(candidates, { raw, reporter, origin, ledger, record, cancelled });
+  const { results, now } = await releaseAll(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const { held, lease, unanswered } = candidates;
   // All locks of a step are in the same workspace.
@@ -104,29 +92,4 @@ function lossesOf({ failures, warnings }: ReturnType<typeof resultsOutcome>, onL
   if (failures.length === 0) return {};
   if (onLost === 'warn') return { failures: [], warnings: [joinSome(failures), ...warnings] };
   return onLost === 'cancel' ? { failures: [...failures, cancelled] } : {};
-}
-
-interface ReleaseOptions extends Pick<StepToRelease, 'raw' | 'reporter'> {
-  readonly origin: string | undefined;
-  readonly ledger: Ledger;
-  readonly record: (entry: Entry) => void;
-  readonly cancelled: AbortSignal;
-}
-
-async function releaseOnService(
-  candidates: ReleaseCandidates,
-  { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
-): Promise<{ readonly results: readonly PathResult[]; readonly now: number }> {
-  const reader = createReader(raw);
-  const connection = readConnection(reader, process.env);
-  if (connection === undefined) return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
-  const { baseUrl, requestTimeout } = connection;
-  const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-  const limits = { retries: Number.POSITIVE_INFINITY, requestTimeout: { seconds } };
-  const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
-  const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
-  const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = createLockSession({ ...time, client, record });
-  const context = { ...time, client, record, session, service: baseUrl, within, candidates };
-  return { results: await releaseAll(context), now: client.serverNow() };
 }

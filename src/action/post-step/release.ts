@@ -1,12 +1,17 @@
-import { type CallLimits, type Client, type LostLock, lookUp } from '../../client/client.ts';
+import { type CallLimits, type Client, type LostLock, lookUp, sleep, steadyClock } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
+import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';
+import { type Ledger, marksIn } from '../../locks/ledger/ledger.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
-import { endLease } from '../../locks/rollback.ts';
-import type { LockSession } from '../../locks/session.ts';
+import { cleanupLimits, endLease } from '../../locks/rollback.ts';
+import { createLockSession, type LockSession } from '../../locks/session.ts';
+import { readConnection } from '../inputs/connection.ts';
+import { createReader, type RawInputs } from '../inputs/table.ts';
 import { errorText } from '../report/error-text.ts';
+import type { Reporter } from '../report/reporter.ts';
 import type { PathResult } from '../report/results.ts';
+import { connect } from '../step/connect.ts';
 import type { Context } from '../step/context.ts';
 import type { ReleaseCandidates } from './candidates.ts';
 import {
@@ -18,7 +23,22 @@ import {
   unidentifiedResult,
 } from './results.ts';
 
-export interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'record'> {
+/** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
+const timeLimitMs = 45_000;
+
+/** Attempts are short, and as many as fit: a network that is down may come back. */
+const maxRequestTimeout = { seconds: 10 };
+
+interface ReleaseOptions {
+  readonly raw: RawInputs;
+  readonly reporter: Reporter;
+  readonly origin: string | undefined;
+  readonly ledger: Ledger;
+  readonly record: (entry: Entry) => void;
+  readonly cancelled: AbortSignal;
+}
+
+interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'record'> {
   readonly client: Client;
   readonly session: LockSession;
   /** The current service. Its token must not be sent to another one. */
@@ -37,8 +57,26 @@ interface Unsettled {
  * Releases what is provably ours. Paths do not wait for each other. An unanswered request waits for the release of the
  * same path, or it would only find our own lock.
  */
-export async function releaseAll(context: ReleaseContext): Promise<readonly PathResult[]> {
-  const byPath = Map.groupBy(unsettledIn(context.candidates), ({ about }) => about.path);
+export async function releaseAll(
+  candidates: ReleaseCandidates,
+  { raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
+): Promise<{ readonly results: readonly PathResult[]; readonly now: number }> {
+  const all = unsettledIn(candidates);
+  const reader = createReader(raw);
+  const connection = readConnection(reader, process.env);
+  if (connection === undefined) {
+    const [reason, now] = [reader.problems.join(' '), Date.now()];
+    return { results: all.flatMap((one) => unsettled(one, reason, candidates, now)), now };
+  }
+  const { baseUrl: service, requestTimeout } = connection;
+  const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
+  const limits = { retries: Number.POSITIVE_INFINITY, requestTimeout: { seconds } };
+  const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, service) });
+  const within = { ...cleanupLimits(steadyClock, timeLimitMs, cancelled), isLastChance: true };
+  const time = { clock: steadyClock, sleep, random: Math.random };
+  const session = createLockSession({ ...time, client, record });
+  const context = { ...time, client, record, session, service, within, candidates };
+  const byPath = Map.groupBy(all, ({ about }) => about.path);
   const results = await Promise.all(
     Array.from(byPath.values(), async (onPath) => {
       const settled: PathResult[] = [];
@@ -46,12 +84,8 @@ export async function releaseAll(context: ReleaseContext): Promise<readonly Path
       return settled;
     }),
   );
-  return results.flat();
+  return { results: results.flat(), now: client.serverNow() };
 }
-
-/** The results without a connection to the service. */
-export const unreleased = (candidates: ReleaseCandidates, reason: string): readonly PathResult[] =>
-  unsettledIn(candidates).flatMap((one) => unsettled(one, reason, candidates, Date.now()));
 
 /** The locks of a lease are released with it. */
 function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly Unsettled[] {
