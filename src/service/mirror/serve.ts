@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { bearerOf } from '../access/caller.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { mainBranch } from '../git/bare-repository.ts';
@@ -78,7 +78,8 @@ export function createServe(parts: ServeParts) {
           await git.serve(workspace.id, {
             request: bytes && { bytes, formerHeads: await formerHeads(storage, workspace.id) },
             branches,
-            defaultBranch: defaultBranchOf(workspace),
+            // Only noteDefaultBranch() writes the column.
+            defaultBranch: (workspace.default_branch ?? mainBranch) as BranchName,
             limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
             onOutput(chunk) {
               resolve();
@@ -158,11 +159,6 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
   return ['not-published', 'incomplete', 'busy'].includes(kind)
     ? message
     : `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
-}
-
-function defaultBranchOf({ default_branch }: FoundWorkspace): BranchName {
-  const branch = parseBranchName(default_branch ?? '');
-  return branch.ok ? branch.value : mainBranch;
 }
 
 export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import type { BranchName } from '../../interface/branch-name.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Workspace } from '../contract/schemas.ts';
 import { redactRemote } from '../git/remote.ts';
@@ -78,7 +79,7 @@ export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote
 export async function noteDefaultBranch(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   { id, remote }: StoredWorkspace,
-  branch: string,
+  branch: BranchName,
 ): Promise<void> {
   const workspace = await findWorkspace(read, id);
   if (workspace?.remote !== remote || workspace.default_branch === branch) return;
