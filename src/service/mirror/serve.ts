@@ -55,10 +55,19 @@ export function createServe(parts: ServeParts) {
 
     async function run(): Promise<void> {
       if (readBody === undefined) await serveBranches();
-      // Read before there is a slot, which a slow client would take from others.
-      else await slots.body(bearer.owner, async () => serveBranches(await readBody()));
+      else {
+        // Read before there is a slot, which a slow client would take from others.
+        await slots.body(bearer.owner, async () => {
+          requireClient();
+          return serveBranches(await readBody());
+        });
+      }
       response.end();
       report('served');
+    }
+
+    function requireClient(): void {
+      if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
     }
 
     async function serveBranches(bytes?: Buffer): Promise<void> {
@@ -66,7 +75,7 @@ export function createServe(parts: ServeParts) {
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
       await slots[kind](bearer.owner, async () => {
-        if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
+        requireClient();
         metrics.gitServing.inc();
         // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
         const refuseRevoked = async (): Promise<void> => {
