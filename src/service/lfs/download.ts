@@ -24,7 +24,7 @@ export interface DownloadRoutes {
 export const comeBack = (detail: string): Refusal =>
   new Refusal('rate-limited', detail, { headers: { 'retry-after': '5' } });
 
-/** Limits the memory for chunks of all downloads: see send-file.ts. A client opens about eight downloads. */
+/** Limits the memory for chunks of all downloads: see send-output.ts. A client opens about eight downloads. */
 const parallelDownloads = {
   max: 128,
   maxPerKey: 64,
