@@ -1,7 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import type { LockPath } from '../../interface/lock-path.ts';
-import { authenticateRequest } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
 import {
   heldPathField,
@@ -13,11 +10,12 @@ import {
 } from '../contract/request-fields.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { clientIsGone } from '../http/context.ts';
 import { toLock } from '../locks/find.ts';
 import type { LockQuery } from '../locks/list.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { maxPreferLength, preferredWait } from './lock-headers.ts';
+import { maxPreferLength, waitWith } from './lock-headers.ts';
+import { appliedWait } from './lock-responses.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const pageSize = 100;
@@ -71,17 +69,24 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
     responses: {
       200: jsonResponse('A page of locks.', pageSchema),
     },
-    async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
-      const query: LockQuery = { ...filter, after: cursor, workspace: id };
+    async handle({ c, workspace: { id: workspace }, query: { cursor, ...filter } }) {
+      const query: LockQuery = { ...filter, after: cursor, workspace };
       const { path, prefix, owner } = filter;
-      const respondWith = async (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
+      const list = async (headers: ApiResponse['headers']): Promise<ApiResponse> =>
         pageResponse(query, await parts.locks.list(query), headers);
-      if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
-        return respondWith({});
-      const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-      const waited =
-        preferred !== undefined && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred }));
-      return waited || respondWith({ vary: 'Prefer' });
+      if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined)) return list({});
+      return waitWith(c, parts.storage, async (options) => {
+        if (options === undefined) return list({ vary: 'Prefer' });
+        const { seconds, gone, authenticate } = options;
+        const client = { workspace, path, owner: bearerOf(c).owner };
+        const outcome = await parts.locks.waitUntilFree({ ...client, ms: seconds * 1_000, gone });
+        // Too many clients wait already.
+        if (outcome === undefined) return list({ vary: 'Prefer' });
+        if (outcome === 'gone') return clientIsGone;
+        await authenticate();
+        const headers = { vary: 'Prefer', ...appliedWait(seconds) };
+        return outcome === 'turn' ? pageResponse(query, { locks: [], next: undefined }, headers) : list(headers);
+      });
     },
   });
 }
@@ -89,7 +94,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
 function pageResponse(
   query: LockQuery,
   { locks, next }: Awaited<ReturnType<ApiParts['locks']['list']>>,
-  headers: Readonly<Record<string, string>>,
+  headers: ApiResponse['headers'],
 ): ApiResponse {
   const cursor = next === undefined ? null : writeCursor(next);
   const link = cursor !== null && { link: linkToNext(query, cursor) };
@@ -104,28 +109,4 @@ function linkToNext(query: LockQuery, cursor: string): string {
     if (value !== undefined) parameters.set(name, String(value));
   }
   return `</v1/workspaces/${workspace}/locks?${parameters}>; rel="next"`;
-}
-
-/** Undefined if the response must be sent at once. */
-async function listWhenFree(
-  c: Context<Environment>,
-  parts: ApiParts,
-  { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
-): Promise<ApiResponse | undefined> {
-  const startedAt = performance.now();
-  const { owner } = bearerOf(c);
-  const wait = { workspace, path, ms: seconds * 1_000, owner, gone: disconnection(c.env) };
-  const waiting = parts.locks.waitUntilFree(wait);
-  if (waiting === undefined) return undefined;
-  const outcome = await waiting;
-  c.set('waitedMs', performance.now() - startedAt);
-  if (outcome === 'gone') return clientIsGone;
-  await authenticateRequest(c, parts);
-  const found = outcome === 'turn' ? undefined : await parts.locks.find({ workspace, path });
-  const locks = found?.isActive ? [toLock(found)] : [];
-  return jsonApiResponse(
-    200,
-    { locks, next_cursor: null },
-    { vary: 'Prefer', 'preference-applied': `wait=${seconds}` },
-  );
 }

@@ -8,8 +8,8 @@ import { errorCode, systemErrorText } from '../../interface/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../storage/migrate.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
-import { isBusy, sqliteErrorText } from '../storage/sqlite-errors.ts';
 import type { Storage } from '../storage/storage.ts';
+import { isBusy, sqliteErrorText } from '../storage/unavailable.ts';
 
 interface DatabaseOptions {
   readonly data: string;

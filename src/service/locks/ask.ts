@@ -5,7 +5,7 @@ import { Refusal } from '../contract/problem.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
-import { findLock, type LockKey } from './find.ts';
+import { findLocks, type LockKey } from './find.ts';
 import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
 import { isOwnLock } from './release.ts';
 import {
@@ -94,7 +94,7 @@ async function ask(
   line: LinePath,
   id: string,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
-  const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
+  const [held] = await findLocks(db, now, [{ workspace, path, foldedPath: line.path }]);
   if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
   const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
   if (!held?.isTaken && (next === undefined || next.id === id)) {

@@ -8,7 +8,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
-/** Coalesces concurrent lookups outside of transactions; in a transaction, use findLock(). */
+/** Coalesces concurrent lookups outside of transactions. */
 export const findCommittedLock = coalesceReads(findLocks);
 
 export type StoredLock = ReturnType<typeof foundLock>;
@@ -22,15 +22,6 @@ export interface LockKey {
 
 /** Folds the path if the service does. */
 export type KeyOf = (workspace: string, path: string) => LockKey;
-
-export async function findLock(
-  db: Database,
-  now: Now,
-  { workspace, path, foldedPath }: LockKey,
-): Promise<StoredLock | undefined> {
-  const [found] = await findLocks(db, now, [{ workspace, path, foldedPath }]);
-  return found;
-}
 
 const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'folded_path', field: string) =>
   db

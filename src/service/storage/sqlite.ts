@@ -6,10 +6,9 @@ import { type DatabaseConnection, Kysely, type SqliteDatabase, SqliteDialect, ty
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { type Migration, migrate } from './migrate.ts';
-import { isBusy, sqliteCode } from './sqlite-errors.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
-import { checkNewestRows } from './unavailable.ts';
+import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
 
 /**
  * Pages in the write-ahead log before they are copied into the database, which costs two more flushes. The

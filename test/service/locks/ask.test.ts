@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
-import { findLock } from '../../../src/service/locks/find.ts';
+import { findLocks } from '../../../src/service/locks/find.ts';
 import { listQueue } from '../../../src/service/locks/line.ts';
 import { joinLine, maxWaitsOfToken, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     ).token;
   const lock = (bearer: Bearer) => storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { bearer }));
   const free = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const found = () => findLock(storage.read, storage.now, { workspace, path });
+  const found = async () => (await findLocks(storage.read, storage.now, [{ workspace, path }]))[0];
   const queue = async () => (await listQueue(storage, { workspace, path })).map(({ owner, note }) => [owner, note]);
   const ask = (bearer: Bearer, note: string | null = null) => askingWith().askFor({ workspace, path, bearer, note });
   const told = async () =>
