@@ -103,7 +103,7 @@ export async function settleDelivery(
   const change =
     end.kind === 'retry'
       ? sql`update deliveries set claimed_by = null, claimed_until = null, attempts = ${attempts + 1},
-          next_attempt_at = ${now} + ${sql.lit(Math.round(end.afterMs))}`
+          next_attempt_at = ${now} + ${Math.round(end.afterMs)}`
       : sql`delete from deliveries`;
   const { rows } = await sql<{ ordering_key: string }>`${change}
     where id = ${id} and claimed_by = ${claimId} returning ordering_key`.execute(db);
