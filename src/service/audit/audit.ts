@@ -116,7 +116,7 @@ const maintenance = { name: 'maintenance', tokenId: null, address: null };
  * stored limit. The limit is raised in one transaction with an audit entry about it.
  */
 export async function removeOldAudit(
-  storage: Pick<Storage, 'read' | 'now' | 'commit'>,
+  storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
   { keepAudit }: Pick<Retention, 'keepAudit'>,
 ): Promise<void> {
   if (keepAudit === undefined) return;

@@ -13,6 +13,7 @@ import {
   textOf,
   textsOf,
 } from '../storage/batch-query.ts';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { findLocks } from './find.ts';
 import { requestedEvent } from './history.ts';
@@ -289,17 +290,23 @@ export const linesOfWaits = batchQuery((db, members) =>
     .select([inputIndex.as('index'), 'wait_paths.path']),
 );
 
-export async function removeOldWaits({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
-  const current = sql<number>`(select ${now})`;
+/** Paths of abandoned waits per transaction, because other changes wait meanwhile. A single wait may have more. */
+const maxRemovedAtOnce = 1_000;
+
+export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' | 'commit' | 'now'>): Promise<void> {
+  const { read, commit, now } = storage;
+  const isOld = isOver(sql<number>`(select ${now})`);
+  const old = read.selectFrom('waits').select(['id', 'size']).where(isOld).limit(maxRemovedAtOnce);
   // A global change waits for all others, so there must be a reason for it.
-  const old = await read.selectFrom('waits').select('id').where(isOver(current)).limit(1).executeTakeFirst();
-  const oldRequests = sql<boolean>`at <= ${current} - ${sql.lit(remindedEveryMs)}`;
-  const reminder = await read.selectFrom('lock_requests').select('at').where(oldRequests).limit(1).executeTakeFirst();
-  if (old === undefined && reminder === undefined) return;
-  await commit('global', async (db) => {
-    await db.deleteFrom('waits').where(isOver(current)).execute();
-    await db.deleteFrom('lock_requests').where(oldRequests).execute();
-  });
+  for (let waits = await old.execute(); waits.length > 0; waits = await old.execute()) {
+    let paths = 0;
+    const batch = waits.filter(({ size }, index) => {
+      paths += size;
+      return index === 0 || paths <= maxRemovedAtOnce;
+    });
+    await commit('global', (db) => removeExpired(db, now, batch));
+  }
+  await removeOld(storage, { table: 'lock_requests', time: 'at', keptForMs: remindedEveryMs });
 }
 
 /** Its client has not asked for it for too long, or its person did not take the path while it was kept. */

@@ -14,9 +14,17 @@ export interface Retention {
 }
 
 interface Rows {
-  readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens' | 'audit';
-  /** Sort column. An index must start with it, or with the columns that `where` compares, followed by it. */
-  readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
+  readonly table:
+    | 'syncs'
+    | 'locks'
+    | 'lock_history'
+    | 'lock_requests'
+    | 'deliveries'
+    | 'remembered_answers'
+    | 'tokens'
+    | 'audit';
+  /** Sort column. The index of a large table must start with it, or with the columns that `where` compares before it. */
+  readonly time: 'at' | 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
   /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
   readonly workspace?: string;
   /** Number of rows per transaction. Limits the time that other changes wait. */
@@ -29,7 +37,10 @@ interface OldRows extends Rows {
   readonly keptForMs: number;
 }
 
-export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'>, rows: OldRows): Promise<void> {
+export async function removeOld(
+  storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
+  rows: OldRows,
+): Promise<void> {
   // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
@@ -47,7 +58,7 @@ interface Total {
  * other work does not wait for it. Up to one batch more than the total stays.
  */
 export async function removeBeyond(
-  storage: Pick<Storage, 'read' | 'commit'>,
+  storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Rows,
   { max, countedAtOnce }: Total,
 ): Promise<number> {
@@ -75,27 +86,25 @@ export const pauseMs = maxBusyPauseMs + 5;
 
 /** Removes rows in ascending order, and returns their number. In each transaction, `mayContinue` can end it early. */
 export async function removeInBatches(
-  { read, commit }: Pick<Storage, 'read' | 'commit'>,
+  { dialect, read, commit }: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,
   mayContinue: (db: Database) => Promise<boolean> = async () => true,
 ): Promise<number> {
-  const at = sql.ref<number>(time);
   const rows = sql.table(table);
+  // The time does not limit a batch: thousands of locks may end at the same time.
+  const rowId = sql.ref(dialect === 'postgres' ? 'ctid' : 'rowid');
+  const batch = (limit: number) =>
+    sql`select ${rowId} from ${rows} where ${where} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
+  // A change delays others, so there must be a reason for it.
+  if ((await batch(1).execute(read)).rows.length === 0) return 0;
   for (let removed = 0; ; await sleep(pauseMs)) {
-    const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
-    const nth = async (offset: number) =>
-      (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(offset)}`.execute(read)).rows[0];
-    // A change delays others, so there must be a reason for it.
-    if (removed === 0 && (await nth(0)) === undefined) return 0;
-    const last = await nth(atOnce - 1);
-    const inRange = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
-    const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
-      (await mayContinue(db))
-        ? (await sql`delete from ${rows} where ${inRange}`.execute(db)).numAffectedRows
-        : undefined,
-    );
-    removed += Number(inBatch ?? 0);
-    if (last === undefined || inBatch === undefined) return removed;
+    const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {
+      if (!(await mayContinue(db))) return 0;
+      const { numAffectedRows = 0n } = await sql`delete from ${rows} where ${rowId} in (${batch(atOnce)})`.execute(db);
+      return Number(numAffectedRows);
+    });
+    removed += inBatch;
+    if (inBatch < atOnce) return removed;
   }
 }

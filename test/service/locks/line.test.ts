@@ -35,6 +35,24 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect(await queue()).toEqual(['c', 'a', 'b']);
   });
 
+  test('is removed in batches, so that other changes do not wait for all paths of abandoned requests', async () => {
+    await join('d', 'e', 'f', 'g');
+    await changeRows(storage, 'waits', { asked_at: 1, present_until: 1, size: 400 });
+    const removed: number[] = [];
+    const counting: typeof storage = {
+      ...storage,
+      async commit(scope, change) {
+        const rows = async () => (await storage.read.selectFrom('wait_paths').select('path').execute()).length;
+        const before = await rows();
+        const result = await storage.commit(scope, change);
+        removed.push(before - (await rows()));
+        return result;
+      },
+    };
+    await removeOldWaits(counting);
+    expect(removed).toEqual([2, 2, 2, 1]);
+  });
+
   test('is counted with one query for all locks of a page, also for paths in folded case', async () => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
     const row = { workspace_id: workspace, owner: 'ada' };
