@@ -36,7 +36,12 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { storage, metrics, databaseClock, lastUse, locks, onError } = parts;
+  const { metrics, databaseClock, lastUse, locks } = parts;
+  const stopping = new AbortController();
+  const storage = changesUntil(parts.storage, stopping.signal);
+  const onError = (error: unknown): void => {
+    if (error !== stopping.signal.reason) parts.onError(error);
+  };
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -64,16 +69,26 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     // It reads the folder of each object.
     every(6 * 60 * 60_000, () => removeUnusedObjects(parts), { atOnce: true }),
-    every(cleanupEveryMs, () => removeOldData(parts)),
+    every(cleanupEveryMs, () => removeOldData({ ...parts, storage, onError })),
   ];
 
   return {
     async stop() {
+      stopping.abort();
       await Promise.all(stopRepeating.map((stop) => stop()));
       await lastUse.write().catch(onError);
     },
   };
 }
+
+/** After the signal, each change rejects with its reason: the removal of millions of rows must not delay a stop. */
+export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => ({
+  ...storage,
+  async commit(scope, change) {
+    signal.throwIfAborted();
+    return storage.commit(scope, change);
+  },
+});
 
 /** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
 export async function removeOldData(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { removeOldData } from '../../../src/service/background-work.ts';
+import { changesUntil, removeOldData } from '../../../src/service/background-work.ts';
 import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
@@ -62,13 +62,16 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
   test('removes all old rows, however many, in batches', async () => {
     await storage.commit('global', (db) => db.deleteFrom('remembered_answers').execute());
     await response('young', day - minute);
-    // Many rows have the same time. That makes a batch larger, but never endless.
     for (let index = 0; index < 25; index += 1) await response(`${index}`, 2 * day + Math.floor(index / 4) * minute);
+    // A batch is not larger if many rows have the same time.
+    await storage.commit('global', (db) =>
+      db.updateTable('remembered_answers').set({ created_at: 1 }).where('key', '!=', 'young').execute(),
+    );
     commits.length = 0;
     const old = { table: 'remembered_answers', time: 'created_at', keptForMs: day } as const;
     await removeOld(storage, { ...old, atOnce: 5 });
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
-    expect(commits.length).toBeGreaterThanOrEqual(3);
+    expect(commits.length).toBeGreaterThanOrEqual(5);
     expect(commits.length).toBeLessThanOrEqual(6);
   });
 
@@ -80,5 +83,25 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     await removeOldData({ ...shippedRetention, storage, metrics: createMetrics(), onError });
     expect(errors).toMatchObject([{ message: expect.stringContaining('remembered_answers') }]);
     expect(await names('syncs', 'id')).not.toContain('older');
+  });
+
+  test('ends after the current batch if the service stops', async () => {
+    for (let index = 0; index < 12; index += 1)
+      await storeSyncs(storage, { id: `${index}`, workspace_id: 'w', finished_at: 1 });
+    const stopping = new AbortController();
+    const until = changesUntil(
+      {
+        ...storage,
+        async commit(scope, change) {
+          const result = await storage.commit(scope, change);
+          stopping.abort();
+          return result;
+        },
+      },
+      stopping.signal,
+    );
+    const old = { table: 'syncs', time: 'finished_at', keptForMs: day, atOnce: 5 } as const;
+    await expect(removeOld(until, old)).rejects.toThrow('This operation was aborted');
+    expect((await names('syncs', 'id')).filter((id) => /^\d+$/.test(id))).toHaveLength(7);
   });
 });
