@@ -93,7 +93,12 @@ const postgres = (server: string): DatabaseKind => ({
   name: 'PostgreSQL',
   async open(onCommit) {
     const { url, remove } = await createPostgresDatabase(server);
-    const { storage } = await postgresAt(url).open(onCommit);
+    const { storage } = await postgresAt(url)
+      .open(onCommit)
+      .catch(async (error: unknown) => {
+        await remove();
+        throw error;
+      });
     return {
       storage,
       async remove() {

@@ -1,7 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postgresServer } from '../../support/databases.ts';
+import { postgresOfTests } from '../../support/postgres-of-tests.ts';
 import { ask } from '../../support/running-service.ts';
 import {
   type CommandResult,
@@ -13,23 +14,20 @@ import { folderOfTests } from '../../support/temporary-folder.ts';
 
 describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs TEST_DATABASE_URL)', () => {
   const parent = folderOfTests();
-  let url: string;
+  const url = postgresOfTests();
   const services: ServiceProcess[] = [];
 
   beforeAll(async () => {
-    const database = await createPostgresDatabase(postgresServer ?? '');
-    url = database.url;
     // Two services start at the same time on an empty database, each with its own folder.
     services.push(...(await Promise.all(['one', 'two'].map(start))));
-    return async () => {
-      for (const service of services) expect(await service.stop()).toBe(0);
-      await database.remove();
-    };
+  });
+  afterAll(async () => {
+    for (const service of services) expect(await service.stop()).toBe(0);
   });
 
   const start = (name: string): Promise<ServiceProcess> =>
-    startServiceProcess({ folder: join(parent, name), environment: { DATABASE_URL: url } });
-  const run = (args: readonly string[], DATABASE_URL = url): Promise<CommandResult> =>
+    startServiceProcess({ folder: join(parent, name), environment: { DATABASE_URL: url() } });
+  const run = (args: readonly string[], DATABASE_URL = url()): Promise<CommandResult> =>
     runCommand(args, { folder: join(parent, 'commands'), environment: { DATABASE_URL } });
   const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 
@@ -53,7 +51,7 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
     ['a wrong password', { password: 's3cret-wrong' }, 'it rejects the user or the password.'],
     ['a missing database', { pathname: '/s3cret-none' }, 'the database does not exist.'],
   ])('reports %s in one sentence', async (_, change, sentence) => {
-    const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url), change).href);
+    const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url()), change).href);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(`workspace-service: The database in DATABASE_URL cannot be used: ${sentence}\n`);
   });

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { postgresOfTests } from '../../support/postgres-of-tests.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { findRows } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,19 +12,16 @@ const startInstances = (url: string, count: number, options: RunningServiceOptio
   Promise.all(Array.from({ length: count }, () => startTestService(postgresAt(url), options)));
 
 describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (needs TEST_DATABASE_URL)', () => {
-  let instances: RunningService[];
+  const url = postgresOfTests();
+  let instances: RunningService[] = [];
   let token: string;
 
   beforeAll(async () => {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     // All start at the same time on an empty database: one of them runs the migrations.
-    instances = await startInstances(url, 3);
+    instances = await startInstances(url(), 3);
     token = (await first().token()).secret;
-    return async () => {
-      await Promise.all(instances.map((instance) => instance.stop()));
-      await remove();
-    };
   });
+  afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
 
   const first = (): RunningService => instance(0);
   function instance(index: number): RunningService {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { postgresOfTests } from '../../support/postgres-of-tests.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -17,19 +18,16 @@ import { lfsOf } from '../lfs/lfs-of.ts';
 import { fetchOf, gitClient, mirrored, mirrorUrl, syncAt, uploadPackType } from '../mirror/mirror-of.ts';
 
 describe.skipIf(postgresServer === undefined)('two instances with a disk each (needs TEST_DATABASE_URL)', () => {
+  const url = postgresOfTests();
   let [one, other]: RunningService[] = [];
   let token: string;
   const folder = folderOfTests();
 
   beforeAll(async () => {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    [one, other] = await Promise.all([startTestService(postgresAt(url)), startTestService(postgresAt(url))]);
+    [one, other] = await Promise.all([startTestService(postgresAt(url())), startTestService(postgresAt(url()))]);
     token = (await one.token()).secret;
-    return async () => {
-      await Promise.all([one, other].map((instance) => instance?.stop()));
-      await remove();
-    };
   });
+  afterAll(() => Promise.all([one, other].map((instance) => instance?.stop())));
 
   function both(): readonly [RunningService, RunningService] {
     if (one === undefined || other === undefined) throw new Error('The instances were not started.');

@@ -1,32 +1,29 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import type { CommitScope, Database, Storage } from '../../../src/service/storage/storage.ts';
-import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { postgresServer } from '../../support/databases.ts';
+import { postgresOfTests } from '../../support/postgres-of-tests.ts';
 
 const game: CommitScope = { workspace: 'game' };
 const film: CommitScope = { workspace: 'film' };
 
 describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST_DATABASE_URL)', () => {
+  const url = postgresOfTests();
   let one: Storage;
   let other: Storage;
   let watcher: pg.Client;
-  let url: string;
   const groups: number[] = [];
 
   beforeAll(async () => {
-    const database = await createPostgresDatabase(postgresServer ?? '');
-    url = database.url;
-    one = await openPostgres({ url, onCommit: (changes) => groups.push(changes), onIdleError: () => undefined });
-    other = await openPostgres({ url, onIdleError: () => undefined });
-    watcher = new pg.Client({ connectionString: url });
+    one = await openPostgres({ url: url(), onCommit: (changes) => groups.push(changes), onIdleError: () => undefined });
+    other = await openPostgres({ url: url(), onIdleError: () => undefined });
+    watcher = new pg.Client({ connectionString: url() });
     await watcher.connect();
-    return async () => {
-      await Promise.all([one.close(), other.close(), watcher.end()]);
-      await database.remove();
-    };
   });
+  // They are undefined if the set-up failed.
+  afterAll(() => Promise.all([one?.close(), other?.close(), watcher?.end()]));
 
   /** Starts a change that ends when it is told to. */
   async function begun(storage: Storage, scope: CommitScope) {
@@ -141,7 +138,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   test('a change is on disk before the response, even with synchronous_commit off', async () => {
     const { rows } = await watcher.query('select current_database() as name');
     await watcher.query(`alter database ${rows[0].name} set synchronous_commit = off`);
-    const storage = await openPostgres({ url, onIdleError: () => undefined });
+    const storage = await openPostgres({ url: url(), onIdleError: () => undefined });
     try {
       const setting = sql<{ value: string }>`select current_setting('synchronous_commit') as value`;
       expect((await setting.execute(storage.read)).rows).toEqual([{ value: 'off' }]);
@@ -154,7 +151,7 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   test('a migration or a restore may take longer than any other change', async () => {
     await watcher.query('select pg_advisory_lock(7241553019)');
     // Without a migration, a start does not wait for either.
-    const storage = await openPostgres({ url, queryTimeoutMs: 300, onIdleError: () => undefined });
+    const storage = await openPostgres({ url: url(), queryTimeoutMs: 300, onIdleError: () => undefined });
     await watcher.query('select pg_advisory_unlock(7241553019)');
     try {
       const slow = sql<{ limit: string }>`select current_setting('statement_timeout') as limit, pg_sleep(0.5)`;
