@@ -1,7 +1,9 @@
 /** A value for NODE_OPTIONS that makes a process run this code before its own module. */
-export const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
+export const preload = (code: string): string =>
+  // Without quotes, which a shell may read.
+  `--import data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
 
-/** A process whose timers and monotonic clock run faster by this factor. */
+/** A process whose timers and monotonic clock run faster by this factor, or slower if it is below 1. */
 export const fasterTime = (times: number): string =>
   preload(`
     import { syncBuiltinESMExports } from 'node:module';

@@ -56,14 +56,19 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
   test('tell their place and what is in their way, and keep the place', async () => {
     const { workspace, put, get } = await line();
     await workspace.take('b');
+    // However long the next request takes: without this, a client is only present for 300 ms after a request.
+    const stay = () =>
+      changeRows(service.storage, 'waits', { present_until: Date.now() + 60_000 }, { workspace_id: workspace.id });
     const first = put(['a', 'b'], { wait: 0 });
     const reply = await first;
+    await stay();
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({
       ...{ id: first.id, state: 'waiting', queue: { position: 1, length: 1 } },
       blocked: [{ path: 'b', lock: { path: 'b' } }],
     });
     expect((await put(['b', 'c'], { wait: 0 })).body.queue).toEqual({ position: 2, length: 2 });
+    await stay();
     expect((await put(['a', 'b'], { id: first.id, wait: 0 })).body.queue).toEqual({ position: 1, length: 2 });
     expect((await get(first.id)).body).toMatchObject({ state: 'waiting', blocked: [{ path: 'b' }] });
     expect((await put(['a'], { id: first.id, wait: 0 })).status).toBe(422);
