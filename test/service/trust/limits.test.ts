@@ -4,6 +4,7 @@ import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { createExchangeToken } from '../../../src/service/trust/exchange.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { audience, newAddress, trustingService } from './trusting-service.ts';
 
 describe('token exchanges', () => {
@@ -33,6 +34,8 @@ describe('token exchanges', () => {
     const { show, pass } = instance();
     const { sign } = await service.trust();
     const here = newAddress();
+    // The keys of the issuer are fetched once, before this process is busy.
+    expect((await show(sign({}, { alg: 'ES256' }))).kind).toBe('exchanged');
     const jwts = Array.from({ length: 1_300 }, (_, index) =>
       index % 100 === 0 ? sign({}, { alg: 'ES256' }) : 'no jwt',
     );
@@ -58,15 +61,27 @@ describe('token exchanges', () => {
   test('return 429 with Retry-After beyond a limit, and are counted in the metrics', async () => {
     const { sign } = await service.trust();
     const address = '192.0.2.4';
-    let [refused, limited] = [0, await service.exchange('no jwt', { address })];
-    for (; limited.status === 400; refused += 1) limited = await service.exchange('no jwt', { address });
-    expect([limited.status, limited.body.error]).toEqual([429, 'temporarily_unavailable']);
-    expect(limited.headers.get('retry-after')).toBe('1');
+    // Many at a time: the service admits 20 more each second, and a busy machine may send fewer one after the other.
+    const replies: Reply[] = [];
+    while (replies.every(({ status }) => status === 400)) {
+      replies.push(
+        ...(await Promise.all(
+          Array(200)
+            .fill('no jwt')
+            .map((jwt) => service.exchange(jwt, { address })),
+        )),
+      );
+    }
+    const limited = replies.filter(({ status }) => status !== 400);
+    for (const { status, body, headers } of limited) {
+      expect([status, body.error, headers.get('retry-after')]).toEqual([429, 'temporarily_unavailable', '1']);
+    }
+    const refused = replies.length - limited.length;
     expect((await service.exchange(sign())).status).toBe(200);
     expect(refused).toBeGreaterThanOrEqual(1_200);
     const { text } = await service.ask('GET', '/metrics', { token: service.secret });
     expect(text).toContain(`workspace_token_exchanges_total{outcome="refused"} ${refused}\n`);
-    expect(text).toContain('workspace_token_exchanges_total{outcome="limited"} 1\n');
+    expect(text).toContain(`workspace_token_exchanges_total{outcome="limited"} ${limited.length}\n`);
   });
 });
 
