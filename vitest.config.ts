@@ -78,14 +78,12 @@ const measuredInTime = [
   'test/fire/failover.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-open-files.test.ts',
-  'test/cli/receive-time.test.ts',
   'test/service/storage/when-busy.test.ts',
 ];
 
 const all = [
   'test/e2e/scenarios/**/*.test.ts',
   'test/locks/renewal/renew-locks.test.ts',
-  'test/cli/receive-time.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/syncs/syncs.test.ts',
