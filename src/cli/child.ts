@@ -5,6 +5,7 @@ import { sleep, steadyClock } from '../client/client.ts';
 import { CommandError } from '../command/command.ts';
 import { exitCodeOf } from '../command/io.ts';
 import { startErrorText } from '../command/system-errors.ts';
+import { errorCode } from '../interface/system-errors.ts';
 
 /** The signals that are passed on. Node cannot catch SIGKILL and SIGSTOP. */
 export const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -60,7 +61,7 @@ export function startChild(
     child.once('error', (error) => {
       if (child.pid !== undefined) return;
       report(couldNotStart(error));
-      resolve('code' in error && error.code === 'ENOENT' ? 127 : 126);
+      resolve(errorCode(error) === 'ENOENT' ? 127 : 126);
     });
   });
   // Its own end stays open until every process that has inherited the pipe has ended.
@@ -126,7 +127,7 @@ function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(pid, signal);
   } catch (error) {
     // A process that belongs to another user is still running.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

@@ -68,7 +68,7 @@ export async function recordAudit(db: Database, now: Now, { actor, action, detai
   await recordEvents(db, now, [{ type: 'audit.recorded', workspace, occurredAt, data: { entry } }]);
 }
 
-export interface AuditQuery {
+interface AuditQuery {
   readonly limit: number;
   readonly action?: string | undefined;
   /** Name of the actor, or id of its token. */

@@ -16,7 +16,7 @@ export interface FileChange {
   readonly commit: Commit;
 }
 
-export interface ChangeQuery {
+interface ChangeQuery {
   /** Only commits that this one contains. */
   readonly head: string;
   /** Only commits that this one does not contain. */

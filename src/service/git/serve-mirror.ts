@@ -27,7 +27,7 @@ export interface ServeTask extends Search {
   readonly onOutput: (chunk: Buffer) => Promise<void>;
 }
 
-export interface FetchRequest {
+interface FetchRequest {
   /** In version 0 of the protocol: gitprotocol-pack(5). */
   readonly bytes: Buffer;
   /** Commits that are served too: a sync may move a branch between the requests of a clone. */

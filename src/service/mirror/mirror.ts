@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Hono } from 'hono';
 import { problems } from '../../interface/problem.ts';
+import { errorCode } from '../../interface/system-errors.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';
@@ -85,7 +86,7 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
   try {
     return await unzip(bytes, { maxOutputLength: limit.maxBytes });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new Refusal('malformed-request', 'The body is not valid gzip, although its Content-Encoding says so.');
   }
 }

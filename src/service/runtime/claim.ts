@@ -3,7 +3,7 @@ import type { Now, Storage } from '../storage/storage.ts';
 import { repeat } from './repeat.ts';
 
 /** Work that an instance has claimed: the id of a row, and the id of the claim. Each claim of a row has a new id. */
-export interface Claimed {
+interface Claimed {
   readonly id: string;
   readonly claimId: string;
 }

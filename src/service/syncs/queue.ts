@@ -3,6 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { syncStatuses } from '../../interface/resources.ts';
+import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
@@ -114,7 +115,8 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
       };
     });
   } catch (error) {
-    if (uniqueViolation(error)) return undefined;
+    // Another instance has claimed a sync of the same branch: a violation of a unique index on PostgreSQL.
+    if (errorCode(error) === '23505') return undefined;
     throw error;
   }
 }
@@ -218,9 +220,6 @@ export const toSync = (row: SyncRow): Sync => ({
   started_at: asTimestampOrNull(row.started_at),
   finished_at: asTimestampOrNull(row.finished_at),
 });
-
-const uniqueViolation = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '23505';
 
 const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
   head,
