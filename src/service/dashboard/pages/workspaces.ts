@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { failingHooks } from '../../webhooks/hooks.ts';
+import { failingWorkspaces } from '../../webhooks/hooks.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { listUrl, totalText } from '../elements/lock.ts';
 import {
@@ -74,9 +74,7 @@ async function overview(call: PageCall, site: Site): Promise<Markup> {
 const maxShown = 5;
 
 async function failing({ storage }: Site, { bearer }: PageCall): Promise<Markup | string> {
-  const hooks = await failingHooks(storage.read, bearer.workspaces, maxShown);
-  const links = [...new Set(hooks.map(({ workspace }) => workspace))].map(
-    (id) => html`<a href="/workspaces/${id}/hooks">${userText(id)}</a>`,
-  );
+  const workspaces = await failingWorkspaces(storage.read, bearer.workspaces, maxShown);
+  const links = workspaces.map((id) => html`<a href="/workspaces/${id}/hooks">${userText(id)}</a>`);
   return links.length === 0 ? '' : html`<p class="warning">Webhooks are failing in ${commaSeparated(links)}.</p>`;
 }
