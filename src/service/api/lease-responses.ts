@@ -10,7 +10,14 @@ import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import { appliedWait, keptText, notTaken, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
+import {
+  appliedWait,
+  notTaken,
+  obstacleOf,
+  obstacleText,
+  outdatedRefusal,
+  retryAfterSeconds,
+} from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
@@ -26,14 +33,12 @@ export async function putLeaseResponse(
       return { ...lease, status: 201, headers: appliedWait(decision.waitedSeconds) };
     }
     case 'blocked': {
-      const { paths, count, next, remainingSeconds, queue, waitedSeconds } = decision;
+      const { paths, count, remainingSeconds, queue, waitedSeconds } = decision;
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds), ...appliedWait(waitedSeconds) };
       if (queue !== undefined) return jsonApiResponse(202, waitingLease(id, paths, queue), headers);
-      const [first] = paths;
-      const locks = paths.flatMap(({ obstacle }) => (obstacle && !obstacle.closedUntil ? obstacle.lock : []));
+      const locks = paths.flatMap(({ lock }) => (lock?.isActive ? toLock(lock) : []));
       const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
-      const detail = first?.obstacle === undefined ? keptText(first?.path ?? '', next) : obstacleText(first.obstacle);
-      throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
+      throw new Refusal('locked', `${obstacleText(decision)}${more}`, { locks, blocked: count, headers });
     }
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
@@ -48,10 +53,7 @@ export const waitingLease = (
   queue: QueuePosition,
 ): Resource<typeof waitingLeaseSchema> => ({
   ...{ id, state: 'waiting', queue },
-  blocked: paths.map(({ path, obstacle }) => ({
-    path,
-    ...(obstacle && (obstacle.closedUntil ? { closed_until: obstacle.closedUntil } : { lock: obstacle.lock })),
-  })),
+  blocked: paths.map(({ path, lock }) => ({ path, ...(lock && obstacleOf(lock)) })),
 });
 
 /** Only its owner gets it: it has the secret properties of a pool. */

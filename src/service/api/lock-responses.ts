@@ -3,15 +3,14 @@ import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse, type Once, onceResponse } from '../contract/response.ts';
-import { type Obstacle, toLock } from '../locks/find.ts';
-import type { Next } from '../locks/line.ts';
+import { type StoredLock, toLock } from '../locks/find.ts';
 import type { LockQuotas } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
 import { entityTag } from '../locks/release.ts';
 import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
-import type { TakeDecision } from '../locks/take.ts';
-import { maxWaitSeconds } from '../locks/waiters.ts';
+import type { Blocked, TakeDecision } from '../locks/take.ts';
 import { tooManyWaits } from '../locks/waits.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
 
 /** The lock, or why there is none. */
 export function acquiredLock(
@@ -25,11 +24,16 @@ export function acquiredLock(
       return { lock, comparison: acquisition.comparison };
     }
     case 'blocked': {
-      const { paths, next, queue, waitedSeconds } = acquisition;
-      const obstacle = paths[0]?.obstacle;
-      const headers = appliedWait(waitedSeconds);
-      if (obstacle !== undefined) throw locked(path, obstacle, { queue, headers });
-      throw new Refusal('locked', keptText(path, next), { queue, headers: { 'retry-after': '1', ...headers } });
+      const { paths, queue, remainingSeconds, waitedSeconds } = acquisition;
+      const lock = paths[0]?.lock;
+      // Nothing opens a closed path earlier. A place in line is kept for longer than the longest wait.
+      const retryAfter = lock?.isActive === false ? String(remainingSeconds) : retryAfterSeconds(remainingSeconds);
+      const sameFile = lock === undefined || lock.path === path ? '' : ` On Windows, ${path} is the same file.`;
+      throw new Refusal('locked', `${obstacleText(acquisition)}${sameFile}`, {
+        ...(lock && obstacleOf(lock)),
+        queue,
+        headers: { 'retry-after': retryAfter, ...appliedWait(waitedSeconds) },
+      });
     }
     case 'outdated':
       throw outdatedRefusal({ branch }, acquisition.comparison);
@@ -118,31 +122,23 @@ const maxRetryAfterSeconds = 5;
 export const retryAfterSeconds = (remainingSeconds: number): string =>
   String(Math.max(1, Math.min(remainingSeconds, maxRetryAfterSeconds)));
 
-function locked(
-  asked: LockPath,
-  obstacle: Obstacle,
-  { queue, headers }: Pick<Refusal['extras'], 'queue' | 'headers'>,
-): Refusal {
-  const { lock, remainingSeconds, closedUntil } = obstacle;
-  // Nothing opens a closed path earlier. A place in line is kept for longer than the longest wait.
-  const retryAfter = closedUntil
-    ? String(Math.min(remainingSeconds, maxWaitSeconds))
-    : retryAfterSeconds(remainingSeconds);
-  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
-  return new Refusal('locked', `${obstacleText(obstacle)}${sameFile}`, {
-    ...(closedUntil ? { closed_until: closedUntil } : { lock }),
-    queue,
-    headers: { 'retry-after': retryAfter, ...headers },
-  });
+/** A lock, or if it has expired, the time until which its path stays closed. */
+export const obstacleOf = (found: StoredLock) =>
+  found.isActive ? { lock: toLock(found) } : { closed_until: closedUntil(found) };
+
+const closedUntil = ({ expires_at, delay_ms }: StoredLock) => asTimestamp(expires_at + delay_ms);
+
+/** What keeps the first of the paths from a request. */
+export function obstacleText({ paths: [first], next }: Blocked): string {
+  const lock = first?.lock;
+  if (lock === undefined) {
+    const run = next?.origin ? ` (${next.origin})` : '';
+    return `${first?.path} is free, but ${next === undefined ? 'others are' : `${next.owner}${run} is`} first in line for it.`;
+  }
+  return lock.isActive
+    ? `${lock.path} is ${heldBy(toLock(lock))}.`
+    : `The lock of ${lock.owner} on ${lock.path} expired. The path is closed until ${closedUntil(lock)}.`;
 }
-
-export const obstacleText = ({ lock, closedUntil }: Obstacle): string =>
-  closedUntil
-    ? `The lock of ${lock.owner} on ${lock.path} expired. The path is closed until ${closedUntil}.`
-    : `${lock.path} is ${heldBy(lock)}.`;
-
-export const keptText = (path: string, next: Next | undefined): string =>
-  `${path} is free, but ${next === undefined ? 'others are' : `${next.owner}${next.origin === null ? '' : ` (${next.origin})`} is`} first in line for it.`;
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired by ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;

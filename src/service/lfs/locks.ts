@@ -12,14 +12,12 @@ import type { App, Environment } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import type { Compare } from '../latest/compare.ts';
 import { type LockRow, toLock } from '../locks/find.ts';
-import { type ActiveLock, locksWithIds } from '../locks/list.ts';
+import { locksWithIds } from '../locks/list.ts';
 import type { Locks, NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Bearer } from '../tokens/tokens.ts';
 import { lfsLockTtl } from '../workspaces/settings.ts';
-import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
 import { addRoute, lfsError, lfsLock, lfsResponse } from './responses.ts';
 
@@ -64,20 +62,6 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
 function addListRoutes(app: App, routes: LfsLockRoutes): void {
   const { storage } = routes;
 
-  /** Extends locks of Git LFS users to the full ttl when they are due. */
-  async function renew(
-    { id: workspace, ...settings }: FoundWorkspace,
-    bearer: Bearer,
-    own: readonly ActiveLock[],
-  ): Promise<void> {
-    const ttl = lfsLockTtl(settings);
-    const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
-    const extension = { workspace, ttl, bearer, isExtension: true };
-    await Promise.all(
-      due.map(({ path, id }) => routes.locks.renew(undefined, { ...extension, path, match: (held) => held === id })),
-    );
-  }
-
   addRoute(app, routes, {
     method: 'GET',
     path: '/locks',
@@ -104,7 +88,12 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const bearer = bearerOf(c);
       const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs'));
-      if (grants(bearer.scopes, 'locks:write')) await renew(workspace, bearer, ours);
+      const ttl = lfsLockTtl(workspace);
+      const due = grants(bearer.scopes, 'locks:write') ? ours.filter((lock) => isLfsRenewalDue(lock, ttl)) : [];
+      const extension = { workspace: workspace.id, ttl, bearer, isExtension: true };
+      await Promise.all(
+        due.map(({ path, id }) => routes.locks.renew(undefined, { ...extension, path, match: (held) => held === id })),
+      );
       return lfsResponse(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
     },
   });

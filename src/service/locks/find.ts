@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import { foldCase } from '../../interface/fold-case.ts';
-import { type Lock, type LockType, lockTypes, type Timestamp } from '../../interface/resources.ts';
+import { type Lock, type LockType, lockTypes } from '../../interface/resources.ts';
 import { batchQuery, inInputOrder, inputIndex, type Members, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -73,21 +73,6 @@ function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
     opensInMs,
   };
 }
-
-/** What keeps others from a path that is taken. */
-export interface Obstacle {
-  readonly lock: Lock;
-  readonly remainingSeconds: number;
-  /** If the lock has expired, and the path stays closed. */
-  readonly closedUntil: Timestamp | undefined;
-}
-
-export const obstacleIn = (found: StoredLock): Obstacle => ({
-  lock: toLock(found),
-  // Rounded up, so that a client that waits this long does not retry too early.
-  remainingSeconds: Math.ceil(found.opensInMs / 1_000),
-  closedUntil: found.isActive ? undefined : asTimestamp(found.expires_at + found.delay_ms),
-});
 
 const atOnce = 10_000;
 

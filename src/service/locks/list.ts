@@ -28,10 +28,6 @@ export interface LockQuery {
   readonly limit: number;
 }
 
-export interface ActiveLock extends LockRow {
-  readonly remainingMs: number;
-}
-
 const searched = ['path', 'owner', 'origin', 'note'] as const;
 
 /** A search looks at this many locks, and continues on the next page. */
@@ -53,7 +49,7 @@ export async function listLocks(storage: Storage, query: LockQuery) {
     const matches = searched.map((column) => sql`${sql.ref(column)} ${like} ${pattern} escape '\\'`);
     return sql<SqlBool>`(${sql.join(matches, sql` or `)})`;
   };
-  const rows: readonly ActiveLock[] = await storage.read
+  const rows = await storage.read
     .selectFrom(ordered.limit(words.length === 0 ? limit + 1 : maxSearched).as('looked_at'))
     .selectAll()
     .where(({ and }) => and(words.map(hasWord)))

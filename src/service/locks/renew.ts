@@ -6,7 +6,6 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLocks, recordedColumns, type StoredLock, toLock } from './find.ts';
-import type { ActiveLock } from './list.ts';
 import { type IdMatch, isOwnLock } from './release.ts';
 
 export interface RenewRequest {
@@ -69,5 +68,7 @@ const updateLocks = batchQuery((db, members, now) =>
 const renewedBelow = 0.9;
 
 /** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
-export const isLfsRenewalDue = ({ from_lfs, remainingMs }: ActiveLock, ttl: Ttl): boolean =>
-  from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);
+export const isLfsRenewalDue = (
+  { from_lfs, remainingMs }: Pick<StoredLock, 'from_lfs' | 'remainingMs'>,
+  ttl: Ttl,
+): boolean => from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);

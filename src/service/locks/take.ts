@@ -1,7 +1,7 @@
 import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findLocks, type LockKey, type Obstacle, obstacleIn, type RecordedLock, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
@@ -240,9 +240,10 @@ function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: Ta
 /** Too few of the paths of a request are free. */
 export interface Blocked {
   readonly kind: 'blocked';
-  /** The first of the paths in its way. One without an obstacle is kept for another lease. */
-  readonly paths: readonly { readonly path: string; readonly obstacle?: Obstacle }[];
+  /** The first of the paths that are not free, and what is on them: one without a lock is kept for another lease. */
+  readonly paths: readonly { readonly path: string; readonly lock?: StoredLock }[];
   readonly count: number;
+  /** Until the first of them opens by itself, up to the longest wait. Rounded up, so that no client retries too early. */
   readonly remainingSeconds: number;
   /** A lease that a free path is kept for. */
   readonly next: Next | undefined;
@@ -271,9 +272,7 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
   const watched = wanted < keys.length ? taken : candidates.slice(one, one + 1);
   return {
     kind: 'blocked',
-    paths: taken
-      .slice(0, maxNamed)
-      .map(({ key, lock }) => ({ path: key.path, ...(lock !== undefined && { obstacle: obstacleIn(lock) }) })),
+    paths: taken.slice(0, maxNamed).map(({ key: { path }, lock }) => ({ path, ...(lock && { lock }) })),
     count: taken.length,
     remainingSeconds: taken.reduce(
       (least, { lock }) => Math.min(least, lock === undefined ? 1 : Math.ceil(lock.opensInMs / 1_000)),

@@ -26,9 +26,9 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace = 'game') => ({
 /** What a request led to, and the lock on its path. */
 function shown(decision: TakeDecision) {
   if (decision.kind === 'granted') return { kind: 'granted', lock: toLock(grantedLock(decision)) };
-  const obstacle = decision.kind === 'blocked' ? decision.paths[0]?.obstacle : undefined;
-  if (obstacle === undefined) return expect.unreachable(decision.kind);
-  return { kind: obstacle.closedUntil === undefined ? 'held' : 'closed', lock: obstacle.lock };
+  const found = decision.kind === 'blocked' ? decision.paths[0]?.lock : undefined;
+  if (found === undefined) return expect.unreachable(decision.kind);
+  return { kind: found.isActive ? 'held' : 'closed', lock: toLock(found) };
 }
 
 type Shown = ReturnType<typeof shown>;
