@@ -67,14 +67,16 @@ export function startChild(
   // Its own end stays open until every process that has inherited the pipe has ended.
   void ended.then((): void => {
     pipe?.end();
-    known.clear();
+    if (child.pid !== undefined) known.delete(child.pid);
   });
 
   /** False if there is no such process. */
   function send(signal: NodeJS.Signals | 0): boolean {
     if (child.pid === undefined) return false;
     if (!atTerminal) return sendTo(hasGroups ? -child.pid : child.pid, signal);
-    return [...known].filter((pid) => sendTo(pid, signal)).length > 0;
+    // Another process may get the id of one that has ended.
+    for (const pid of [...known]) if (!sendTo(pid, signal)) known.delete(pid);
+    return known.size > 0;
   }
 
   function findDescendants(): void {

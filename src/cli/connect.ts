@@ -15,6 +15,8 @@ export interface RemoteService {
   readonly service: string;
   readonly workspace: WorkspaceId;
   readonly interrupted: AbortSignal;
+  /** Whether the service has shown that it is ours. */
+  isOurs(): boolean;
   /** Limits of a request that the user waits for. */
   within(): CallLimits;
   report(line: string): void;
@@ -73,8 +75,16 @@ export async function connectTo(
   const connection = await readVariables(environment, flags.allowHttp);
   const report = (line: string): void => printLines(io.stderr, [line]);
   const { createClient } = await import('../client/client.ts');
+  let isOurs = false;
+  const marks = {
+    read: () => isOurs,
+    write(): void {
+      isOurs = true;
+    },
+  };
   const client = createClient({
     ...connection,
+    marks,
     userAgent: `workspace-service/${packageVersion}`,
     ...options,
     onWarning: report,
@@ -84,7 +94,8 @@ export async function connectTo(
     },
   });
   const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
-  return { client, service: connection.baseUrl, workspace: connection.workspace, interrupted, within, report };
+  const { baseUrl: service, workspace } = connection;
+  return { client, service, workspace, interrupted, isOurs: () => isOurs, within, report };
 }
 
 async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {

@@ -18,8 +18,9 @@ export type CommandSession = ReturnType<typeof createCommandSession>;
 const minReleaseMs = 2_000;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
-export function createCommandSession({ client, service, workspace, interrupted, report }: RemoteService, ttl: Ttl) {
-  const ledger = openMemoryLedger();
+export function createCommandSession(remote: RemoteService, ttl: Ttl) {
+  const { client, service, workspace, interrupted, report } = remote;
+  const ledger = openMemoryLedger(remote);
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = createLockSession({ ...time, client, record: ledger.record });
@@ -61,6 +62,8 @@ export function createCommandSession({ client, service, workspace, interrupted, 
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
+    /** Whether the service has answered without leases: then several locks are acquired path by path. */
+    knowsOnlyInterface: (): boolean => ledger.read().knowsOnlyInterface(service),
     release,
     /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
     async releaseAfterFailure(maxMs: number): Promise<boolean> {
@@ -93,7 +96,7 @@ export function notAcquiredText({ round }: AcquireAllResult, wait: Duration, now
 
 const pollMs = 500;
 
-function openMemoryLedger() {
+function openMemoryLedger({ service, isOurs }: RemoteService) {
   const unread: Entry[] = [];
   const history = openHistory();
   let onEntry: () => void = () => undefined;
@@ -106,7 +109,11 @@ function openMemoryLedger() {
   return {
     record,
     follow: (): readonly Entry[] => unread.splice(0),
-    read: history.read,
+    read() {
+      // A gateway may have answered before the service did.
+      if (isOurs()) history.add([{ kind: 'marks', service, at: new Date().toISOString() }]);
+      return history.read();
+    },
     /** The locks that were not lost. */
     held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
     watch(look: () => void): () => void {

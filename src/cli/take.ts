@@ -23,19 +23,24 @@ export async function takeLocks(
   const acquired = new Map<LockPath, AcquiredLock>();
   const client: Client = {
     ...remote.client,
-    // Adds what belongs to the lock of a person, and keeps the lock as the service returned it.
+    // Both add the note of the person, and keep the locks as the service returned them.
     async acquireLock(request, within) {
       const result = await remote.client.acquireLock({ ...request, note: note ?? undefined }, within);
       if (result.kind === 'acquired') acquired.set(request.path, result.lock);
       return result;
     },
+    async putLease(request, within) {
+      const result = await remote.client.putLease({ ...request, note: note ?? undefined }, within);
+      if (result.kind === 'held') for (const lock of result.locks) acquired.set(lock.path, lock);
+      return result;
+    },
   };
-  const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
+  const { context, knowsOnlyInterface, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const asked = [...new Set(named)].toSorted();
   if (!literal) refuseMistakenPaths(asked);
   const own = await ownLocks(remote, ttl, asked);
   const paths = asked.filter((path) => !own.has(path));
-  const goal = { paths, count: paths.length };
+  const goal = { paths, count: paths.length, knowsOnlyInterface };
   const waiting = { wait, urgency: urgencies[priority] };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);

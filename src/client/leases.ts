@@ -35,6 +35,7 @@ export interface LeaseRequest extends LeaseKey {
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
+  readonly note?: string | undefined;
   /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly wait?: QueueWait | undefined;
 }
@@ -163,9 +164,9 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
   },
 });
 
-const bodyOf = ({ paths, pool, count, type, ttl }: LeaseRequest): object => ({
+const bodyOf = ({ paths, pool, count, type, ttl, note }: LeaseRequest): object => ({
   ...(pool === undefined ? { paths } : { pool: pool.name, where: pool.where }),
-  ...{ count, type, ttl: formatDuration(ttl) },
+  ...{ count, type, ttl: formatDuration(ttl), note },
 });
 
 const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'string' && typeof state === 'string');
@@ -207,7 +208,7 @@ const endOf = ({ receivedAt }: ClientResponse, ttl: Ttl): string =>
 
 function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest): readonly AcquiredLock[] {
   const held = onPaths(objectIn(response)['locks']).filter((one) => !isLost(one));
-  return held.map(({ path, entry }) => {
+  return held.map(({ path, entry: { state: _, ...entry } }) => {
     const lock = readLock(entry, path, response.sanitizer);
     // The ETag of a lock is its id in quotes.
     const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);

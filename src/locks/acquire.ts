@@ -18,8 +18,8 @@ import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
 interface AcquireGoal extends PathGoal {
   /** Its items are acquired instead of paths. */
   readonly pool?: PoolSelection | undefined;
-  /** Whether the service has no leases, according to the ledger. Without it, the locks are acquired path by path. */
-  readonly knowsOnlyInterface?: () => boolean;
+  /** Whether the service has no leases, according to the ledger: the locks are then acquired path by path. */
+  readonly knowsOnlyInterface: () => boolean;
 }
 
 export interface AcquireContext extends PathContext {
@@ -72,7 +72,7 @@ export async function acquireLocks(
   const pathByPath = acquirePathByPath(context, goal);
   const lease = acquireLease(context, goal);
   const pauses = createPauses(context, deadline);
-  const hasLeases = (): boolean => goal.pool !== undefined || goal.knowsOnlyInterface?.() === false;
+  const hasLeases = (): boolean => goal.pool !== undefined || !goal.knowsOnlyInterface();
   let way = lease !== undefined && hasLeases() ? lease : pathByPath;
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { runMain } from '../command/run-main.ts';
 import { sharedService } from '../service/http/shared-service.ts';
+import { isLocking, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../support/service-process.ts';
 import { startProcess } from '../support/started-process.ts';
@@ -302,6 +303,17 @@ test('keeps the lock until processes that the command has left behind have ended
   expect(await locks()).toEqual([]);
 });
 
+test('a gateway that answered in place of the service does not leave it waiting for its own locks', async () => {
+  const proxy = await startFaultProxy(Number(new URL(service.baseUrl).port));
+  onTestFinished(proxy.close);
+  const page = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not found</h1>' };
+  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page }));
+  const args = ['lock', 'run', 'a', 'b', '--wait', '10m', '--', 'true'];
+  const ran = await runMain(args, { ...environment(), WORKSPACE_BASE_URL: proxy.baseUrl });
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(await locks()).toEqual([]);
+});
+
 describe('at a terminal', () => {
   beforeEach((context) => {
     // `script` of util-linux runs a command on its own terminal.
@@ -351,6 +363,17 @@ describe('at a terminal', () => {
     const terminal = startAtTerminal(
       ['--ttl', '2s', '--grace', '1s'],
       'trap "" TERM HUP; bash -c \'echo "ready $$"; sleep 300\' & while :; do sleep 0.1; done',
+    );
+    const line = await terminal.stdout.until((all) => /ready \d+/.exec(all)?.[0]);
+    await takeAway();
+    expect(await terminal.ended()).toBe(76);
+    expect(isRunning(pidIn(line))).toBe(false);
+  });
+
+  test('the loss of the lock kills what the command has started, even if the command itself ends at once: 76', async () => {
+    const terminal = startAtTerminal(
+      ['--ttl', '2s', '--grace', '1s'],
+      'bash -c \'trap "" TERM HUP; echo "ready $$"; while :; do sleep 0.1; done\' & wait',
     );
     const line = await terminal.stdout.until((all) => /ready \d+/.exec(all)?.[0]);
     await takeAway();

@@ -61,6 +61,7 @@ function remoteOf(person: Person, change: (client: Client) => Partial<Client>): 
     service: `${service.baseUrl}/v1`,
     workspace: workspaceId(workspace),
     interrupted: new AbortController().signal,
+    isOurs: () => true,
     within: () => ({ deadline: steadyClock() + 30_000 }),
     report: () => undefined,
   };
@@ -244,18 +245,18 @@ describe('lock, over HTTP', () => {
 
   test('waits in line, where a higher priority comes first', async () => {
     await lockHere('admin', 'take', 'a');
-    const wait = async (person: Person, priority: string, place: string) => {
-      const args = ['lock', 'take', 'a', '--wait', '10m', '--priority', priority];
+    const wait = async (person: Person, paths: readonly string[], priority: string, place: string) => {
+      const args = ['lock', 'take', ...paths, '--wait', '10m', '--priority', priority];
       const command = startCommand(args, { environment: environmentOf(person) });
       onTestFinished(() => command.signal('SIGKILL'));
       await command.logLine((line) => line.includes(`You are ${place} in line.`));
       return command;
     };
-    const ada = await wait('ada', 'normal', 'number 1 of 1');
-    const bob = await wait('bob', 'high', 'number 1 of 2');
+    const ada = await wait('ada', ['a'], 'normal', 'number 1 of 1');
+    const bob = await wait('bob', ['a', 'b'], 'high', 'number 1 of 2');
     await lockHere('admin', 'release', 'a');
     expect(await bob.ended()).toBe(0);
-    expect(await held()).toEqual(['a bob']);
+    expect(await held()).toEqual(['a bob', 'b bob']);
     await lockHere('bob', 'release', 'a');
     expect(await ada.ended()).toBe(0);
   });
@@ -268,18 +269,23 @@ describe('lock, over HTTP', () => {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
       ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
     };
+    // On a service that knows only the interface, each path is locked on its own.
+    const pathByPath: Partial<Client> = { putLease: async () => ({ kind: 'unsupported' }) };
+    const others = { isOurs: () => false, report: (line: string) => void told.push(line) };
     const unreleased = remoteOf('ada', () => ({
+      ...pathByPath,
       releaseLock: async () => ({ kind: 'failed', error: away, mayBeDone: true }),
     }));
-    await expect(
-      takeLocks(async () => ({ ...unreleased, report: (line) => told.push(line) }), request),
-    ).rejects.toThrow(/^b is held by bob(?!.*Nothing was locked)/s);
+    await expect(takeLocks(async () => ({ ...unreleased, ...others }), request)).rejects.toThrow(
+      /^b is held by bob(?!.*Nothing was locked)/s,
+    );
     await lockHere('ada', 'release', 'a');
     expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
-    const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
-    await expect(
-      takeLocks(async () => ({ ...unanswered, report: (line) => told.push(line) }), request),
-    ).rejects.toThrow(away.message);
+    const unanswered = remoteOf('ada', () => ({
+      ...pathByPath,
+      acquireLock: async () => ({ kind: 'unanswered', error: away }),
+    }));
+    await expect(takeLocks(async () => ({ ...unanswered, ...others }), request)).rejects.toThrow(away.message);
     expect(told.slice(1)).toEqual([
       expect.stringMatching(/^a may have been locked: .*expires 1h after it was granted/),
     ]);

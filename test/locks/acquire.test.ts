@@ -149,7 +149,7 @@ async function waiting({
         },
       }),
     },
-    { paths: paths.map(lockPath), count },
+    { paths: paths.map(lockPath), count, knowsOnlyInterface: () => true },
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { result, keys, sleeps, lines, events, askedAt, tookMs: now - start, rollbackMs };

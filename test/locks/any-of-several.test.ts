@@ -124,7 +124,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       },
       session,
     },
-    { paths, count },
+    { paths, count, knowsOnlyInterface: () => true },
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { finished, mine, excused, max: () => max, requests: () => requests, whilePausing, lines };

@@ -124,6 +124,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
       service: place.service,
       workspace: game,
       interrupted: new AbortController().signal,
+      isOurs: () => true,
       report: (line) => reported.push(line),
       within: () => ({ deadline: Number.POSITIVE_INFINITY }),
     },

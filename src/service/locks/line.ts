@@ -235,6 +235,9 @@ export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: Li
   return { position: length + 1, length };
 }
 
+/** Places are counted on the first paths of a lease only: it may wait for thousands, with many others. */
+const maxPlacePaths = 500;
+
 /** The present leases of the lines of these waits, and the waits themselves. */
 const selectLines = batchQuery((db, members, now) =>
   db
@@ -244,6 +247,7 @@ const selectLines = batchQuery((db, members, now) =>
         from
           .selectFrom('wait_paths')
           .where(sql<boolean>`wait_id in (select ${textOf('id')} from ${members})`)
+          .where('position', '<', maxPlacePaths)
           .select(['workspace_id', 'path'])
           .distinct(),
     )
