@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { errorCode, systemErrorText } from '../interface/system-errors.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StopSignal = (typeof stopSignals)[number];
@@ -21,15 +22,22 @@ export interface ProcessIo {
 }
 
 export function processIo(): ProcessIo {
-  const { stdout, stderr } = process;
-  // A closed pipe, as with `head`, is not an error.
+  const { stdout } = process;
+  const stderr = logOutput(process.stderr, 2);
   function onError(error: NodeJS.ErrnoException): void {
-    if (error.code !== 'EPIPE') throw error;
+    // A closed pipe, as with `head`, is not an error.
+    if (error.code === 'EPIPE') return;
+    // The command goes on: it must still release its locks, or take all of them.
+    const reason = systemErrorText(errorCode(error)) ?? error.message;
+    stderr.write(`The output could not be written: ${reason}.\n`);
+    process.once('exit', () => {
+      process.exitCode ||= 1;
+    });
   }
   stdout.on('error', onError);
   return {
     stdout,
-    stderr: logOutput(stderr, 2),
+    stderr,
     input: () => process.stdin,
     output: () => stdout.off('error', onError),
     onSignal: (listener) => onSignals(stopSignals, listener),

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lastingFile } from '../../src/command/io.ts';
+import { startCommand } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a disk that is full for a while loses the lines of that time, and no other line', () => {
   // The room for each write: all, some, or none.
@@ -26,4 +28,18 @@ test('a disk that is full for a while loses the lines of that time, and no other
       for (const line of written) expect(lines.some((one) => one.startsWith(line))).toBe(true);
     }),
   );
+});
+
+test('a full disk for the output is an error in one line, and what was done stays', async () => {
+  // Only Linux has /dev/full.
+  if (process.platform !== 'linux') return;
+  const options = { folder: temporaryFolder() };
+  const create = ['workspace', 'add', 'game', '--remote', 'https://git.example.com/game.git', '--no-check'];
+  const through = ['bash', '-c', 'exec "$0" "$@" >/dev/full'];
+  const added = startCommand(create, { ...options, through });
+  expect(await added.ended()).toBe(1);
+  expect(added.stderr()).toMatch(/^The output could not be written: the disk is full\.$/m);
+  const listed = startCommand(['workspace', 'list'], options);
+  expect(await listed.ended()).toBe(0);
+  expect(listed.stdout()).toContain('game');
 });
