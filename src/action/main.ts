@@ -34,6 +34,9 @@ async function main(): Promise<void> {
     const renewer = needsRenewer(task) ? (await import('./renewal/renewer.ts')).startRenewer() : undefined;
     const { createContext } = await import('./step/context.ts');
     const context = createContext(connection, reporter, core.saveState);
+    if (task.operation !== 'check' && hasLosses(context)) {
+      (await import('./operations/job-locks.ts')).warnOfLostLocks(context);
+    }
     const outcome = await run(context, task, renewer);
     await reporter.finish(title, outcome, summary, context.client.serverNow());
   } catch (error) {
@@ -49,6 +52,11 @@ async function main(): Promise<void> {
 /** A step that may wait for hours starts the process later: until then it would only use memory. */
 function needsRenewer(task: Task): boolean {
   return task.operation === 'lock' && task.renew && task.wait.seconds === 0;
+}
+
+/** `check` fails for them. */
+function hasLosses({ ledger }: Context): boolean {
+  return ledger.read().entries.some(({ kind }) => kind === 'lost');
 }
 
 /** Each operation, and the network code with it, is loaded on demand: reporting an invalid input needs neither. */

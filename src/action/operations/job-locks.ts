@@ -7,7 +7,7 @@ import {
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import { historyOf, type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { type OurLock, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
@@ -80,10 +80,16 @@ export async function findAlreadyHeld(
   return found.filter(({ state }) => state === 'ours' || state === 'assumed');
 }
 
-/** Warns about each lock of the job that could not be renewed, and about a run that this did not cancel. */
-export function warnOfLostLocks({ client, log }: Context, { lost, cancellations }: JobLocks): void {
-  for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
-  for (const cancelled of cancellations) log.warn(cancelledText(cancelled));
+/**
+ * Warns about each lock of the job that could not be renewed, in any workspace, and about a run that this did not
+ * cancel.
+ */
+export function warnOfLostLocks({ client, log, ledger }: Pick<Context, 'client' | 'log' | 'ledger'>): void {
+  const { entries } = ledger.read();
+  for (const { loss } of historyOf(entries).held) {
+    if (loss !== undefined) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
+  }
+  for (const entry of entries) if (entry.kind === 'run-cancelled') log.warn(cancelledText(entry));
 }
 
 /** The reason why the job may have more locks, if its ledger is damaged. */

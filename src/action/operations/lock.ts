@@ -18,7 +18,7 @@ import type { Renewer } from '../renewal/renewer.ts';
 import { fitsVariable, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { findAlreadyHeld, jobLocksIn, type LookedUp, warnOfLostLocks } from './job-locks.ts';
+import { findAlreadyHeld, jobLocksIn, type LookedUp } from './job-locks.ts';
 import {
   acquiredOutcome,
   alreadyHeldOutcome,
@@ -43,7 +43,6 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   try {
     const main = identifyProcess(process.pid);
     record({ kind: 'plan', service, workspace, step, main, paths, at: now() });
-    warnOfLostLocks(context, jobLocks);
     let alreadyHeld = await findAlreadyHeld(context, workspace, paths);
     const others = withoutOwn(paths, alreadyHeld);
     if (task.from.kind === 'paths' && others.length < wanted) return alreadyHeldOutcome(alreadyHeld);

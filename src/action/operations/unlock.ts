@@ -21,7 +21,7 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { heldBy, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, maxLookupMs, warnOfLostLocks } from './job-locks.ts';
+import { gapText, jobLocksIn, maxLookupMs } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
@@ -29,7 +29,6 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const { workspace, selection } = task;
   const jobLocks = jobLocksIn(context, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
-  warnOfLostLocks(context, jobLocks);
   const results = await releaseTargets(context, task, targets);
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;

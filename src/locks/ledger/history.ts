@@ -54,11 +54,8 @@ export function readJobLocks(
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
   return {
     held: byPath,
-    lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
-    /** Attempts of the job's steps to cancel the run. */
-    cancellations: entries.filter((entry) => entry.kind === 'run-cancelled'),
     knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,

@@ -9,16 +9,13 @@ describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
   const empty: JobLocks = {
     held: new Map(),
-    lost: [],
     planned: new Set(),
-    cancellations: [],
     knowsOnlyInterface: false,
     damaged: false,
   };
   const holding = (mayBeReleased: boolean): JobLocks => ({
     ...empty,
     held: new Map([[path, { grant, mayBeReleased }]]),
-    lost: [],
     planned: new Set([path]),
   });
   const named = { kind: 'named', path } as const;
