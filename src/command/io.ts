@@ -27,7 +27,7 @@ export function processIo(): ProcessIo {
   function onError(error: NodeJS.ErrnoException): void {
     // A closed pipe, as with `head`, is not an error.
     if (error.code === 'EPIPE') return;
-    // The command goes on: it must still release its locks, or take all of them.
+    // The command continues: it must still release its locks, or take all of them.
     const reason = systemErrorText(errorCode(error)) ?? error.message;
     stderr.write(`The output could not be written: ${reason}.\n`);
     process.once('exit', () => {

@@ -58,6 +58,7 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   let blocked: Blocked | undefined;
 
   async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
+    for (const [path, intent] of pending) if (session.withdraw(intent)) pending.delete(path);
     const { left, unanswered } = await rollBack(context, acquired, [...pending.values()]);
     pending.clear();
     for (const { intent, isAnswered } of unanswered) {

@@ -59,6 +59,13 @@ export function createLockSession(context: ReleaseContext) {
       return intent;
     },
 
+    /** Ends an intent whose request has certainly not arrived, so that there is nothing to settle. */
+    withdraw({ service, workspace, path, key }: Intent): boolean {
+      const isUnsent = sentAt.has(key) && sentAt.get(key) === undefined;
+      if (isUnsent) record({ kind: 'ended', service, workspace, path, key, at: now() });
+      return isUnsent;
+    },
+
     /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, step, key, type } = intent;

@@ -118,3 +118,24 @@ test.each([
     expect(recorded).toEqual(kinds);
   },
 );
+
+test.each([
+  ['an intent whose request has not arrived', 'failed', true],
+  ['no intent whose request may have arrived', 'unanswered', false],
+] as const)('withdraws %s', async (_, kind, isWithdrawn) => {
+  const recorded: Entry[] = [];
+  const client: Partial<Client> = {
+    serverNow: () => start,
+    acquireLock: async () => ({ kind, error: errorOf(refused(429)) }),
+  };
+  const session = openSession(
+    client,
+    () => start,
+    (entry) => void recorded.push(entry),
+  );
+  const intent = session.intend(lockPath('a'), terms);
+  await session.acquire(intent, { deadline: 1 }, { seconds: 0, urgency: 3 });
+  expect(session.withdraw(intent)).toBe(isWithdrawn);
+  const ended = isWithdrawn ? [{ kind: 'ended', key: intent.key }] : [];
+  expect(recorded).toMatchObject([{ kind: 'intent' }, ...ended]);
+});
