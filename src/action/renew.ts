@@ -44,16 +44,16 @@ async function renew({
   const reporter = { log: silentLog, mask: add };
   const recordInLedger = createRecorder(ledger, silentLog);
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
-    clockOffsetMs: task.clockOffsetMs,
     marks: marksIn(ledger, recordInLedger, connection.baseUrl),
   });
-  const { serverNow } = client;
-  const time = { serverNow, clock: steadyClock, sleep, random: Math.random };
+  const now = (): string => new Date(client.serverNow()).toISOString();
+  const time = { clock: steadyClock, sleep, random: Math.random };
   let cancelling: Promise<void> | undefined;
   async function cancel(run: RunToCancel): Promise<void> {
     const { cancelRun } = await import('./renewal/cancel-run.ts');
     const settings = { log: silentLog, connection: { retries, requestTimeout } };
-    recordInLedger(await cancelRun(run, { ...time, ...settings }, step));
+    const reason = await cancelRun(run, { ...time, ...settings });
+    recordInLedger({ kind: 'run-cancelled', step, at: now(), reason });
   }
   const context = {
     ...time,
@@ -78,8 +78,7 @@ async function renew({
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.
-    const at = new Date(serverNow()).toISOString();
-    context.record({ kind: 'unrenewed', ...job, at, reason: errorText(error) });
+    context.record({ kind: 'unrenewed', ...job, at: now(), reason: errorText(error) });
   }
   await cancelling;
 }

@@ -146,7 +146,6 @@ export function keepLocks(
   const ended = new AbortController();
   const context = {
     ...{ client, clock, random, ...ledger },
-    serverNow: client.serverNow,
     sleep: (ms: number, signal = ended.signal) => sleep(ms, signal),
     isWorkerGone: () => false,
     onStart: () => undefined,

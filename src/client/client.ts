@@ -54,8 +54,6 @@ export interface ClientOptions
   readonly credentials: ClientCredentials;
   readonly userAgent: string;
   readonly requestTimeoutMs?: number | undefined;
-  /** The clock of the server minus ours, if known before the first response. */
-  readonly clockOffsetMs?: number | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
@@ -64,7 +62,7 @@ export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const { origin, branch, onCompared } = options;
   const baseUrl = new URL(options.baseUrl);
-  const serverClock = createServerClock(clock, options.clockOffsetMs);
+  const serverClock = createServerClock(clock);
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 

@@ -23,9 +23,9 @@ export interface ServerClock {
   observe(headers: IncomingHttpHeaders): void;
 }
 
-/** The clock of the server, from its last response. Before the first, that of this machine or an earlier estimate. */
-export function createServerClock(clock: Clock, knownOffsetMs = 0): ServerClock {
-  let offsetMs = knownOffsetMs;
+/** The clock of the server, from its last response. Before the first, that of this machine. */
+export function createServerClock(clock: Clock): ServerClock {
+  let offsetMs = 0;
   return {
     now: () => clock() + offsetMs,
     observe: (headers) => {

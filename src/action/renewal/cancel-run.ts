@@ -1,6 +1,5 @@
 import type { CallLimits, ServiceError } from '../../client/client.ts';
 import { isSuccess } from '../../client/response.ts';
-import type { RunCancelled } from '../../locks/ledger/entry.ts';
 import { InputError } from '../inputs/table.ts';
 import { actionVersion } from '../step/connect.ts';
 import {
@@ -28,12 +27,11 @@ export function findRun(event: RunEvent, access: RepositoryAccess): RunToCancel 
 
 const timeLimitMs = 60_000;
 
-/** Cancels the run because the step lost a lock. The result is for the ledger. */
+/** Cancels the run because the step lost a lock. Returns why it could not; undefined if it could. */
 export async function cancelRun(
   { apiUrl, repository, run, token }: RunToCancel,
-  context: GitHubContext & { readonly serverNow: () => number },
-  step: string,
-): Promise<RunCancelled> {
+  context: GitHubContext,
+): Promise<string | undefined> {
   const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
   const within: CallLimits = { deadline: context.clock() + timeLimitMs };
   const { owner, repo } = repository;
@@ -47,8 +45,7 @@ export async function cancelRun(
     const result = await call({ method: 'POST', target, headers }, within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
     const error = result.kind === 'failed' ? result.error : result.refusal();
-    const at = new Date(context.serverNow()).toISOString();
-    return { kind: 'run-cancelled', step, at, reason: isDone ? undefined : refusalText(error) };
+    return isDone ? undefined : refusalText(error);
   } finally {
     close();
   }

@@ -132,7 +132,7 @@ interface StepToRenew {
 
 /** Sent through a pipe, because later steps can read the environment of a process. */
 const createRenewalTask = (
-  { client, clock, connection, ledger, runner }: Context,
+  { connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   cancels: RunToCancel | undefined,
   given: StepToRenew,
@@ -145,8 +145,6 @@ const createRenewalTask = (
   ttl: formatDuration(ttl),
   /** The run to cancel if a lock is lost. */
   cancels,
-  /** The clock of the service minus that of this machine. */
-  clockOffsetMs: client.serverNow() - clock(),
   /** The worker process of the runner; undefined if unknown. */
   worker: identifyProcess(runner.worker),
   /** Their URLs may contain passwords. */

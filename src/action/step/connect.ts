@@ -10,7 +10,7 @@ export function connect(
   connection: ConnectionInputs,
   origin: string | undefined,
   { log, mask }: Pick<Reporter, 'log' | 'mask'>,
-  more: Pick<ClientOptions, 'clockOffsetMs' | 'branch' | 'onCompared' | 'marks'>,
+  more: Pick<ClientOptions, 'branch' | 'onCompared' | 'marks'>,
 ): Client {
   const { baseUrl, credentials, requestTimeout, retries } = connection;
   return createClient({

@@ -14,8 +14,7 @@ import { hasIdentity } from '../ownership.ts';
 import { createSchedule, type Lifetimes } from './schedule.ts';
 
 interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'record'> {
-  readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease'>;
-  readonly serverNow: () => number;
+  readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
   /** Returns some or all of the lines added to the ledger since the last call. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
@@ -142,7 +141,7 @@ interface Renewed {
 
 /** Renews each lock once, and records the results in the ledger. */
 function createRound(round: Round) {
-  const { clock, record, serverNow, service, workspace, step, followed, schedule } = round;
+  const { client, clock, record, service, workspace, step, followed, schedule } = round;
   const job = { service, workspace, step };
   let isFailing = false;
 
@@ -158,7 +157,7 @@ function createRound(round: Round) {
     schedule.roundEnded(startedAt, grants, !results.some(({ isUnanswered }) => isUnanswered));
     const except = results.flatMap((result) => result.except ?? []);
     const failure = results.find((result) => result.failure !== undefined)?.failure;
-    const at = new Date(serverNow()).toISOString();
+    const at = new Date(client.serverNow()).toISOString();
     const [first] = results.flatMap(({ expiresAt }) => expiresAt ?? []).toSorted();
     if (first !== undefined) {
       record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
@@ -173,7 +172,7 @@ function createRound(round: Round) {
 
 /** Renews a lock, or all locks of a lease, with one request. */
 async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Renewed> {
-  const { client, record, serverNow, workspace, ttl, lifetimes, followed, schedule } = round;
+  const { client, record, workspace, ttl, lifetimes, followed, schedule } = round;
   const first = grants.find(followed.isHeld);
   // A step has released the locks since the round started.
   if (first === undefined) return {};
@@ -195,7 +194,7 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   const { lost = [], kept = [] } = Object.groupBy(held, ({ path }) =>
     renewal.kind === 'ended' || losses.has(path) ? 'lost' : 'kept',
   );
-  for (const grant of lost) record(lossOf(grant, losses.get(grant.path)?.holder, serverNow()));
+  for (const grant of lost) record(lossOf(grant, losses.get(grant.path)?.holder, client.serverNow()));
   const except = lost.map(({ path }) => path);
   if (renewal.kind === 'ended' || kept.length === 0) return { except };
   const { expiresAt, renewed } = renewal;
@@ -203,7 +202,7 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
     lifetimes.renewed(grant, expiresAt);
     const { id, etag } = renewed ?? grant.lock;
     if (id === grant.lock.id && etag === grant.lock.etag) continue;
-    const at = new Date(serverNow()).toISOString();
+    const at = new Date(client.serverNow()).toISOString();
     record({ ...grant, at, lock: { ...grant.lock, id, etag, expires_at: expiresAt } });
   }
   return { except, expiresAt };

@@ -206,7 +206,7 @@ async function renewing({
   const end: RenewalEndReason = await time.pass(
     renewLocks(
       {
-        ...{ client, clock, sleep, random, serverNow: client.serverNow },
+        ...{ client, clock, sleep, random },
         record: (entry) => (writable ? void entries.push(entry) : undefined),
         follow() {
           if (ledgerGone) throw new Error('ENOENT');
@@ -229,7 +229,7 @@ async function renewing({
         ttl,
         requestTimeoutMs: attemptMs(ttlSeconds * second),
         grants,
-        lifetimes: createLifetimes({ clock, serverNow: client.serverNow }, ttl, 0),
+        lifetimes: createLifetimes({ clock, client }, ttl, 0),
       },
     ),
   );
