@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { readIdentityRequest } from '../client/access.ts';
 import { createTokenSource, type ExchangeContext, openIssuer } from '../client/exchange.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { startErrorText } from '../command/system-errors.ts';
@@ -37,9 +38,8 @@ function issuerOf(
     .map(([, value = '']) => value);
   if (tokens.length > 0) return () => oneByOne(tokens);
   if (environment['BUILDKITE_AGENT_ACCESS_TOKEN']) return () => askBuildkite(environment, audience);
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
-  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
-  return (exchange) => openIssuer({ server: 'GitHub', requestUrl, requestToken, audience }, exchange, () => undefined);
+  const request = readIdentityRequest(environment);
+  return request && ((exchange) => openIssuer({ ...request, audience }, exchange, () => undefined));
 }
 
 /** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. */

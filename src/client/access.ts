@@ -31,6 +31,20 @@ export const parseToken =
   (text: string): Parsed<string> =>
     /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(reason);
 
+/** The parameters of a request for an identity token of a job on GitHub. */
+export interface IdentityRequest {
+  readonly requestUrl: string;
+  /** Issued by the runner for these requests, and secret. */
+  readonly requestToken: string;
+  readonly audience: string;
+}
+
+/** Undefined if the job lacks the permission `id-token: write`. */
+export function readIdentityRequest(environment: NodeJS.ProcessEnv): Omit<IdentityRequest, 'audience'> | undefined {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
+  return requestUrl && requestToken && URL.canParse(requestUrl) ? { requestUrl, requestToken } : undefined;
+}
+
 declare const brand: unique symbol;
 
 /** The id of a workspace. It cannot lead to anything else when it is part of a URL. */

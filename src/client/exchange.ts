@@ -1,4 +1,5 @@
 import { unlessAborted } from '../interface/timers.ts';
+import type { IdentityRequest } from './access.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
@@ -150,21 +151,13 @@ const tokenIn = (response: ClientResponse): string | undefined => {
 
 const expectToken = expectFound(tokenIn, 'it contains no token');
 
-interface IdentityRequest {
-  readonly server: string;
-  readonly requestUrl: string;
-  /** Issued by the runner for these requests, and secret. */
-  readonly requestToken: string;
-  readonly audience: string;
-}
-
 /**
  * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That
  * function has no deadlines and no cancellation, and its HTTP client would be in the entry chunk, which steps with a
  * token load too.
  */
 export function openIssuer(
-  { server, requestUrl, requestToken, audience }: IdentityRequest,
+  { requestUrl, requestToken, audience }: IdentityRequest,
   exchange: ExchangeContext,
   mask: (secret: string) => void,
 ) {
@@ -175,7 +168,7 @@ export function openIssuer(
   const call = createCall({
     ...exchange,
     baseUrl: url,
-    server,
+    server: 'GitHub',
     serverClock: createServerClock(exchange.clock),
     send: connection.send,
     headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },

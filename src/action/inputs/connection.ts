@@ -1,10 +1,7 @@
-import { parseBaseUrl } from '../../client/access.ts';
+import { parseBaseUrl, readIdentityRequest } from '../../client/access.ts';
 import { complete, type Reader } from './table.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
-
-/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
-export type JobIdentity = Extract<ConnectionInputs['credentials'], { readonly kind: 'identity' }>;
 
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
   const { read, readAs } = reader;
@@ -34,15 +31,8 @@ function readCredentials(
     const token = read('token');
     return token === undefined ? undefined : ({ kind: 'static', token } as const);
   }
-  const identity = identityOf(environment);
+  const identity = readIdentityRequest(environment);
   if (identity === undefined) addProblem('token', credentialsAdvice);
   if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
   return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin } as const;
-}
-
-/** Undefined if the job lacks the permission `id-token: write`. The token is secret: the runner issues it for requests. */
-function identityOf(environment: NodeJS.ProcessEnv) {
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
-  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
-  return { requestUrl, requestToken };
 }

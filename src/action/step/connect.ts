@@ -1,8 +1,9 @@
+import type { IdentityRequest } from '../../client/access.ts';
 import { type Client, type ClientOptions, createClient, type Retry } from '../../client/client.ts';
 import type { ExchangeContext } from '../../client/exchange.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { formatElapsed } from '../../interface/format.ts';
-import type { ConnectionInputs, JobIdentity } from '../inputs/connection.ts';
+import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Reporter } from '../report/reporter.ts';
 
 /** The client of a step. It logs retries, and sends the run URL with its requests. */
@@ -30,12 +31,12 @@ export function connect(
 }
 
 /** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
-async function openJobTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Reporter['mask']) {
+async function openJobTokens(identity: IdentityRequest, exchange: ExchangeContext, mask: Reporter['mask']) {
   // Loaded only if no token is given.
   const { createTokenSource, openIssuer } = await import('../../client/exchange.ts');
   return createTokenSource({
     ...exchange,
-    issueIdentityToken: openIssuer({ ...identity, server: 'GitHub' }, exchange, mask),
+    issueIdentityToken: openIssuer(identity, exchange, mask),
     onToken: mask,
     messages: {
       unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
