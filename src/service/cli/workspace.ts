@@ -177,8 +177,8 @@ const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, syncs and webhooks',
   details: [
-    'Without --force, a workspace with active locks is not removed. If a lock is taken during the removal, the workspace',
-    'stays, without the part of its history that was already removed.',
+    'Without --force, a workspace with active locks is not removed.',
+    'If the command is interrupted, requests no longer find the workspace. Run it again to remove the rest.',
   ],
   arguments: { workspace: workspaceArgument },
   flags: { force: deliberateToggle('release all locks of the workspace first, regardless of their owner') },

@@ -4,6 +4,7 @@ import type { BranchName } from '../../interface/branch-name.ts';
 import type { LockType } from '../../interface/resources.ts';
 import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { removedRemote } from '../storage/tables.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, RecordedLock, StoredLock } from './find.ts';
 import { expiryOf, recordAcquired, recordEnds } from './history.ts';
@@ -53,11 +54,12 @@ export async function storeLocks(
 
 /** Each has the number and the fence of its first lock. */
 function membersOf(grants: readonly Grant[], firstFence: FirstFence, delayMs: number) {
-  const ids = newLockIds();
+  let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
     const { workspace, type, ttlMs, bearer, origin, note, branch, lease, fromLfs } = request;
     const { at, fence } = firstFence(workspace, keys.length);
+    ids ??= newLockIds(at);
     const member = {
       ...{ workspace, type, note, tokenId: bearer.id, owner: bearer.owner, origin, branch, lease },
       ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, delayMs, ids, number, fence, keys },
@@ -95,7 +97,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
   );
 }
 
-const texts = ['workspace', 'type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
+const texts = ['type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
 const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
@@ -107,6 +109,9 @@ const insertOf = (isFolded: boolean) =>
         (from) =>
           from.selectFrom(members).select([
             ...texts.map((name) => textOf(name).as(name)),
+            // No workspace has the empty id: the foreign key then refuses locks of a workspace that is being removed.
+            sql<string>`coalesce((select id from workspaces where workspaces.id = ${textOf('workspace')}
+              and remote <> ${sql.lit(removedRemote)}), '')`.as('workspace'),
             ...numbers.map((name) => numberOf(name).as(name)),
             // What its workspace says, or the service.
             sql<number>`coalesce((select lock_delay_ms from workspaces where workspaces.id = ${textOf('workspace')}),
@@ -190,12 +195,13 @@ async function raisedFences(db: Database, now: Now, grants: readonly Grant[]) {
 }
 
 /**
- * The start of the ids of locks that are acquired together: a UUID that begins with the time (RFC 9562 section 5.7).
+ * The start of the ids of locks that are acquired together: a UUID that begins with the time of the database (RFC 9562
+ * section 5.7), because lists continue after an id, and instances have different clocks.
  * New ids are adjacent in the index, instead of each changing another page of it. The last six digits are the number of
  * the lock: the database writes thousands of them itself.
  */
-function newLockIds(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
+function newLockIds(at: number): string {
+  const time = at.toString(16).padStart(12, '0');
   return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15, -6)}`;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:time
 import { type RawBuilder, sql } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
 import { maxBusyPauseMs } from './sqlite.ts';
-import type { Database, Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 
 /** Time that the service keeps data that it no longer needs itself. */
 export interface Retention {
@@ -84,12 +84,11 @@ export async function removeBeyond(
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */
 export const pauseMs = maxBusyPauseMs + 5;
 
-/** Removes rows in ascending order, and returns their number. In each transaction, `mayContinue` can end it early. */
+/** Removes rows in ascending order, and returns their number. */
 export async function removeInBatches(
   { dialect, read, commit }: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,
-  mayContinue: (db: Database) => Promise<boolean> = async () => true,
 ): Promise<number> {
   const rows = sql.table(table);
   // The time does not limit a batch: thousands of locks may end at the same time.
@@ -100,7 +99,6 @@ export async function removeInBatches(
   if ((await batch(1).execute(read)).rows.length === 0) return 0;
   for (let removed = 0; ; await sleep(pauseMs)) {
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {
-      if (!(await mayContinue(db))) return 0;
       const { numAffectedRows = 0n } = await sql`delete from ${rows} where ${rowId} in (${batch(atOnce)})`.execute(db);
       return Number(numAffectedRows);
     });

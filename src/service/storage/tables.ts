@@ -161,6 +161,9 @@ export const indexes: readonly string[] = [
   `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
 ];
 
+/** The remote of a workspace that is being removed: requests do not find it, and it gets no more locks. */
+export const removedRemote = '';
+
 /** The types of the rows, read from the columns. */
 export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
   // Only registerHook() and storeLease() write these columns.

@@ -3,8 +3,8 @@ import type { Actor } from '../audit/audit.ts';
 import { listLocks } from '../locks/list.ts';
 import { releaseLocks } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
-import type { Database, Storage } from '../storage/storage.ts';
-import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';
+import type { Storage } from '../storage/storage.ts';
+import { closeWorkspaceAudited, deleteWorkspace } from './workspaces.ts';
 
 /** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
@@ -14,8 +14,9 @@ const locksAtOnce = 50;
 
 /**
  * Removes a workspace with all its data. Its history may have millions of rows, and removing them in one transaction
- * would block every other change: they are removed in batches before the workspace, until someone takes a lock. With
- * `force`, its locks are ended first, including those that are taken in the meantime.
+ * would block every other change: the workspace is closed, its rows are removed in batches, and then itself. If that is
+ * interrupted, a repeated call continues. With `force`, its locks are ended first, including those that are taken in the
+ * meantime.
  */
 export async function removeWorkspaceInBatches(
   storage: Storage,
@@ -25,37 +26,31 @@ export async function removeWorkspaceInBatches(
 ) {
   const { read, now, commit, broadcast } = storage;
   let ended = 0;
-  const endBatch = async (db: Database) => (force ? endLocks({ ...storage, read: db }, actor, workspace) : 0);
-  for (let more = force; more; ) {
-    const endedNow = await commit({ workspace }, endBatch);
+  for (let isClosed = false; !isClosed; ) {
+    const { endedNow, closing } = await commit({ workspace }, async (db) => {
+      const endedNow = force ? await endLocks({ ...storage, read: db }, actor, workspace) : 0;
+      if (endedNow === locksAtOnce) return { endedNow };
+      return { endedNow, closing: await closeWorkspaceAudited(db, now, actor, workspace, ended + endedNow) };
+    });
     ended += endedNow;
     if (endedNow > 0) await broadcast.send(undefined);
-    // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
-    more = endedNow === locksAtOnce;
+    if (closing !== undefined && closing.kind !== 'closed') return closing;
+    isClosed = closing !== undefined;
   }
-  const mayContinue = async (db: Database) => force || (await countActiveLocks(db, now, workspace)) === 0;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();
   const large = [
-    { table: 'locks', time: 'expires_at', where: sql`${ofWorkspace} and expires_at <= (select ${now})` },
+    { table: 'locks', time: 'expires_at', where: ofWorkspace },
     { table: 'lock_history', time: 'ended_at', where: ofWorkspace },
     { table: 'remembered_answers', time: 'created_at', where: ofWorkspace },
     { table: 'syncs', time: 'created_at', where: sql`${ofWorkspace} and finished_at is not null` },
     ...hooks.map(({ id }) => ({ table: 'deliveries', time: 'sequence', where: sql`hook_id = ${id}` }) as const),
   ] as const;
   for (const { table, time, where } of large) {
-    await removeInBatches(storage, { table, time, workspace, atOnce }, where, mayContinue);
+    await removeInBatches(storage, { table, time, workspace, atOnce }, where);
   }
-  for (;;) {
-    const { endedNow, removal } = await commit({ workspace }, async (db) => {
-      const endedNow = await endBatch(db);
-      return { endedNow, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended + endedNow) };
-    });
-    ended += endedNow;
-    if (endedNow > 0) await broadcast.send(undefined);
-    if (removal.kind === 'removed') return { ...removal, ended };
-    if (endedNow === 0) return removal;
-  }
+  await commit({ workspace }, (db) => deleteWorkspace(db, workspace));
+  return { kind: 'removed', ended } as const;
 }
 
 /** Ends some of the locks like a forced release, with the same records, and returns their number. */

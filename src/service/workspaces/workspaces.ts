@@ -6,7 +6,7 @@ import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { rememberReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
+import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 
@@ -32,6 +32,7 @@ const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
+    .where('remote', '!=', removedRemote)
     .select([inputIndex.as('index'), 'workspaces.id', 'remote', 'default_branch', ...settingNames]),
 );
 
@@ -103,21 +104,28 @@ export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspa
 }
 
 /**
- * Removes a workspace without active locks: the holder of a lock relies on it. Removes all its data in the same
- * transaction: see remove-workspace.ts for a workspace with much data. `endedLocks` were ended for the removal.
+ * Begins to remove a workspace without active locks: the holder of a lock relies on it. `endedLocks` were ended for the
+ * removal. Also succeeds if the removal has begun before.
  */
-export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string, endedLocks = 0) {
-  const workspace = await findWorkspace(db, id);
+export async function closeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string, endedLocks: number) {
+  const ofWorkspace = db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id);
+  const workspace = await ofWorkspace.executeTakeFirst();
   if (workspace === undefined) return { kind: 'unknown' } as const;
+  if (workspace.remote === removedRemote) return { kind: 'closed' } as const;
   const locks = await countActiveLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks } as const;
+  await db.updateTable('workspaces').set({ remote: removedRemote }).where('id', '=', id).execute();
+  const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
+  await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
+  return { kind: 'closed' } as const;
+}
+
+/** Removes a closed workspace with all its data in one transaction: see remove-workspace.ts for much data. */
+export async function deleteWorkspace(db: Database, id: string): Promise<void> {
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   // Stored responses contain locks and hooks that a later workspace with this id does not have.
   await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
-  const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
-  await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
-  return { kind: 'removed' } as const;
 }
 
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
@@ -125,6 +133,7 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .selectFrom('workspaces')
     .select(['id', 'remote', 'default_branch', ...settingNames])
     .where('id', '=', id)
+    .where('remote', '!=', removedRemote)
     .executeTakeFirst();
 }
 

@@ -2,11 +2,8 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
 import { createToken, createTokenAudited, listTokens, revokeTokenAudited } from '../../../src/service/tokens/tokens.ts';
-import {
-  addWorkspaceAudited,
-  listWorkspaces,
-  removeWorkspaceAudited,
-} from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
+import { addWorkspaceAudited, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
@@ -40,9 +37,9 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
 
   test('records that a workspace was added and removed, without the password of its remote', async () => {
     const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
-    const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
+    const remove = () => removeWorkspaceInBatches(storage, actor, 'game');
     expect([await add(), await add()]).toEqual([true, false]);
-    expect([await remove(), await remove()]).toEqual([{ kind: 'removed' }, { kind: 'unknown' }]);
+    expect([await remove(), await remove()]).toEqual([{ kind: 'removed', ended: 0 }, { kind: 'unknown' }]);
     const detail = { workspace: 'game', remote: 'https://git.example.com/game.git' };
     expect(await told()).toEqual([
       { ...byAda, action: 'workspace.removed', detail },
@@ -61,7 +58,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
       storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci)),
       storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, token.id)),
       storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, { ...game, id: 'other' })),
-      storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game')),
+      removeWorkspaceInBatches(storage, actor, 'game'),
     ]) {
       await expect(change).rejects.toThrow('audit');
     }

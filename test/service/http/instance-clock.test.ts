@@ -28,6 +28,8 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
     const { lock } = await service.hooks();
     const { headers, body } = await lock('a');
     isNow(Date.parse(body.acquired_at));
+    const [, start, end] = /^lock_(.{8})-(.{4})-7/.exec(body.id) ?? [];
+    isNow(Number.parseInt(`${start}${end}`, 16));
     isNow(Date.parse(headers.get('date') ?? ''));
     isNow(Date.parse((await service.ask('GET', '/healthz')).headers.get('date') ?? ''));
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
-import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -75,10 +76,10 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
       for (const path of ['b', 'a']) await ada.release(path);
     }
     const { storage } = service;
-    await storage.commit({ workspace: id }, async (db) => {
-      expect(await removeWorkspaceAudited(db, storage.now, operator, id)).toEqual({ kind: 'removed' });
-      await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' });
-    });
+    expect(await removeWorkspaceInBatches(storage, operator, id)).toEqual({ kind: 'removed', ended: 0 });
+    await storage.commit({ workspace: id }, (db) =>
+      addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' }),
+    );
     fences.push((await ada.take('a')).body.fence);
     expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
   });

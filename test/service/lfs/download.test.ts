@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
-import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { findRows } from '../../support/stored-rows.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
@@ -127,9 +127,7 @@ describe('an object', () => {
 
   test('is not served after its workspace was removed, or its file was damaged', async () => {
     const [removed, changed] = [await addressed(), await addressed()];
-    await service.storage.commit('global', (db) =>
-      removeWorkspaceAudited(db, service.storage.now, operator, removed.workspace),
-    );
+    await removeWorkspaceInBatches(service.storage, operator, removed.workspace);
     await writeFile(changed.path, 'damaged');
     for (const { href } of [removed, changed]) {
       expect(expectLfsError(await refusalOf(href), 404)).toContain('objects/batch');

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabaseGauges } from '../../../src/service/background-work.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -26,7 +27,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
       'workspace_locks{workspace="game"} 2',
       'workspace_locks{workspace="idle"} 0',
     ]);
-    await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, 'idle'));
+    await removeWorkspaceInBatches(storage, operator, 'idle');
     await measureWorkspaces();
     expect(await shown('workspace_locks')).not.toContain('workspace_locks{workspace="idle"} 0');
   });

@@ -2,11 +2,13 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { isOrphaned } from '../../../src/service/storage/unavailable.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, findWorkspace, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+import { takeIn } from '../locks/taken-locks.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
 
@@ -90,6 +92,30 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     const before = await rowsLeft();
     expect(await removeWorkspaceInBatches(storage, actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
     expect(await rowsLeft()).toEqual(before);
+  });
+
+  test('gets no more locks once its removal has begun, and a repeated command continues an interrupted one', async () => {
+    await storeMuch('closing', 600);
+    const takes = () =>
+      storage.commit({ workspace: 'closing' }, (db) => takeIn(db, storage, ['new'], { workspace: 'closing' }));
+    let commits = 0;
+    const interrupted: Storage = {
+      ...storage,
+      async commit(scope, change) {
+        commits += 1;
+        if (commits === 3) throw new Error('interrupted');
+        return storage.commit(scope, change);
+      },
+    };
+    await expect(removeWorkspaceInBatches(interrupted, actor, 'closing')).rejects.toThrow('interrupted');
+    expect(await takes().catch(isOrphaned)).toBe(true);
+    expect(await workspaceWithId(storage, 'closing')).toBeUndefined();
+    expect(await findWorkspace(storage.read, 'closing')).toBeUndefined();
+    expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'removed', ended: 0 });
+    expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'unknown' });
+    const { entries } = await readAudit(storage, { limit: 100, workspace: 'closing' });
+    const detail = { workspace: 'closing', remote: 'https://git.example.com/game.git' };
+    expect(entries).toMatchObject([{ action: 'workspace.removed', detail }]);
   });
 
   test('is removed with its locks by force, and each lock is recorded in the audit', async () => {
