@@ -290,15 +290,24 @@ export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   { workspace, path, waitId }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string>>>,
 ) {
-  const waiting = read
+  const lines = read
     .selectFrom('wait_paths as line')
     .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where('line.workspace_id', '=', workspace)
+    .where(isPresent(now))
+    .$if(path !== undefined, (all) => all.where('line.path', '=', path ?? ''));
+  // The places of all other lines are not computed: a workspace may have millions.
+  const ordered = lines
+    .select('line.path')
+    .orderBy('line.path')
+    .limit(1)
+    .offset(maxListed - 1);
+  const last = path === undefined ? await ordered.executeTakeFirst() : undefined;
+  const waiting = lines
     .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
     .select(sql<number | null>`case when told_at is null then null else present_until end`.as('kept_until'))
     .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
-    .where('line.workspace_id', '=', workspace)
-    .where(isPresent(now))
-    .$if(path !== undefined, (lines) => lines.where('line.path', '=', path ?? ''));
+    .$if(last !== undefined, (first) => first.where('line.path', '<=', last?.path ?? ''));
   const rows = await read
     .selectFrom(waiting.as('waiting'))
     .selectAll()

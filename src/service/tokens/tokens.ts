@@ -243,8 +243,13 @@ const maxListedLocks = 5;
  * Locks and sessions of a token that someone may rely on: the number of active locks, which stay if it is revoked, the
  * last of them to expire, and the number of dashboard sessions, which end with it.
  */
-export async function dependentsOf({ read, now }: Storage, tokenId: string) {
-  const active = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
+export async function dependentsOf({ read, now }: Storage, { id: tokenId, owner }: Pick<Token, 'id' | 'owner'>) {
+  // No index has the token: its locks are among those of its owner.
+  const active = read
+    .selectFrom('locks')
+    .where('owner', '=', owner)
+    .where('token_id', '=', tokenId)
+    .where(sql<boolean>`expires_at > ${now}`);
   const [count, someLocks, sessions] = await Promise.all([
     active.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),
     active

@@ -79,6 +79,24 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect([told, queries.length]).toEqual([['1 of 2', '1 of 3', '2 of 3', '2 of 2', '1 of 0'], 1]);
   });
 
+  test('is listed for the first 1,000 requests, without a look at the lines of all others', async () => {
+    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
+    const waits = Array.from({ length: 505 }, (_, n) =>
+      waitRequest(`w${n}`, { paths: [`a${n + 100}`, `b${n + 100}`] }),
+    );
+    waits.push(waitRequest('second', { paths: ['b593'] }), waitRequest('third', { paths: ['b593'] }));
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    const queries: RecordedQuery[] = [];
+    const queue = await listQueue({ ...storage, read: recording(storage.read, queries) }, { workspace });
+    expect(queue).toHaveLength(1_000);
+    expect(queue.slice(-2).map(({ path, owner, position }) => [path, owner, position])).toEqual([
+      ['b593', 'w493', 1],
+      ['b593', 'second', 2],
+    ]);
+    expect(queries[1]?.parameters).toContain('b593');
+    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
+  });
+
   test('is listed with its priority', async () => {
     const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));

@@ -115,7 +115,7 @@ async function tokenView(
   const tokens = await listTokens(storage);
   const token = tokens.find((each) => each.id === id);
   if (token === undefined) throw noSuchToken();
-  const { locks, someLocks, sessions } = await dependentsOf(storage, id);
+  const { locks, someLocks, sessions } = await dependentsOf(storage, token);
   const shown = someLocks.map(
     ({ workspace, path }) =>
       html`<br>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a>`,
