@@ -4,7 +4,7 @@ import { textTable } from '../../command/print.ts';
 import { scopes } from '../contract/scopes.ts';
 import { githubIssuer, newRule, parseClaim, parseIssuer, parseRuleOwner, ruleProblems } from '../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, removeTrustRule } from '../trust/rules.ts';
-import { defineStorageCommand } from './storage-command.ts';
+import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
 import { idOf, permissionFlags, permissionsText, scopeLine, shown } from './token.ts';
 
 const ruleFlags = {
@@ -29,8 +29,9 @@ const trustAdd = defineStorageCommand({
   example:
     '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   check: ruleProblems,
-  async run({ flags: given }, { change }) {
-    const added = await change((...by) => addTrustRule(...by, newRule(given)));
+  async run({ flags: given }, storage) {
+    await requireWorkspaces(storage, given.workspaces);
+    const added = await storage.change((...by) => addTrustRule(...by, newRule(given)));
     const { rule } = added;
     const claims = Object.entries(rule.claims).map(([name, value]) => `${name}=${value}`);
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
