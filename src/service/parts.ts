@@ -62,7 +62,9 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
   const { storage, git, log } = options;
   const reportFailure = throttle(failedWork);
   const onError = (error: unknown): void =>
-    reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
+    reportFailure((after) =>
+      log.error({ err: error, ...after }, 'internal operation failed; background work will be retried'),
+    );
   const requestLimit = createRequestLimit({
     credentialOf(incoming) {
       const secret = byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming);

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { authenticateRequest } from '../access/access.ts';
-import { invalid } from '../contract/problem.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
 import { describedBranch } from '../contract/request-fields.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
@@ -49,7 +49,8 @@ export async function waitWith(
   try {
     return await respond({ seconds, urgency: urgencyOf(c.req.header('priority')), gone, authenticate });
   } catch (error) {
-    if (gone.aborted) return clientIsGone;
+    // Others are logged: nobody receives them.
+    if (gone.aborted && error instanceof Refusal) return clientIsGone;
     throw error;
   } finally {
     if (seconds > 0) c.set('waitedMs', performance.now() - startedAt);

@@ -29,6 +29,7 @@ export interface ApiParts extends AccessControl {
   readonly remoteMemory: RemoteMemory;
   readonly exchangeToken: ExchangeToken;
   readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
   readonly isStopping: () => boolean;
   readonly version: string;
   /** The public origin of the service; undefined if unknown. */

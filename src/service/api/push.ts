@@ -17,7 +17,7 @@ import { queuedResponse } from './syncs.ts';
 const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
 
 export function addPushRoute(api: Api, parts: ApiParts): void {
-  const { storage, prepareSync, publicUrl } = parts;
+  const { storage, prepareSync, publicUrl, onError } = parts;
 
   addOperation(api, parts, {
     operationId: 'receivePush',
@@ -39,7 +39,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
       const { forge, workspace, event } = await receive(c.env.incoming, c.req.param(), storage);
       if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });
       // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
-      if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(() => undefined);
+      if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(onError);
       if (event.kind !== 'pushed') return emptyResponse(204);
       requireFreeDisk(parts);
       const { branch } = event;

@@ -55,6 +55,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   isStopping: () => false,
+  onError: notHere,
   ...parts,
 });
 

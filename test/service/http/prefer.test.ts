@@ -1,5 +1,10 @@
+import { EventEmitter } from 'node:events';
+import type { Context } from 'hono';
 import { expect, test } from 'vitest';
-import { preferredWait, urgencyOf } from '../../../src/service/api/lock-headers.ts';
+import { preferredWait, urgencyOf, waitWith } from '../../../src/service/api/lock-headers.ts';
+import { Refusal } from '../../../src/service/contract/problem.ts';
+import type { Environment } from '../../../src/service/http/context.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 
 test.each([
   ['wait=30', 30],
@@ -36,4 +41,14 @@ test.each([
   [`${'x'.repeat(1_000)},u=1`, 3],
 ])('the priority %s has the urgency %d', (header, urgency) => {
   expect(urgencyOf(header)).toBe(urgency);
+});
+
+test('a failure is not hidden because the client has disconnected', async () => {
+  const outgoing = Object.assign(new EventEmitter(), { destroyed: true });
+  const header = (name: string) => (name === 'prefer' ? 'wait=1' : undefined);
+  // Only what a wait uses of a request.
+  const c = { req: { header }, env: { outgoing }, set: () => undefined } as unknown as Context<Environment>;
+  const failWith = (error: Error) => waitWith(c, {} as Storage, () => Promise.reject(error));
+  expect(await failWith(new Refusal('not-found', 'It is gone.'))).toMatchObject({ status: 499 });
+  await expect(failWith(new Error('The disk is full.'))).rejects.toThrow('The disk is full.');
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
@@ -124,6 +125,18 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     }
     await expect.poll(() => served(workspace)).toBe(`${head}\trefs/heads/kept\n`);
     expect(await syncs(workspace)).toHaveLength(2);
+  });
+
+  test('a failure to remove a deleted branch is logged', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const rename = (from: string, to: string) =>
+      service.storage.commit('global', (db) =>
+        sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(db),
+      );
+    await rename('synced_branches', 'renamed_branches');
+    expect((await sendFrom('github', { workspace, secret }, deleted)).status).toBe(204);
+    await expect.poll(() => service.log()).toMatch(/synced_branches.*internal operation failed/);
+    await rename('renamed_branches', 'synced_branches');
   });
 
   /** A request to the address for GitHub, without its body. */
