@@ -13,7 +13,6 @@ import { createLfs } from './lfs/lfs.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import { foldHeldPaths } from './locks/find.ts';
-import { maxWaitSeconds } from './locks/waiters.ts';
 import { asTextToGit, createMirror } from './mirror/mirror.ts';
 import { defaultMirrorLimits } from './mirror/serve.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
@@ -49,8 +48,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const server = await startServer(app, host, port, {
       requestLimit,
-      // Connections of requests that wait for a path have no traffic.
-      timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics),
     });
     port = server.port;

@@ -44,7 +44,7 @@ export const serveFlags = {
   allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',
-    'time limit for fetching commits, and for LFS downloads without progress',
+    'time limit for fetching commits; an LFS download ends after 60s without progress',
     parseDurationBetween({ seconds: 1 }, { seconds: 7 * 86_400 }),
     '30m',
   ),

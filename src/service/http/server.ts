@@ -16,7 +16,7 @@ const defaultTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
-  /** Without traffic in either direction, such as if a client reads no response. Waiting requests need a longer one. */
+  /** Without traffic in either direction, such as if a client reads no response. Requests may wait in line for 30 s. */
   silenceMs: 60_000,
   /**
    * Between two requests of a connection: longer than the minute that proxies use. A client that must reconnect queues

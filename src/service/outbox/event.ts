@@ -38,8 +38,8 @@ export type LockOccurrence =
   | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: RequestedBy }>;
 
 export interface ReleaseDetails {
-  readonly released_by?: string;
-  readonly forced?: boolean;
+  readonly released_by: string;
+  readonly forced: boolean;
 }
 
 /** A request that began to wait for a lock. */

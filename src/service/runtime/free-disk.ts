@@ -14,7 +14,8 @@ interface FreeDiskOptions {
 /** Current disks take longer than this to write the default reserve. */
 const pollMs = 500;
 
-const mebibyte = 1_024 * 1_024;
+/** As in --min-free-disk. */
+const megabyte = 1_000_000;
 
 /** Measures at an interval, so that no request waits for a slow disk. */
 export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: FreeDiskOptions) {
@@ -28,7 +29,7 @@ export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: F
   return {
     /** True if less than the reserve is free: new work is then refused, and work that frees space continues. */
     isLow: () => free < minBytes,
-    reserve: `${Math.ceil(minBytes / mebibyte)} MiB`,
+    reserve: `${Math.ceil(minBytes / megabyte)} MB`,
     stop: repeat(pollMs, look, onError),
   };
 }

@@ -146,7 +146,6 @@ const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(1
 
 function releaseText(lock: Lock, { released_by: by, forced }: ReleaseDetails): string {
   const free = `${fileName(lock)} is free`;
-  if (by === undefined) return `${free}: the lock of ${lock.owner} was released.`;
   return forced ? `${free}: ${by} has released the lock of ${lock.owner} by force.` : `${free}: ${by} has released it.`;
 }
 
