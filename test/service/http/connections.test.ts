@@ -182,10 +182,13 @@ test('stopping first makes readiness fail, then refuses new connections, but ser
   const running = await beginLock(service.port, secret, target);
 
   const stopped = service.stop();
-  expect((await service.ask('GET', '/readyz')).status).toBe(503);
-  expect((await service.ask('GET', target, { token: secret })).status).toBe(200);
-  // A proxy may connect just before that, and send its request afterwards.
-  const late = await connectRaw(service.port);
+  // All at once, while new connections are still accepted. A proxy may open one, and send its request afterwards.
+  const [readiness, served, late] = await Promise.all([
+    service.ask('GET', '/readyz'),
+    service.ask('GET', target, { token: secret }),
+    connectRaw(service.port),
+  ]);
+  expect([readiness.status, served.status]).toEqual([503, 200]);
   const refusal = async () => connectRaw(service.port).then(({ close }) => close(), String);
   await expect.poll(refusal, { interval: 20 }).toContain('ECONNREFUSED');
 
