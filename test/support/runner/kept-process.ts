@@ -97,13 +97,14 @@ function openKeptProcess(environment: NodeJS.ProcessEnv) {
 }
 
 interface Idle extends ReturnType<typeof openKeptProcess> {
-  /** The parts that a process fixes at its start: its entry, and the variables that Node.js itself reads. */
+  /** The variables that a process reads at its start: those of Node.js itself. */
   readonly key: string;
   /** The number of steps so far; each has left a copy of the bundle in memory. */
   readonly steps: number;
 }
 
-const maxIdle = 4;
+/** More than the tests that a file runs at the same time: otherwise, each of them would start processes again and again. */
+const maxIdle = 6;
 const maxSteps = 40;
 
 declare global {
@@ -140,7 +141,7 @@ function giveBack(used: Idle): void {
 export function startInKeptProcess({ command, environment, workingFolder, patience, onLine }: StepProcessOptions) {
   const [, entry = ''] = command;
   const nodes = Object.entries(environment).filter(([name]) => name.startsWith('NODE_'));
-  const taken = takeFor(JSON.stringify([entry, ...nodes]), environment);
+  const taken = takeFor(JSON.stringify(nodes), environment);
   const splitters = { stdout: splitLines(onLine), stderr: splitLines(onLine) };
   const ended = taken
     .run(entry, workingFolder, environment, (stream, text) => splitters[stream].push(text))
