@@ -17,7 +17,8 @@ export function createEndpoints(baseUrl: URL) {
     locks: (workspace: WorkspaceId) => below(workspace, 'locks'),
     lock: (workspace: WorkspaceId, path: LockPath, slashes: Slashes) =>
       below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
-    lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', lease),
+    // Its id may come from the output of another job.
+    lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', encodeURIComponent(lease)),
     check: (workspace: WorkspaceId) => below(workspace, 'check'),
     queue: (workspace: WorkspaceId) => below(workspace, 'queue'),
     hooks: (workspace: WorkspaceId) => below(workspace, 'hooks'),

@@ -56,6 +56,17 @@ test('`where` chooses among the items of a pool, and `any` locks several', async
   }
 });
 
+test('a secret that is too short to be hidden leaves the log and the outputs readable, with a warning', async () => {
+  const workspace = await workspaceWith('seats/1', 'secret:serial=1');
+  const job = await scene.job({ workspace });
+  const result = await job.run(fromPool({}));
+  expect(result.outputs).toMatchObject({ count: '1', properties: '{"seats/1":{"serial":"1"}}' });
+  expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([
+    { path: 'seats/1', id: expect.stringMatching(/^lock_/) },
+  ]);
+  expect(result.annotations).toMatchObject([{ message: expect.stringContaining('serial of seats/1 is too short') }]);
+});
+
 test('the secret of a locked seat is in the output, and nowhere else; secrets of other seats are not read', async () => {
   const secret = 'A1-"quoted"-B2-C3';
   const workspace = await workspaceWith(

@@ -130,7 +130,7 @@ export function unusedText(unused: readonly InputName[], operation: OperationNam
 }
 
 /** Masking a shorter text would hide half of the log. */
-const minSecretLength = 4;
+export const minSecretLength = 4;
 
 /** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {

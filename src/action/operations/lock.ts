@@ -10,7 +10,7 @@ import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts
 import type { Blocked } from '../../locks/messages.ts';
 import { rollBack } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
-import { InputError } from '../inputs/table.ts';
+import { InputError, minSecretLength } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { identifyProcess } from '../renewal/processes.ts';
@@ -134,9 +134,16 @@ async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks
   return { paths, wanted };
 }
 
-function maskSecrets({ mask }: Context, items: readonly PoolItem[]): void {
-  for (const { properties, secret } of items) {
-    for (const value of secret.flatMap((each) => properties[each] ?? [])) {
+function maskSecrets({ mask, log }: Context, items: readonly PoolItem[]): void {
+  for (const { path, properties, secret } of items) {
+    for (const name of secret) {
+      const value = properties[name] ?? '';
+      if (value.length < minSecretLength) {
+        log.warn(
+          `The secret property ${name} of ${path} is too short to be hidden in logs: it needs at least ${minSecretLength} characters.`,
+        );
+        continue;
+      }
       // As it is, and as it is in the output, which is JSON.
       for (const text of new Set([value, JSON.stringify(value).slice(1, -1)])) mask(text);
     }

@@ -136,9 +136,10 @@ async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks:
   const { runner, log } = context;
   const { selection, workspace, force } = task;
   if (selection.kind === 'locks') {
-    const targets = selection.locks.map(
-      (ours): UnlockTarget => ({ kind: 'own', ...ours, path: ours.grant.path, isNamed: true }),
-    );
+    const targets = selection.locks.map((ours): UnlockTarget => {
+      const { path, lock } = ours.grant;
+      return { kind: 'own', ...ours, mayBeReleased: jobLocks.hasEnded({ ...lock, path }), path, isNamed: true };
+    });
     return { targets, gap: undefined };
   }
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);

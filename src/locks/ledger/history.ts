@@ -47,13 +47,19 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, acquiring, knowsOnlyInterface } = historyOf(entries);
+  const { held: all, granted, acquiring, knowsOnlyInterface } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
   return {
     held: byPath,
+    /** Whether a step of the job has already released or lost this lock. */
+    hasEnded: (lock: NamedLock): boolean =>
+      granted().some(
+        ({ grant, ending }) =>
+          ending !== undefined && isHere(grant) && grant.path === lock.path && isSameLock(grant.lock, lock) === true,
+      ),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     knowsOnlyInterface: knowsOnlyInterface(service),

@@ -9,6 +9,7 @@ describe('the target of an unlocked path', () => {
   const grant = grantOf(path);
   const empty: JobLocks = {
     held: new Map(),
+    hasEnded: () => false,
     planned: new Set(),
     knowsOnlyInterface: false,
     damaged: false,
