@@ -6,7 +6,7 @@ import { Refusal } from '../contract/problem.ts';
 import { heldPathField, lockRequestSchema } from '../contract/request-fields.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { lockSchema } from '../contract/schemas.ts';
-import { withoutWaitId } from '../locks/line.ts';
+import { withoutWaitId } from '../locks/queue.ts';
 import { type Api, type ApiParts, addWorkspaceOperation, jsonResponse } from './operation.ts';
 
 const queuedSchema = z

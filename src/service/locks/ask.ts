@@ -6,7 +6,8 @@ import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { findLocks, type LockKey } from './find.ts';
-import { isFree, keptFor, listQueue, type QueuedRequest, withoutWaitId } from './line.ts';
+import { isFree, keptFor } from './line.ts';
+import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import {
   defaultUrgency,

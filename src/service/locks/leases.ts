@@ -18,7 +18,7 @@ import {
   storeLease,
   timeOf,
 } from './lease-store.ts';
-import { placeInLine } from './line.ts';
+import { placeInLine } from './queue.ts';
 import { isOwnLock } from './release.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';

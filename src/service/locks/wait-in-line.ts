@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
-import { placeInLine } from './line.ts';
+import { placeInLine } from './queue.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
 import {

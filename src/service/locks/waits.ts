@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { Refusal } from '../contract/problem.ts';
-import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
   excludedOf,
@@ -15,8 +14,7 @@ import {
 } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { findLocks } from './find.ts';
-import { requestedEvent } from './history.ts';
+import { notifyHolders, type Reminder, remindedEveryMs } from './reminders.ts';
 
 /**
  * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as one that
@@ -64,16 +62,11 @@ export interface LinePath {
 /** No id of a workspace contains a space. */
 export const nameOf = ({ workspace, path }: LinePath): string => `${workspace} ${path}`;
 
-export interface WaitRequest {
+export interface WaitRequest extends Reminder {
   readonly id: string;
-  readonly workspace: string;
   readonly kind: 'request' | 'ask';
-  readonly paths: readonly { readonly path: string; readonly askedPath: string }[];
   readonly wanted: number;
   readonly tokenId: string;
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly note: string | null;
   readonly urgency: Urgency;
   /** The newest request of its client: no earlier one is granted. */
   readonly requestId: string;
@@ -196,54 +189,6 @@ async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequ
 
 const pathRows = ({ id, workspace, paths }: WaitRequest) =>
   paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 }));
-
-/** How often an owner may remind the holder of a lock. */
-const remindedEveryMs = 60_000;
-
-/** A lease that waits for thousands of paths notifies at most this number of holders. */
-const maxNotified = 20;
-
-const insertReminders = batchQuery((db, members, now) =>
-  insertFrom(db, members, 'lock_requests', {
-    ...textsOf(['path', 'owner']),
-    workspace_id: textOf('workspace'),
-    at: now,
-  })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'path', 'owner'])
-        .doUpdateSet({ at: now })
-        .where(sql<boolean>`lock_requests.at <= ${now} - ${sql.lit(remindedEveryMs)}`),
-    )
-    .returning(['workspace_id', 'path', 'owner', 'at']),
-);
-
-/** Queues an event for each owner who begins to wait for a held lock, once within a minute. */
-async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<void> {
-  const asked = requests.flatMap(({ workspace, paths, owner, origin, note }) =>
-    paths.slice(0, maxNotified).map((path) => ({ ...path, workspace, owner, origin, note })),
-  );
-  if (asked.length === 0) return;
-  const locks = await findLocks(
-    db,
-    now,
-    asked.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path })),
-  );
-  const keyOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
-  const held = asked.flatMap((request, index) => (locks[index]?.isActive ? { ...request, lock: locks[index] } : []));
-  const byName = new Map(held.map((each) => [keyOf(each.workspace, each.path, each.owner), each]));
-  const due = await insertReminders(
-    db,
-    now,
-    [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner })),
-  );
-  const events = due.flatMap(({ workspace_id, path, owner, at }) => {
-    const found = byName.get(keyOf(workspace_id, path, owner));
-    if (found === undefined) return [];
-    return requestedEvent(found.lock, { owner, origin: found.origin, note: found.note }, at);
-  });
-  await recordEvents(db, now, events);
-}
 
 /** The newest request of each wait; undefined for one that does not wait. */
 export async function newestRequests(db: Database, now: Now, ids: readonly { readonly id: string }[]) {

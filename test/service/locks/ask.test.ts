@@ -4,7 +4,7 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
-import { listQueue } from '../../../src/service/locks/line.ts';
+import { listQueue } from '../../../src/service/locks/queue.ts';
 import { joinLine, maxWaitsOfToken, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type Bearer, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { countWaiting, listQueue, lookAgainMs, placeInLine } from '../../../src/service/locks/line.ts';
+import { lookAgainMs } from '../../../src/service/locks/line.ts';
+import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks/queue.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

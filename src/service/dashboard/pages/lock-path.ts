@@ -10,7 +10,7 @@ import { invalid, Refusal } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';
-import type { QueuedRequest } from '../../locks/line.ts';
+import type { QueuedRequest } from '../../locks/queue.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';

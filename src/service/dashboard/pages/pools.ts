@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { withoutSecrets } from '../../../interface/resources.ts';
 import { toLock } from '../../locks/find.ts';
-import { countWaiting } from '../../locks/line.ts';
+import { countWaiting } from '../../locks/queue.ts';
 import { findPools, type Seat, type StoredPool, seatsOf } from '../../pools/pools.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { htmlTable, type Row } from '../elements/list.ts';

@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import type { QueuePosition } from '../../interface/problem.ts';
+import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import type { LockRow } from './find.ts';
+import { byRank } from './line.ts';
+import { defaultUrgency, isPresent, type LinePath, nameOf } from './waits.ts';
+
+/** Lines as people and clients see them: who waits, in which order, and how many. */
+
+const queueLengths = async (db: Database, now: Now, lines: readonly LinePath[]): Promise<readonly number[]> =>
+  inInputOrder(lines, await countLines(db, now, lines)).map((row) => Number(row?.length ?? 0));
+
+const committedLength = coalesceReads(queueLengths);
+
+const countLines = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('wait_paths as line', (join) =>
+      join.on('line.workspace_id', '=', textOf('workspace')).on('line.path', '=', textOf('path')),
+    )
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where(isPresent(now))
+    .groupBy(sql`asked.key`)
+    .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
+);
+
+export async function countWaiting(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  locks: readonly LockRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
+    workspace,
+    path: folded_path ?? path,
+  }));
+  const lengths = await queueLengths(read, now, lines);
+  return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
+}
+
+/** The place that another request would get. */
+export async function endOfLine(storage: Pick<Storage, 'read' | 'now'>, line: LinePath): Promise<QueuePosition> {
+  const length = await committedLength(storage, line);
+  return { position: length + 1, length };
+}
+
+/** Places are counted on the first paths of a lease only: it may wait for thousands, with many others. */
+const maxPlacePaths = 500;
+
+/** The present leases of the lines of these waits, and the waits themselves. */
+const selectLines = batchQuery((db, members, now) =>
+  db
+    .with(
+      (cte) => cte('lines').materialized(),
+      (from) =>
+        from
+          .selectFrom('wait_paths')
+          .where(sql<boolean>`wait_id in (select ${textOf('id')} from ${members})`)
+          .where('position', '<', maxPlacePaths)
+          .select(['workspace_id', 'path'])
+          .distinct(),
+    )
+    .selectFrom('lines')
+    .innerJoin('wait_paths as line', (join) =>
+      join.onRef('line.workspace_id', '=', 'lines.workspace_id').onRef('line.path', '=', 'lines.path'),
+    )
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where(({ or }) => or([isPresent(now), sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
+    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path'])
+    .select(sql<number>`case when ${isPresent(now)} then 1 else 0 end`.as('present')),
+);
+
+/** The place of a wait among all that want one of its paths. Often, all clients of a line ask at the same time. */
+export const placeInLine = coalesceReads(
+  async (db: Database, now: Now, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
+    const rows = await selectLines(
+      db,
+      now,
+      ids.map((id) => ({ id })),
+    );
+    const lines = Map.groupBy(rows, nameOf);
+    const own = Map.groupBy(rows, ({ id }) => id);
+    return ids.map((id) => {
+      const among = (own.get(id) ?? []).flatMap((row) => lines.get(nameOf(row)) ?? []);
+      const waiting = new Map(among.filter((row) => row.present === 1 || row.id === id).map((row) => [row.id, row]));
+      const wait = waiting.get(id);
+      const ahead = waiting.values().filter((row) => wait !== undefined && byRank(row, wait) < 0);
+      return { position: 1 + [...ahead].length, length: waiting.size };
+    });
+  },
+);
+
+export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
+
+const maxListed = 1_000;
+
+/** The requests that wait in the lines of a workspace, in their order. */
+export async function listQueue(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  { workspace, path, waitId }: { readonly workspace: string } & Readonly<Partial<Record<'path' | 'waitId', string>>>,
+) {
+  const lines = read
+    .selectFrom('wait_paths as line')
+    .innerJoin('waits', 'waits.id', 'line.wait_id')
+    .where('line.workspace_id', '=', workspace)
+    .where(isPresent(now))
+    .$if(path !== undefined, (all) => all.where('line.path', '=', path ?? ''));
+  // The places of all other lines are not computed: a workspace may have millions.
+  const ordered = lines
+    .select('line.path')
+    .orderBy('line.path')
+    .limit(1)
+    .offset(maxListed - 1);
+  const last = path === undefined ? await ordered.executeTakeFirst() : undefined;
+  const waiting = lines
+    .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
+    .select(sql<number | null>`case when told_at is null then null else present_until end`.as('kept_until'))
+    .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
+    .$if(last !== undefined, (first) => first.where('line.path', '<=', last?.path ?? ''));
+  const rows = await read
+    .selectFrom(waiting.as('waiting'))
+    .selectAll()
+    .$if(waitId !== undefined, (all) => all.where('waitId', '=', waitId ?? ''))
+    .orderBy('line')
+    .orderBy('position')
+    .limit(maxListed)
+    .execute();
+  return rows.map(({ line: _, asked_path: path, since, urgency, kept_until, ...shown }) => ({
+    ...{ path, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) },
+    ...(kept_until !== null && { kept_until: asTimestamp(kept_until) }),
+  }));
+}
+
+/** Without the id of its wait, which names a token. */
+export const withoutWaitId = ({ waitId: _, ...request }: QueuedRequest): Omit<QueuedRequest, 'waitId'> => request;
+
+const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
+  urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';
