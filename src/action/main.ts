@@ -54,7 +54,7 @@ function needsRenewer(task: Task): boolean {
   return task.operation === 'lock' && task.renew && task.wait.seconds === 0;
 }
 
-/** `check` fails for them. */
+/** `check` fails for those that it checks. */
 function hasLosses({ ledger }: Context): boolean {
   return ledger.read().entries.some(({ kind }) => kind === 'lost');
 }

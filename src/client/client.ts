@@ -20,7 +20,7 @@ export type { MarksStore } from './classify.ts';
 export { inParallel } from './in-parallel.ts';
 export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } from './known-lock.ts';
 export type { EndLeaseResult, LeaseRequest, LostLock, PoolItem, PoolSelection, PutLeaseResult } from './leases.ts';
-export { type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
+export { isUnreadable, type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { AcquireLockResult, Conflict } from './post-lock.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';

@@ -129,7 +129,7 @@ export async function listOnPaths(
 
 export type LookupResult =
   | FoundLock
-  /** The token may not list locks, or the list is incomplete or in an unknown form. */
+  /** The token may not list locks, or the list is incomplete. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
@@ -175,10 +175,12 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
 }
 
 /**
- * A service may allow a token to acquire and release locks, but not to list them, or have lists that cannot be read. The
- * response of a gateway does not show that.
+ * A service may allow a token to acquire and release locks, but not to list them. The refusal of a gateway does not
+ * show that.
  */
-function refusesLists({ failure }: ServiceError): boolean {
-  if (failure.kind === 'refused') return failure.isRecognized && [403, 405, 501].includes(failure.status);
-  return (failure.kind === 'not-json' || failure.kind === 'not-understood') && failure.isRecognized === true;
-}
+const refusesLists = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
+
+/** Whether a service has lists of an unknown form: they never say more. */
+export const isUnreadable = ({ failure }: ServiceError): boolean =>
+  (failure.kind === 'not-json' || failure.kind === 'not-understood') && failure.isRecognized === true;

@@ -107,10 +107,13 @@ function expectEntries(response: ClientResponse, name: string): Unusable | undef
 const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-/** A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. */
+/**
+ * A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. Next to
+ * other members, as in `{"data": null, "message": …}`, it may be an error.
+ */
 function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
   if (body.kind !== 'json') return body.kind === 'empty' && status === 204;
-  return body.value === null || namesOf(name).some((each) => asObject(body.value)[each] === null);
+  return body.value === null || (asObject(body.value)[name] === null && Object.keys(asObject(body.value)).length === 1);
 }
 
 type NextPage =

@@ -33,7 +33,7 @@ export interface AcquireLockRequest {
   /**
    * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
    */
-  readonly firstSentAt?: number | undefined;
+  readonly firstSentAt?: (() => number) | undefined;
   /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly line?: QueueWait | undefined;
 }
@@ -65,7 +65,7 @@ export type AcquireLockResult =
 export const createAcquireLock = (context: ClientContext) => {
   function held(
     answered: AnsweredCall,
-    { path, firstSentAt = answered.sentAt }: AcquireLockRequest,
+    { path, firstSentAt = () => answered.sentAt }: AcquireLockRequest,
     holder: KnownLock | undefined,
     mayBeOurs: boolean,
   ): AcquireLockResult {
@@ -75,7 +75,7 @@ export const createAcquireLock = (context: ClientContext) => {
     return {
       ...{ kind: 'held', path, holder, error, ...line },
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
-      mayBeOurs: mayBeOurs && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt)),
+      mayBeOurs: mayBeOurs && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
     };
   }
 
@@ -88,7 +88,7 @@ export const createAcquireLock = (context: ClientContext) => {
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
-    const { firstSentAt = sentAt } = request;
+    const firstSentAt = request.firstSentAt?.() ?? sentAt;
     // The lock was acquired at the earliest when its key was first sent, if that time is known.
     const earliest = Number.isNaN(firstSentAt) ? sentAt : firstSentAt;
     const from = ({ acquired_at }: KnownLock): number =>

@@ -3,6 +3,7 @@ import {
   backoff,
   type CallLimits,
   isTransient,
+  isUnreadable,
   type LookupResult,
   lookUp,
   type QueueWait,
@@ -33,11 +34,11 @@ export function createLockSession(context: ReleaseContext) {
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
 
-  /** Time of the first request, by the clock of the service; NaN if unknown. */
-  function firstSentAt({ key, at, byService }: Intent): number {
+  /** Time of the first request, by the clock of the service, which a response shows; NaN if unknown. */
+  function firstSentAt({ key, at, byService }: Intent): () => number {
     const here = sentAt.get(key);
-    if (here !== undefined) return client.serverNow() - (clock() - here);
-    return byService ? Date.parse(at) : Number.NaN;
+    if (here === undefined) return () => (byService ? Date.parse(at) : Number.NaN);
+    return () => client.serverNow() - (clock() - here);
   }
 
   /** A repeated request may return a lock that was granted to the first one. `acquired_at` shows whether it does. */
@@ -183,15 +184,18 @@ async function releaseOnce(
   const { path } = grant;
   const look = () => lookUp(client, { workspace, path }, within);
   const found = lock.found ?? (await look());
-  if (found.kind === 'failed') return { ...found, mayBeDone: false };
+  const isUnreadableList = lock.found === undefined && found.kind === 'failed' && isUnreadable(found.error);
+  if (found.kind === 'failed' && !isUnreadableList) return { ...found, mayBeDone: false };
   if (lock.found === undefined) {
     const serverNow = client.serverNow();
-    const state = ownLockState(lock, found, serverNow);
+    // Without lists that can be read, our own lock is assumed to be there, as without lists.
+    const seen = found.kind === 'failed' ? ({ kind: 'unknown', reason: found.error.message } as const) : found;
+    const state = ownLockState(lock, seen, serverNow);
     if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
     if (state === 'unknown') return { kind: 'ambiguous' };
     // Some services list no locks at all.
     if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
-  } else if (found.kind === 'absent') return found;
+  } else if (lock.found.kind === 'absent') return lock.found;
 
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;

@@ -3,7 +3,7 @@ import { removeObjects, storedWorkspaces } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
 import { endAllClaims } from './runtime/claim.ts';
 import { parseWorkspaceId } from './workspaces/workspace-id.ts';
-import { listWorkspaces } from './workspaces/workspaces.ts';
+import { allWorkspaces } from './workspaces/workspaces.ts';
 
 /** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
@@ -13,7 +13,7 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
   await git.removeLeftovers();
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);
-  const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
+  const existing = (await allWorkspaces(storage.read)).map(({ id }) => id);
   // Anything else there is not of this service.
   const orphaned = [...stored.difference(new Set(existing))].filter((id) => parseWorkspaceId(id).ok);
   if (existing.length === 0 && orphaned.length > 0) {

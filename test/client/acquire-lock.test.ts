@@ -60,7 +60,7 @@ describe('the request for a lock', () => {
 
   test('counts the ttl from the first request with the key, whose response may have been lost', async () => {
     const firstSentAt = Date.parse(date.date) - 600_000;
-    const { result } = await acquire(json(201, { id: 'l1' }, date), {}, { firstSentAt });
+    const { result } = await acquire(json(201, { id: 'l1' }, date), {}, { firstSentAt: () => firstSentAt });
     expect(ofKind(result, 'acquired').lock.expires_at).toBe('2026-03-01T08:50:00.000Z');
   });
 
@@ -166,8 +166,8 @@ describe('a 200 with a lock', () => {
     const later = { date: 'Sun, 01 Mar 2026 08:01:00 GMT' };
     const answer = json(200, { id: 'l0', path: hero, acquired_at: '2026-03-01T08:00:10Z' }, later);
     const firstSentAt = Date.parse('2026-03-01T08:00:09Z');
-    expect((await acquire(answer, {}, { firstSentAt })).result.kind).toBe('acquired');
-    expect((await acquire(answer, {}, { firstSentAt: firstSentAt + 10_000 })).result.kind).toBe('held');
+    expect((await acquire(answer, {}, { firstSentAt: () => firstSentAt })).result.kind).toBe('acquired');
+    expect((await acquire(answer, {}, { firstSentAt: () => firstSentAt + 10_000 })).result.kind).toBe('held');
   });
 });
 
@@ -237,7 +237,7 @@ describe('a lock that blocks a repeated request', () => {
 
   async function mayBeOurs(origin: string | undefined, lock: object): Promise<boolean> {
     const held = json(409, { lock: { id: 'lock', owner: 'grace', ...lock } }, date);
-    const { result } = await acquire(held, { ...unmarked, origin }, { firstSentAt });
+    const { result } = await acquire(held, { ...unmarked, origin }, { firstSentAt: () => firstSentAt });
     return ofKind(result, 'held').mayBeOurs;
   }
 

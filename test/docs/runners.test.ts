@@ -119,6 +119,6 @@ test('the command of "Take one of several seats" gets a seat with its properties
   const script = run.replace('build.sh', 'release.sh');
   const job = await startJob(['bash', '-e', '-c', script], 'echo "$LOCK_HOST has $LOCK_SERIAL"');
   expect(await job.code(), job.log()).toBe(0);
-  expect(job.log()).toContain('b1 has A');
+  expect(job.log()).toContain('b1 has SC-41A7');
   expect(await paths()).toEqual([]);
 });

@@ -230,6 +230,22 @@ const table: Readonly<Record<string, Row>> = {
     service: { locks: (paths) => json(200, { active: paths }) },
     steps: [locking, { ...locking, with: { ...locking.with, path: 'Content/Map.umap' } }, unlocking],
   },
+  'list-locks: {"data": null} with a message': {
+    service: { locks: () => json(200, { data: null, message: 'down' }) },
+    steps: [{ with: listing.with, fails: 'no list' }],
+  },
+  'unlock: lists in an unknown form, and a path that the job never locked': {
+    service: { locks: (paths) => json(200, { active: paths }) },
+    heldByOthers: [hero],
+    left: [hero],
+    steps: [{ ...unlocking, outputs: {}, fails: 'no list' }],
+  },
+  'unlock: 404 {"error"}, and lists in an unknown form': {
+    service: { instead: on(isReleasing, refusedWith(404)), locks: (paths) => json(200, { active: paths }) },
+    left: [hero],
+    steps: [locking, { ...unlocking, outputs: {}, fails: 'no list' }],
+    postWarns: 'left alone',
+  },
   'list-locks: 400 for unknown parameters': {
     service: { instead: (request) => (isListing(request) && request.url.includes('?') ? refusedWith(400) : undefined) },
     heldByOthers: [hero],

@@ -200,6 +200,20 @@ describe('the history of a step', () => {
     expect(readJobLocks(ledger, place.service, place.workspace).held.size).toBe(0);
   });
 
+  test('says of a lock that was handed over whether the job has ended it, also without id and ETag', () => {
+    const hasEnded = (lock: { readonly id?: string }, ...entries: Entry[]): boolean => {
+      const ledger = freshLedger();
+      ledger.append(...entries);
+      return readJobLocks(ledger, place.service, place.workspace).hasEnded({ path: lockPath('a'), ...lock });
+    };
+    const endedFirst = ended('a', undefined, '1');
+    expect(hasEnded({}, nameless)).toBe(false);
+    expect(hasEnded({}, nameless, endedFirst)).toBe(true);
+    expect(hasEnded({}, nameless, endedFirst, namelessAgain)).toBe(false);
+    expect(hasEnded({ id: 'lock_1' }, one, two, ended('a', 'lock_1'))).toBe(true);
+    expect(hasEnded({ id: 'lock_2' }, one, two, ended('a', 'lock_1'))).toBe(false);
+  });
+
   test('marks a lock as possibly released only after its release has started', () => {
     const mayBeReleased = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ mayBeReleased }) => mayBeReleased);

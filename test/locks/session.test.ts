@@ -139,3 +139,25 @@ test.each([
   const ended = isWithdrawn ? [{ kind: 'ended', key: intent.key }] : [];
   expect(recorded).toMatchObject([{ kind: 'intent' }, ...ended]);
 });
+
+test('reports when a repeated request was first sent by the clock that its response shows', async () => {
+  let behindMs = 0;
+  const asked: (number | undefined)[] = [];
+  const client: Partial<Client> = {
+    serverNow: () => start + 60_000 - behindMs,
+    async acquireLock({ firstSentAt }) {
+      // The first response with a time.
+      behindMs = 3_600_000;
+      asked.push(firstSentAt?.());
+      return { kind: 'unanswered', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) };
+    },
+  };
+  let now = 0;
+  const session = openSession(client, () => now);
+  const intent = session.intend(lockPath('a'), terms);
+  await session.acquire(intent, { deadline: 1 });
+  now = 20_000;
+  behindMs = 0;
+  await session.acquire(intent, { deadline: 1 });
+  expect(asked).toEqual([undefined, start + 60_000 - 3_600_000 - 20_000]);
+});

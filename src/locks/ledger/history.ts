@@ -52,14 +52,15 @@ export function readJobLocks(
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
+  const endedAt = Map.groupBy(
+    granted().filter(({ grant, ending }) => ending !== undefined && isHere(grant)),
+    ({ grant }) => grant.path,
+  );
   return {
     held: byPath,
     /** Whether a step of the job has already released or lost this lock. */
     hasEnded: (lock: NamedLock): boolean =>
-      granted().some(
-        ({ grant, ending }) =>
-          ending !== undefined && isHere(grant) && grant.path === lock.path && isSameLock(grant.lock, lock) === true,
-      ),
+      (endedAt.get(lock.path) ?? []).some(({ grant }) => isSameLock(grant.lock, lock) ?? !byPath.has(lock.path)),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     knowsOnlyInterface: knowsOnlyInterface(service),
@@ -77,7 +78,7 @@ export function historyOf(entries: readonly Entry[]) {
 export interface JobLock {
   /** With the expiry after the last renewal. */
   readonly grant: Grant;
-  /** Its release was started, with an unknown result. */
+  /** Its release was started, with an unknown result, or its record may be gone. */
   readonly mayBeReleased: boolean;
   /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;

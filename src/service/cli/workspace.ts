@@ -22,6 +22,7 @@ import {
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   addWorkspaceAudited,
+  allWorkspaces,
   findWorkspace,
   listWorkspaces,
   updateWorkspaceAudited,
@@ -161,11 +162,11 @@ const workspaceList = defineStorageCommand({
   summary: 'list all workspaces and their remotes',
   example: '--json',
   async run(_context, { read }) {
-    const workspaces = await listWorkspaces(read);
+    const workspaces = await allWorkspaces(read);
     return {
-      document: { workspaces },
+      document: { workspaces: workspaces.map(({ isClosed: _, ...workspace }) => workspace) },
       lines: textTable(
-        workspaces,
+        workspaces.map((each) => ({ ...each, remote: each.isClosed ? 'being removed' : each.remote })),
         ['id', 'remote', 'created_at'],
         'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
       ),

@@ -29,7 +29,10 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
       const name = nameOf(ref);
       if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
       if (branches.size > maxBranches) {
-        throw new GitError('failed', `git could not ${purpose}: there are more than ${maxBranches}.`);
+        throw new GitError(
+          'failed',
+          `git could not ${purpose}: there are more than ${maxBranches}. Delete those that nobody needs.`,
+        );
       }
       if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
     }),

@@ -67,7 +67,7 @@ const selectLines = batchQuery((db, members, now) =>
     )
     .innerJoin('waits', 'waits.id', 'line.wait_id')
     .where(({ or }) => or([isPresent(now), sql<boolean>`waits.id in (select ${textOf('id')} from ${members})`]))
-    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path'])
+    .select(['waits.id', 'waits.rank', 'line.workspace_id as workspace', 'line.path', 'line.position'])
     .select(sql<number>`case when ${isPresent(now)} then 1 else 0 end`.as('present')),
 );
 
@@ -80,10 +80,15 @@ export const placeInLine = coalesceReads(
       ids.map((id) => ({ id })),
     );
     const lines = Map.groupBy(rows, nameOf);
-    const own = Map.groupBy(rows, ({ id }) => id);
+    const firstPaths = rows.filter(({ position }) => position < maxPlacePaths);
+    const own = Map.groupBy(firstPaths, ({ id }) => id);
     return ids.map((id) => {
-      const among = (own.get(id) ?? []).flatMap((row) => lines.get(nameOf(row)) ?? []);
-      const waiting = new Map(among.filter((row) => row.present === 1 || row.id === id).map((row) => [row.id, row]));
+      const waiting = new Map<string, (typeof rows)[number]>();
+      for (const row of own.get(id) ?? []) {
+        for (const other of lines.get(nameOf(row)) ?? []) {
+          if (other.present === 1 || other.id === id) waiting.set(other.id, other);
+        }
+      }
       const wait = waiting.get(id);
       const ahead = waiting.values().filter((row) => wait !== undefined && byRank(row, wait) < 0);
       return { position: 1 + [...ahead].length, length: waiting.size };

@@ -48,6 +48,7 @@ export async function renewLocks(
   const byId = new Map(renewed.map((row) => [row.id, toLock(row)]));
   return decisions.map((decision, index) => {
     const lock = byId.get(locks[index]?.id ?? '');
+    if (decision?.kind === 'lasts-longer') return { ...decision, lock: lock ?? decision.lock };
     return decision ?? (lock === undefined ? { kind: 'absent' } : { kind: 'renewed', lock });
   });
 }

@@ -57,25 +57,24 @@ export function createServe(parts: ServeParts) {
       if (readBody === undefined) await serveBranches();
       else {
         // Read before there is a slot, which a slow client would take from others.
-        await slots.body(bearer.owner, async () => {
-          requireClient();
-          return serveBranches(await readBody());
-        });
+        await inSlot('body', async () => serveBranches(await readBody()));
       }
       response.end();
       report('served');
     }
 
-    function requireClient(): void {
-      if (response.gone.aborted) throw new GitError('aborted', 'The client has disconnected.');
+    /** A client that goes leaves its place to others. */
+    function inSlot(name: keyof typeof slots, work: () => Promise<void>): Promise<void> {
+      return slots[name](bearer.owner, work, response.gone).catch((error) => {
+        throw error === response.gone.reason ? new GitError('aborted', 'The client has disconnected.') : error;
+      });
     }
 
     async function serveBranches(bytes?: Buffer): Promise<void> {
       const branches = await publishedBranches(storage, workspace.id);
       const lacking = await pullThrough.commits(workspace, branches);
       if (lacking !== undefined) throw new GitError('incomplete', lacking);
-      await slots[kind](bearer.owner, async () => {
-        requireClient();
+      await inSlot(kind, async () => {
         metrics.gitServing.inc();
         // Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes.
         const refuseRevoked = async (): Promise<void> => {
@@ -184,11 +183,11 @@ export const defaultMirrorLimits = {
   maxWaitMs: 25_000,
 };
 
-/** Maximum wait until a body is read: less than the time that a client has to send it. */
-const maxBodyWaitMs = 20_000;
+/** Maximum wait until a body is read: less than the time that a client has to send it, and short compared with other waits. */
+const maxBodyWaitMs = 10_000;
 
 /** Bodies in memory for each parallel clone: those of clones that run, that wait, or whose client is slow. */
-const bodiesPerClone = 4;
+const bodiesPerClone = 2;
 
 /** Slots for lists of branches, which take milliseconds, so that they do not wait for clones that take minutes. */
 const quickSlots = 8;

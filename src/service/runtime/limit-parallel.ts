@@ -53,27 +53,35 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     }
   }
 
-  function waitForSlot(key: string): Promise<void> {
+  function waitForSlot(key: string, gone: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+      gone?.throwIfAborted();
       const queue = waiting.get(key) ?? new Set();
-      const timer =
-        timeout &&
-        setTimeout(() => {
-          queue.delete(start);
-          if (queue.size === 0) waiting.delete(key);
-          reject(timeout.error());
-        }, timeout.ms);
-      function start(): void {
+      function stopWaiting(): void {
         clearTimeout(timer);
+        gone?.removeEventListener('abort', onGone);
+      }
+      function start(): void {
+        stopWaiting();
         resolve();
       }
+      function leave(reason: unknown): void {
+        stopWaiting();
+        queue.delete(start);
+        if (queue.size === 0) waiting.delete(key);
+        reject(reason);
+      }
+      const onGone = (): void => leave(gone?.reason);
+      const timer = timeout && setTimeout(() => leave(timeout.error()), timeout.ms);
+      gone?.addEventListener('abort', onGone);
       waiting.set(key, queue.add(start));
       startWaiting();
     });
   }
 
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    await waitForSlot(key);
+  /** Work whose client is gone leaves the queue. */
+  return async <T>(key: string, work: () => Promise<T>, gone?: AbortSignal): Promise<T> => {
+    await waitForSlot(key, gone);
     try {
       return await work();
     } finally {

@@ -1,5 +1,6 @@
 import { countLocks } from '../locks/list.ts';
 import type { Storage } from '../storage/storage.ts';
+import { removedRemote } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { toWorkspace } from '../workspaces/workspaces.ts';
 import { type SyncRow, syncsIn, toSync } from './queue.ts';
@@ -23,7 +24,7 @@ export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
 export async function overviewOfWorkspaces(storage: Storage) {
   const [workspaces, locks, syncs] = await Promise.all([
-    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
+    storage.read.selectFrom('workspaces').selectAll().where('remote', '!=', removedRemote).orderBy('id').execute(),
     countLocks(storage),
     lastSyncs(storage),
   ]);

@@ -11,7 +11,7 @@ import { claimedUntil, noClaim } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
+import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
@@ -126,6 +126,7 @@ const nextSync = (db: Database, { dialect, now }: Storage, except: readonly stri
     .selectFrom('syncs')
     .select('id')
     .where('finished_at', 'is', null)
+    .where('workspace_id', 'not in', db.selectFrom('workspaces').select('id').where('remote', '=', removedRemote))
     .$if(except.length > 0, (syncs) => syncs.where('workspace_id', 'not in', except))
     .where((where) =>
       where.or([

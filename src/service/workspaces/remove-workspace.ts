@@ -34,8 +34,10 @@ export async function removeWorkspaceInBatches(
     });
     ended += endedNow;
     if (endedNow > 0) await broadcast.send(undefined);
-    if (closing !== undefined && closing.kind !== 'closed') return closing;
-    isClosed = closing !== undefined;
+    isClosed = closing?.kind === 'closed';
+    // A lock may expire between its listing and its end.
+    const isStuck = closing?.kind === 'unknown' || endedNow === 0;
+    if (closing !== undefined && closing.kind !== 'closed' && isStuck) return closing;
   }
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();

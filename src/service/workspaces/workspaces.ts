@@ -10,8 +10,14 @@ import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { newWebhookSecret, type WebhookSecret } from '../webhooks/signature.ts';
 
-export async function listWorkspaces(db: Database): Promise<Workspace[]> {
-  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
+/** With those that are being removed, which requests no longer find. */
+export async function allWorkspaces(db: Database): Promise<readonly (Workspace & { readonly isClosed: boolean })[]> {
+  const rows = await db.selectFrom('workspaces').selectAll().orderBy('id').execute();
+  return rows.map((row) => ({ ...toWorkspace(row), isClosed: row.remote === removedRemote }));
+}
+
+export async function listWorkspaces(db: Database): Promise<readonly Workspace[]> {
+  return (await allWorkspaces(db)).flatMap(({ isClosed, ...workspace }) => (isClosed ? [] : [workspace]));
 }
 
 type Row = Readonly<Selectable<Tables['workspaces']>>;
@@ -156,6 +162,7 @@ export async function findPushTarget(db: Database, id: string) {
     .select(['id', 'remote', 'push_secret'])
     .where('id', '=', id)
     .where('push_secret', 'is not', null)
+    .where('remote', '!=', removedRemote)
     .executeTakeFirst();
   // Only this file writes the column.
   return row && { workspace: row, secret: row.push_secret as WebhookSecret };

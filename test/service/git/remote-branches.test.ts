@@ -57,5 +57,7 @@ test('a remote with more branches than the service keeps in memory is refused', 
     `# pack-refs with: peeled fully-peeled sorted \n${refs.join('')}`,
   );
   const { message } = await failureOf(git.branches(remote, enoughTime));
-  expect(message).toBe(`git could not list the branches of ${remote.address}: there are more than 100000.`);
+  expect(message).toBe(
+    `git could not list the branches of ${remote.address}: there are more than 100000. Delete those that nobody needs.`,
+  );
 });

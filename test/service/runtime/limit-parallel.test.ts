@@ -94,3 +94,20 @@ test('work that has waited too long is rejected, and takes no slot later', async
   expect(late).not.toHaveBeenCalled();
   expect(await limited('b', async () => 'done')).toBe('done');
 });
+
+test('work whose client is gone leaves the queue, and takes no slot later', async () => {
+  const limited = limitParallel({ max: 1 });
+  const held = Promise.withResolvers<void>();
+  const holding = limited('a', () => held.promise);
+  const client = new AbortController();
+  const late = vi.fn(async () => undefined);
+  const waiting = limited('b', late, client.signal);
+  const next = limited('b', async () => 'done');
+  client.abort();
+  await expect(waiting).rejects.toBe(client.signal.reason);
+  await expect(limited('b', late, client.signal)).rejects.toBe(client.signal.reason);
+  held.resolve();
+  await holding;
+  expect(await next).toBe('done');
+  expect(late).not.toHaveBeenCalled();
+});

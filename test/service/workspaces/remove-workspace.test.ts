@@ -4,7 +4,13 @@ import { readAudit } from '../../../src/service/audit/audit.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { isOrphaned } from '../../../src/service/storage/unavailable.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspace, findWorkspace, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
+import {
+  addWorkspace,
+  allWorkspaces,
+  findWorkspace,
+  listWorkspaces,
+  workspaceWithId,
+} from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
@@ -111,6 +117,9 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(await takes().catch(isOrphaned)).toBe(true);
     expect(await workspaceWithId(storage, 'closing')).toBeUndefined();
     expect(await findWorkspace(storage.read, 'closing')).toBeUndefined();
+    expect((await listWorkspaces(storage.read)).map(({ id }) => id)).not.toContain('closing');
+    const all = await allWorkspaces(storage.read);
+    expect(all.filter(({ isClosed }) => isClosed).map(({ id }) => id)).toEqual(['closing']);
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'removed', ended: 0 });
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'unknown' });
     const { entries } = await readAudit(storage, { limit: 100, workspace: 'closing' });
