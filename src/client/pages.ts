@@ -1,7 +1,7 @@
 import { isRejected } from './classify.ts';
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
-import { membersOf, notUnderstood, unusable } from './refusal.ts';
+import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
@@ -108,12 +108,13 @@ const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | un
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
 /**
- * A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. Next to
- * other members, as in `{"data": null, "message": …}`, it may be an error.
+ * A service without marks may have its own way to say that a list is empty: Go writes `null` for an empty slice. With
+ * a message, as in `{"data": null, "message": …}`, it is an error.
  */
 function isEmptyList({ status, body }: ClientResponse, name: string): boolean {
   if (body.kind !== 'json') return body.kind === 'empty' && status === 204;
-  return body.value === null || (asObject(body.value)[name] === null && Object.keys(asObject(body.value)).length === 1);
+  if (body.value === null) return true;
+  return rawMessageOf(body.value) === undefined && namesOf(name).some((each) => asObject(body.value)[each] === null);
 }
 
 type NextPage =

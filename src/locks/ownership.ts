@@ -1,4 +1,11 @@
-import { clockSlackMs, isSameLock, type KnownLock, type LookupResult, responseClockMs } from '../client/client.ts';
+import {
+  clockSlackMs,
+  isSameLock,
+  isUnreadable,
+  type KnownLock,
+  type LookupResult,
+  responseClockMs,
+} from '../client/client.ts';
 import type { Grant, Loss } from './ledger/entry.ts';
 
 /** A lock of this job, from its ledger, or a lock that another job handed over. */
@@ -36,7 +43,8 @@ export function ownLockState({ grant, mayBeReleased }: OurLock, found: LookupRes
     case 'absent':
       return 'absent';
     case 'failed':
-      return 'unknown';
+      // Lists that cannot be read are like none: they never say more.
+      return isUnreadable(found.error) ? withoutProof : 'unknown';
     case 'unknown':
       return withoutProof;
     case 'locked':

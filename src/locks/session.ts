@@ -188,9 +188,7 @@ async function releaseOnce(
   if (found.kind === 'failed' && !isUnreadableList) return { ...found, mayBeDone: false };
   if (lock.found === undefined) {
     const serverNow = client.serverNow();
-    // Without lists that can be read, our own lock is assumed to be there, as without lists.
-    const seen = found.kind === 'failed' ? ({ kind: 'unknown', reason: found.error.message } as const) : found;
-    const state = ownLockState(lock, seen, serverNow);
+    const state = ownLockState(lock, found, serverNow);
     if (state === 'other') return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
     if (state === 'unknown') return { kind: 'ambiguous' };
     // Some services list no locks at all.

@@ -225,6 +225,7 @@ const table: Readonly<Record<string, Row>> = {
   'list-locks: {"items"}': listed(json(200, { items: [{ path: hero }] })),
   'list-locks: null': listedEmpty(json(200, null)),
   'list-locks: {"locks": null}': listedEmpty(json(200, { locks: null })),
+  'list-locks: {"items": null} with a total': listedEmpty(json(200, { items: null, total: 0 })),
   'list-locks: 204': listedEmpty(nothing(204)),
   'release: lists in an unknown form': {
     service: { locks: (paths) => json(200, { active: paths }) },
@@ -239,6 +240,15 @@ const table: Readonly<Record<string, Row>> = {
     heldByOthers: [hero],
     left: [hero],
     steps: [{ ...unlocking, outputs: {}, fails: 'no list' }],
+  },
+  'unlock with force: lists in an unknown form': {
+    service: { locks: (paths) => json(200, { active: paths }) },
+    heldByOthers: [hero],
+    steps: [{ ...unlocking, with: { ...unlocking.with, force: 'true' } }],
+  },
+  'lock: again, lists in an unknown form': {
+    service: { locks: (paths) => json(200, { active: paths }) },
+    steps: [locking, { with: { ...locking.with, wait: '20s' }, fails: 'holds' }],
   },
   'unlock: 404 {"error"}, and lists in an unknown form': {
     service: { instead: on(isReleasing, refusedWith(404)), locks: (paths) => json(200, { active: paths }) },

@@ -136,7 +136,7 @@ test('refuses new work with too little free disk space, but renews and releases 
   const [refused, trigger] = [await lock('after'), await triggerSync()];
   for (const { status, body, headers } of [refused, trigger]) {
     expect([status, headers.get('retry-after')]).toEqual([503, '10']);
-    expect(body.detail).toMatch(/^The disk of the service has less than 16 MiB free, so it accepts no new work\./);
+    expect(body.detail).toMatch(/^The disk of the service has less than 16 MB free, so it accepts no new work\./);
   }
   expect((await lock('before', { 'if-match': taken.headers.get('etag') ?? '' })).status).toBe(200);
   expect((await release('before')).status).toBe(204);

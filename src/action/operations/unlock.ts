@@ -1,6 +1,7 @@
 import {
   type CallLimits,
   inParallel,
+  isUnreadable,
   type KnownLock,
   type LookupResult,
   listOnPaths,
@@ -83,9 +84,10 @@ async function releaseTargets(
     if (one.kind === 'locked' && !force && isOfAnotherRun(one.lock, runner.origin)) {
       return heldResult(path, one.lock, isNamed, now);
     }
-    if (one.kind === 'failed') return failedResult(path, one.error, { force, now });
     const grant = { path, lock: one.kind === 'locked' ? one.lock : {} };
-    return release({ grant, mayBeReleased: true }, isNamed, one);
+    if (one.kind !== 'failed') return release({ grant, mayBeReleased: true }, isNamed, one);
+    if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, { force, now });
+    return release({ grant, mayBeReleased: true }, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
   const results: PathResult[] = [];

@@ -164,7 +164,12 @@ const workspaceList = defineStorageCommand({
   async run(_context, { read }) {
     const workspaces = await allWorkspaces(read);
     return {
-      document: { workspaces: workspaces.map(({ isClosed: _, ...workspace }) => workspace) },
+      document: {
+        workspaces: workspaces.map(({ isClosed, ...workspace }) => ({
+          ...workspace,
+          ...(isClosed && { being_removed: true }),
+        })),
+      },
       lines: textTable(
         workspaces.map((each) => ({ ...each, remote: each.isClosed ? 'being removed' : each.remote })),
         ['id', 'remote', 'created_at'],

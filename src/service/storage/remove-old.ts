@@ -95,14 +95,14 @@ export async function removeInBatches(
   const rowId = sql.ref(dialect === 'postgres' ? 'ctid' : 'rowid');
   const batch = (limit: number) =>
     sql`select ${rowId} from ${rows} where ${where} order by ${sql.ref(time)} limit ${sql.lit(limit)}`;
-  let removed = 0;
   // A change delays others, so there must be a reason for it.
-  while ((await batch(1).execute(read)).rows.length > 0) {
-    removed += await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {
+  if ((await batch(1).execute(read)).rows.length === 0) return 0;
+  for (let removed = 0; ; await sleep(pauseMs)) {
+    const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) => {
       const { numAffectedRows = 0n } = await sql`delete from ${rows} where ${rowId} in (${batch(atOnce)})`.execute(db);
       return Number(numAffectedRows);
     });
-    await sleep(pauseMs);
+    removed += inBatch;
+    if (inBatch < atOnce) return removed;
   }
-  return removed;
 }
