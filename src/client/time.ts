@@ -38,7 +38,7 @@ export function createServerClock(clock: Clock): ServerClock {
 /** Smaller numbers are seconds since 1970. In milliseconds, this one is in 1973. */
 const firstMilliseconds = 100_000_000_000;
 
-/** Smaller numbers are no times, but how long a lock lasts, or 0 for "never". In seconds, this one is in 1973. */
+/** Smaller numbers are lifetimes of locks, or 0 for "never". In seconds, this one is in 1973. */
 const firstSeconds = 100_000_000;
 
 /** Date.parse finds a date in nearly every text with a number. A day alone says too little about an end. */

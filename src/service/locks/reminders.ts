@@ -5,7 +5,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { findLocks } from './find.ts';
 import { requestedEvent } from './history.ts';
 
-/** The part of a request in line that the holders of its paths are told. */
+/** The details of a request in line for the holders of its paths. */
 export interface Reminder {
   readonly workspace: string;
   readonly paths: readonly { readonly path: string; readonly askedPath: string }[];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Refusal } from '../contract/problem.ts';
 import {
@@ -12,7 +13,7 @@ import {
   textOf,
   textsOf,
 } from '../storage/batch-query.ts';
-import { removeOld } from '../storage/remove-old.ts';
+import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { notifyHolders, type Reminder, remindedEveryMs } from './reminders.ts';
 
@@ -250,6 +251,7 @@ export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' |
       return index === 0 || paths <= maxRemovedAtOnce;
     });
     await commit('global', (db) => removeExpired(db, now, batch));
+    await sleep(pauseMs);
   }
   await removeOld(storage, { table: 'lock_requests', time: 'at', keptForMs: remindedEveryMs });
 }

@@ -158,7 +158,7 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
   expect(await lastsOf(lock)).toBeLessThan(6 * 3_600);
 });
 
-test('of two extensions at the same time, the longer one counts', async () => {
+test('the longer of two extensions at the same time counts', async () => {
   for (const durations of [
     ['9h', '5h'],
     ['5h', '9h'],

@@ -47,7 +47,7 @@ describe.each(databaseKinds)('renewals that are requested together, on $name', (
     expect(await endOf('b')).toBe(b.expires_at);
   });
 
-  test('of one lock are decided in their order, and each response has the end that is stored', async () => {
+  test('are decided in their order if they are of one lock, and each response has the stored end', async () => {
     const { acquired_at } = await take('a');
     const decisions = await renew(renewalOf('a', '9h'), renewalOf('a', '2h'));
     const stored = await endOf('a');
