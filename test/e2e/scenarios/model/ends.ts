@@ -36,6 +36,8 @@ export type Ends = ReturnType<typeof openEnds>;
 /** The ends of jobs and of their renewal processes, with the expected results. */
 export function openEnds({ stage, network, players, book, short, givesNoProof, looksAlike }: Scene) {
   const finished = new Set<string>();
+  /** The logs of the post-steps of each job. */
+  const logs = new Map<string, string>();
   /** Locks that ended jobs have handed over, or left because nobody can verify their holder. */
   const outliving = new Set<string>();
 
@@ -56,6 +58,7 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       const calm = network.isCalm() && short.areKept(player.origin, paths) && !player.ledgerGone;
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const post = await (await player.job.nextPost())?.finished;
+      logs.set(player.origin, `${logs.get(player.origin) ?? ''}${post?.log}\n`);
       // A concurrent job that waits may have taken or released a path meanwhile.
       const after = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const mayHaveLost = player.broken.length > 0 || player.counted.some(({ renewed }) => renewed);
@@ -144,5 +147,6 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
     /** Returns locks of ended jobs that should not exist. */
     leftBy: (locks: readonly Lock[]) =>
       locks.filter(({ id, origin }) => finished.has(origin ?? '') && !outliving.has(id)),
+    logOf: (origin: string | null): string => logs.get(origin ?? '') ?? '',
   };
 }

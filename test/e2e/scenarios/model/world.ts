@@ -285,7 +285,10 @@ export async function openWorld(options: WorldOptions) {
           if (short.isKept(id)) expect(idOn(path), `a lock on ${path} that a job counts on`).toBe(id);
         }
       }
-      expect(ends.leftBy(locks), 'locks of jobs that have ended').toEqual([]);
+      const left = ends
+        .leftBy(locks)
+        .map(({ path, acquired_at, origin }) => ({ path, acquired_at, log: ends.logOf(origin) }));
+      expect(left, `locks of jobs that have ended: ${JSON.stringify(left)}`).toEqual([]);
       for (const { job } of all) {
         const refused = refusedRenewals(job);
         expect(
