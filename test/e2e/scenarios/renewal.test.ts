@@ -223,7 +223,7 @@ test('reports a lock lost during an outage in each later step, and fails the job
       patiently,
     )
     .toEqual([hero, 'b'].toSorted());
-  for (const step of [locking('c'), { with: { operation: 'list-branches' } }]) {
+  for (const step of [locking('c'), { with: { operation: 'list-workspaces' } }]) {
     const { annotations } = await job.run(step);
     const said = annotations.map(({ message }) => message).join('\n');
     expect(said).toMatch(
