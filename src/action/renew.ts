@@ -2,9 +2,8 @@ import './node-version.ts';
 
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { sleep, steadyClock } from '../client/client.ts';
-import { milliseconds } from '../interface/duration.ts';
-import { parseTtl } from '../interface/ttl.ts';
+import { sleep, steadyClock } from '../client/time.ts';
+import { milliseconds, parseTtl } from '../interface/duration.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
 import { createRecorder, followLedger, marksIn, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';

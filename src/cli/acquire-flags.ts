@@ -1,11 +1,9 @@
 import { parsePriority } from '../client/queue.ts';
 import { type FlagValues, optional, repeated, toggle, wholeNumber, withDefault } from '../command/flags.ts';
 import { parseBranchName } from '../interface/branch-name.ts';
-import { parseDurationBetween } from '../interface/duration.ts';
-import { parseNote } from '../interface/lock-note.ts';
-import { oneOf } from '../interface/one-of.ts';
-import { accepted, type Parsed, refused } from '../interface/parsed.ts';
-import { parseTtl } from '../interface/ttl.ts';
+import { parseDurationBetween, parseTtl } from '../interface/duration.ts';
+import { parseNote } from '../interface/lock-path.ts';
+import { accepted, oneOf, type Parsed, refused } from '../interface/parsed.ts';
 
 const waitFlags = {
   branch: optional(

@@ -1,8 +1,9 @@
-import { knowsNoRoute, listOnPaths, lookupIn, ServiceError } from '../client/client.ts';
+import { listOnPaths, lookupIn } from '../client/lists.ts';
+import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
+import type { Ttl } from '../interface/duration.ts';
 import { pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import { heldText } from '../locks/messages.ts';
 import { stagedLockablePaths } from './checkout.ts';
 import type { RemoteService } from './connect.ts';

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { sleep, steadyClock } from '../client/client.ts';
+import { sleep, steadyClock } from '../client/time.ts';
 import { CommandError } from '../command/command.ts';
 import { exitCodeOf } from '../command/io.ts';
 import { startErrorText } from '../command/system-errors.ts';

@@ -1,6 +1,7 @@
 import { packageVersion } from '../built/version.ts';
 import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../client/access.ts';
-import type { CallLimits, Client, ClientOptions } from '../client/client.ts';
+import type { Client, ClientOptions } from '../client/client.ts';
+import type { CallLimits } from '../client/request.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { steadyClock } from '../client/time.ts';
 import { CommandError, commandKind, jsonFlag, type ProgramContext, withExitCode } from '../command/command.ts';

@@ -2,10 +2,9 @@ import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
 import { deliberateToggle, optional, required, rest, textOf, toggle } from '../command/flags.ts';
 import { textTable } from '../command/print.ts';
+import { parseTtl } from '../interface/duration.ts';
 import { formatRelativeTime, timeCell } from '../interface/format.ts';
-import { parseNote, pathKeptMinutes } from '../interface/lock-note.ts';
-import { canonicalLockPath, parseHeldPath } from '../interface/lock-path.ts';
-import { parseTtl } from '../interface/ttl.ts';
+import { canonicalLockPath, parseHeldPath, parseNote, pathKeptMinutes } from '../interface/lock-path.ts';
 import { runFlags, takeFlags } from './acquire-flags.ts';
 import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 

@@ -1,4 +1,5 @@
-import { inParallel, listOnPaths, lookupIn } from '../client/client.ts';
+import { inParallel } from '../client/in-parallel.ts';
+import { listOnPaths, lookupIn } from '../client/lists.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
 import type { RemoteService } from './connect.ts';

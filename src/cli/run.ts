@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PoolItem, ServiceError, steadyClock, urgencies } from '../client/client.ts';
+import type { PoolItem } from '../client/leases.ts';
+import { urgencies } from '../client/queue.ts';
+import { ServiceError } from '../client/service-error.ts';
+import { steadyClock } from '../client/time.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
 import { exitCodeOf, onSignals } from '../command/io.ts';
 import { milliseconds } from '../interface/duration.ts';

@@ -1,7 +1,6 @@
-import { responseClockMs, sleep, steadyClock } from '../client/client.ts';
-import { type Duration, formatDuration, milliseconds } from '../interface/duration.ts';
+import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
+import { type Duration, formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import type { AcquireAllResult } from '../locks/acquire.ts';
 import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';

@@ -1,9 +1,10 @@
-import { type AcquiredLock, type Client, type KnownLock, urgencies } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { AcquiredLock, KnownLock } from '../client/known-lock.ts';
+import { urgencies } from '../client/queue.ts';
 import { CommandError } from '../command/command.ts';
-import { formatDuration, milliseconds } from '../interface/duration.ts';
+import { formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import { acquireLocks } from '../locks/acquire.ts';
 import { rollBackMs } from '../locks/rollback.ts';
 import type { TakeFlags } from './acquire-flags.ts';

@@ -14,31 +14,6 @@ import { warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { createServerClock, sleep, steadyClock } from './time.ts';
 
-export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { CheckedLock } from './check-paths.ts';
-export type { MarksStore } from './classify.ts';
-export { inParallel } from './in-parallel.ts';
-export { type AcquiredLock, isSameLock, type KnownLock, type LockComparison } from './known-lock.ts';
-export type { EndLeaseResult, LeaseRequest, LostLock, PoolItem, PoolSelection, PutLeaseResult } from './leases.ts';
-export { isUnreadable, type LookupResult, listOnPaths, lookUp, lookupIn, type NamedEntry } from './lists.ts';
-export type { List } from './pages.ts';
-export type { AcquireLockResult, Conflict } from './post-lock.ts';
-export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
-export type { ReleaseLockResult } from './release-lock.ts';
-export type { CallLimits, Retry } from './request.ts';
-export { isTransient, knowsNoRoute, retryAfterOf, ServiceError, withRequest } from './service-error.ts';
-export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
-export {
-  backoff,
-  type Clock,
-  clockSlackMs,
-  lastAttemptMs,
-  responseClockMs,
-  sleep,
-  steadyClock,
-  withJitter,
-} from './time.ts';
-
 export type Client = ReturnType<typeof createClient>;
 
 type ClientCredentials =

@@ -1,8 +1,6 @@
-import { milliseconds } from '../interface/duration.ts';
-import { maxNoteLength } from '../interface/lock-note.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { milliseconds, type Ttl } from '../interface/duration.ts';
+import { type LockPath, maxNoteLength } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import {
   asObject,
   firstMember,

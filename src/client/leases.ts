@@ -1,7 +1,6 @@
-import { formatDuration, milliseconds } from '../interface/duration.ts';
+import { formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
 import type * as resources from '../interface/resources.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { asArray, asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { type AcquiredLock, ageIn, type KnownLock, readLock, readOutdated } from './known-lock.ts';

@@ -1,7 +1,6 @@
-import { formatDuration } from '../interface/duration.ts';
+import { formatDuration, type Ttl } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { QueuePosition } from '../interface/problem.ts';
-import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import {
   type AcquiredLock,

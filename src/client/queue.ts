@@ -1,4 +1,4 @@
-import { oneOf } from '../interface/one-of.ts';
+import { oneOf } from '../interface/parsed.ts';
 import type { QueuePosition } from '../interface/problem.ts';
 import { asObject } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';

@@ -1,13 +1,9 @@
-import {
-  type AcquiredLock,
-  type CallLimits,
-  isTransient,
-  lastAttemptMs,
-  type PoolSelection,
-  type QueueWait,
-  retryAfterOf,
-  type Urgency,
-} from '../client/client.ts';
+import type { AcquiredLock } from '../client/known-lock.ts';
+import type { PoolSelection } from '../client/leases.ts';
+import type { QueueWait, Urgency } from '../client/queue.ts';
+import type { CallLimits } from '../client/request.ts';
+import { isTransient, retryAfterOf } from '../client/service-error.ts';
+import { lastAttemptMs } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { type LockPath, maxLeasePaths, parseHeldPath } from '../interface/lock-path.ts';
 import { type Grant, grantedLock, type Intent } from './ledger/entry.ts';

@@ -1,5 +1,7 @@
-import type { Client, Clock, WorkspaceId } from '../client/client.ts';
-import type { Ttl } from '../interface/ttl.ts';
+import type { WorkspaceId } from '../client/access.ts';
+import type { Client } from '../client/client.ts';
+import type { Clock } from '../client/time.ts';
+import type { Ttl } from '../interface/duration.ts';
 import type { Recorder } from './ledger/ledger.ts';
 
 /** What acquiring, renewing and releasing locks needs: a step of a job has it, and so has a command. */

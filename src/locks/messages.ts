@@ -1,4 +1,6 @@
-import { type Conflict, type KnownLock, responseClockMs } from '../client/client.ts';
+import type { KnownLock } from '../client/known-lock.ts';
+import type { Conflict } from '../client/post-lock.ts';
+import { responseClockMs } from '../client/time.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
 import type { Intent, Loss, RunCancelled } from './ledger/entry.ts';
 

@@ -1,11 +1,6 @@
-import {
-  clockSlackMs,
-  isSameLock,
-  isUnreadable,
-  type KnownLock,
-  type LookupResult,
-  responseClockMs,
-} from '../client/client.ts';
+import { isSameLock, type KnownLock } from '../client/known-lock.ts';
+import { isUnreadable, type LookupResult } from '../client/lists.ts';
+import { clockSlackMs, responseClockMs } from '../client/time.ts';
 import type { Grant, Loss } from './ledger/entry.ts';
 
 /** A lock of this job, from its ledger, or a lock that another job handed over. */

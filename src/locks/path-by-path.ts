@@ -1,11 +1,9 @@
-import {
-  type CallLimits,
-  type Conflict,
-  inParallel,
-  type PoolItem,
-  type QueueWait,
-  type ServiceError,
-} from '../client/client.ts';
+import { inParallel } from '../client/in-parallel.ts';
+import type { PoolItem } from '../client/leases.ts';
+import type { Conflict } from '../client/post-lock.ts';
+import type { QueueWait } from '../client/queue.ts';
+import type { CallLimits } from '../client/request.ts';
+import type { ServiceError } from '../client/service-error.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';

@@ -1,4 +1,7 @@
-import { type CallLimits, type EndLeaseResult, inParallel, type ServiceError } from '../client/client.ts';
+import { inParallel } from '../client/in-parallel.ts';
+import type { EndLeaseResult } from '../client/leases.ts';
+import type { CallLimits } from '../client/request.ts';
+import type { ServiceError } from '../client/service-error.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent, LeaseIntent } from './ledger/entry.ts';
 import type { LockSession } from './session.ts';

@@ -1,14 +1,10 @@
-import {
-  type AcquireLockResult,
-  backoff,
-  type CallLimits,
-  isTransient,
-  isUnreadable,
-  type LookupResult,
-  lookUp,
-  type QueueWait,
-  type ReleaseLockResult,
-} from '../client/client.ts';
+import { isUnreadable, type LookupResult, lookUp } from '../client/lists.ts';
+import type { AcquireLockResult } from '../client/post-lock.ts';
+import type { QueueWait } from '../client/queue.ts';
+import type { ReleaseLockResult } from '../client/release-lock.ts';
+import type { CallLimits } from '../client/request.ts';
+import { isTransient } from '../client/service-error.ts';
+import { backoff } from '../client/time.ts';
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';

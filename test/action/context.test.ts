@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/action/step/connect.ts';
-import { steadyClock } from '../../src/client/client.ts';
+import { steadyClock } from '../../src/client/time.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 

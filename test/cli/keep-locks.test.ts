@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createCommandSession, keepLocks } from '../../src/cli/session.ts';
-import type { AcquiredLock, Client } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { AcquiredLock } from '../../src/client/known-lock.ts';
 import { ttl } from '../client/test-client.ts';
 import { grantOf, knownLock, lockOf, place } from '../locks/samples.ts';
 

@@ -8,8 +8,10 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { RemoteService } from '../../src/cli/connect.ts';
 import { releaseRemoteLocks } from '../../src/cli/release.ts';
 import { takeLocks } from '../../src/cli/take.ts';
-import { type Client, createClient, ServiceError, steadyClock } from '../../src/client/client.ts';
-import { parseTtl } from '../../src/interface/ttl.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { ServiceError } from '../../src/client/service-error.ts';
+import { steadyClock } from '../../src/client/time.ts';
+import { parseTtl } from '../../src/interface/duration.ts';
 import { readAudit } from '../../src/service/audit/audit.ts';
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { knowsNoRoute } from '../../src/client/client.ts';
+import { knowsNoRoute } from '../../src/client/service-error.ts';
 import { json, page, problem } from '../support/other-servers/responses.ts';
 import { clientOf, errorOf, game, hero, lockPath, ttl, unmarked } from './test-client.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type ClientOptions, sleep } from '../../src/client/client.ts';
+import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/service-error.ts';
+import { sleep } from '../../src/client/time.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';

@@ -1,10 +1,11 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
-import { type ClientOptions, createClient, sleep } from '../../src/client/client.ts';
+import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import type { CallLimits, Retry } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
+import { sleep } from '../../src/client/time.ts';
+import { parseTtl, type Ttl } from '../../src/interface/duration.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
-import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { valueIn } from '../support/value-in.ts';

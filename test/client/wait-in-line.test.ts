@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTransient } from '../../src/client/client.ts';
+import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
 import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';

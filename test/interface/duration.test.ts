@@ -6,9 +6,9 @@ import {
   formatSpan,
   milliseconds,
   parseDuration,
+  parseTtl,
   spanOfMs,
 } from '../../src/interface/duration.ts';
-import { parseTtl } from '../../src/interface/ttl.ts';
 import { runs } from '../support/runs.ts';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createCommandSession } from '../../src/cli/session.ts';
-import type { Client, Conflict } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
 import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
+import type { Conflict } from '../../src/client/post-lock.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../src/locks/ledger/history.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KnownLock } from '../../src/client/client.ts';
+import type { KnownLock } from '../../src/client/known-lock.ts';
 import { blockedText, lostRenewalText } from '../../src/locks/messages.ts';
 import { addressOf, conflictOf, iso, knownLock, start } from './samples.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KnownLock, LookupResult } from '../../src/client/client.ts';
+import type { KnownLock } from '../../src/client/known-lock.ts';
+import type { LookupResult } from '../../src/client/lists.ts';
 import { type OurLock, ownLockState } from '../../src/locks/ownership.ts';
 import { lockPath } from '../client/test-client.ts';
 import { iso, knownLock } from './samples.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Client, KnownLock } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { KnownLock } from '../../src/client/known-lock.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { releaseTarget } from '../../src/locks/session.ts';
 import { game, hero } from '../client/test-client.ts';

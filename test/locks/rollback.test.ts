@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { steadyClock } from '../../src/client/client.ts';
+import { steadyClock } from '../../src/client/time.ts';
 import { cleanupLimits } from '../../src/locks/rollback.ts';
 
 test('all cleanups of a cancelled step share 3.5 s, and those of other steps have their own', () => {

@@ -1,4 +1,7 @@
-import type { CallLimits, Conflict, KnownLock, QueueWait } from '../../src/client/client.ts';
+import type { KnownLock } from '../../src/client/known-lock.ts';
+import type { Conflict } from '../../src/client/post-lock.ts';
+import type { QueueWait } from '../../src/client/queue.ts';
+import type { CallLimits } from '../../src/client/request.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { LockTerms } from '../../src/locks/context.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Client, Clock } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { Clock } from '../../src/client/time.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';

@@ -8,8 +8,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
+import { parseTtl } from '../../src/interface/duration.ts';
 import { problemMediaType, problemTypePrefix } from '../../src/interface/problem.ts';
-import { parseTtl } from '../../src/interface/ttl.ts';
 import { listenHere } from './listen.ts';
 
 /** A request on its way through the proxy. */

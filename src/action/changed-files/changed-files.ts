@@ -1,4 +1,5 @@
-import { type CallLimits, ServiceError, withRequest } from '../../client/client.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import { formatNumber, pluralize } from '../../interface/format.ts';
 import { retryAdvice } from './change.ts';

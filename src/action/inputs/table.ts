@@ -1,9 +1,7 @@
 import { parseToken } from '../../client/access.ts';
-import { parseDurationBetween } from '../../interface/duration.ts';
-import { oneOf } from '../../interface/one-of.ts';
-import { accepted } from '../../interface/parsed.ts';
+import { parseDurationBetween, parseTtl } from '../../interface/duration.ts';
+import { accepted, oneOf } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
-import { parseTtl } from '../../interface/ttl.ts';
 import {
   type Parse,
   parseAudience,

@@ -1,4 +1,4 @@
-import type { PoolSelection } from '../../client/client.ts';
+import type { PoolSelection } from '../../client/leases.ts';
 import { type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 import { readConnection } from './connection.ts';

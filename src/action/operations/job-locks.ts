@@ -1,11 +1,8 @@
-import {
-  type CallLimits,
-  inParallel,
-  type KnownLock,
-  listOnPaths,
-  lookupIn,
-  type WorkspaceId,
-} from '../../client/client.ts';
+import type { WorkspaceId } from '../../client/access.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import type { KnownLock } from '../../client/known-lock.ts';
+import { listOnPaths, lookupIn } from '../../client/lists.ts';
+import type { CallLimits } from '../../client/request.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { historyOf, type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';

@@ -1,4 +1,6 @@
-import { type CallLimits, type KnownLock, listOnPaths } from '../../client/client.ts';
+import type { KnownLock } from '../../client/known-lock.ts';
+import { listOnPaths } from '../../client/lists.ts';
+import type { CallLimits } from '../../client/request.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';

@@ -1,5 +1,6 @@
-import type { List, NamedEntry } from '../../client/client.ts';
 import { nameIn } from '../../client/json.ts';
+import type { NamedEntry } from '../../client/lists.ts';
+import type { List } from '../../client/pages.ts';
 import { pluralize } from '../../interface/format.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Outcome } from '../report/outcome.ts';

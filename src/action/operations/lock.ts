@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { PoolItem } from '../../client/client.ts';
+import type { PoolItem } from '../../client/leases.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';

@@ -1,14 +1,7 @@
-import {
-  type CallLimits,
-  isTransient,
-  lastAttemptMs,
-  retryAfterOf,
-  ServiceError,
-  type StartedSync,
-  type SyncReport,
-  type SyncStatusTarget,
-  withRequest,
-} from '../../client/client.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { isTransient, retryAfterOf, ServiceError, withRequest } from '../../client/service-error.ts';
+import type { StartedSync, SyncReport, SyncStatusTarget } from '../../client/sync.ts';
+import { lastAttemptMs } from '../../client/time.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
 import { byteSize } from '../../interface/transfer.ts';

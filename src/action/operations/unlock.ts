@@ -1,15 +1,9 @@
-import {
-  type CallLimits,
-  inParallel,
-  isUnreadable,
-  type KnownLock,
-  type LookupResult,
-  listOnPaths,
-  lookupIn,
-  type ServiceError,
-  type WorkspaceId,
-  withRequest,
-} from '../../client/client.ts';
+import type { WorkspaceId } from '../../client/access.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import type { KnownLock } from '../../client/known-lock.ts';
+import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../client/lists.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';

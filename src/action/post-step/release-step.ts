@@ -1,4 +1,4 @@
-import { sleep, steadyClock } from '../../client/client.ts';
+import { sleep, steadyClock } from '../../client/time.ts';
 import { pluralize } from '../../interface/format.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';

@@ -1,4 +1,8 @@
-import { type CallLimits, type Client, type LostLock, lookUp, sleep, steadyClock } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
+import type { LostLock } from '../../client/leases.ts';
+import { lookUp } from '../../client/lists.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { sleep, steadyClock } from '../../client/time.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';

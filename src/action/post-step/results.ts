@@ -1,4 +1,5 @@
-import { type KnownLock, responseClockMs } from '../../client/client.ts';
+import type { KnownLock } from '../../client/known-lock.ts';
+import { responseClockMs } from '../../client/time.ts';
 import { formatTime } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';

@@ -1,5 +1,6 @@
-import type { CallLimits, ServiceError } from '../../client/client.ts';
+import type { CallLimits } from '../../client/request.ts';
 import { isSuccess } from '../../client/response.ts';
+import type { ServiceError } from '../../client/service-error.ts';
 import { InputError } from '../inputs/table.ts';
 import { actionVersion } from '../step/connect.ts';
 import {

@@ -1,4 +1,4 @@
-import type { KnownLock } from '../../client/client.ts';
+import type { KnownLock } from '../../client/known-lock.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
 import { fitsVariable, type Table } from './outcome.ts';
 

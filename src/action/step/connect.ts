@@ -1,6 +1,7 @@
 import type { IdentityRequest } from '../../client/access.ts';
-import { type Client, type ClientOptions, createClient, type Retry } from '../../client/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../client/client.ts';
 import type { ExchangeContext } from '../../client/exchange.ts';
+import type { Retry } from '../../client/request.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { formatElapsed } from '../../interface/format.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';

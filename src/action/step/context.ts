@@ -1,4 +1,6 @@
-import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
+import type { LockComparison } from '../../client/known-lock.ts';
+import type { CallLimits } from '../../client/request.ts';
+import { sleep, steadyClock } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { createRecorder, ledgerFile, marksIn, openLedger } from '../../locks/ledger/ledger.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';

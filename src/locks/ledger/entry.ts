@@ -1,8 +1,8 @@
 import { parseWorkspaceId } from '../../client/access.ts';
 import type { AcquiredLock } from '../../client/known-lock.ts';
+import { parseTtl, type Ttl } from '../../interface/duration.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
-import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
 /** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
 export type GrantedLock = Checked<typeof isGrantedLock>;

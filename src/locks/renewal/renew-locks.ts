@@ -1,12 +1,9 @@
-import {
-  type AcquiredLock,
-  type CallLimits,
-  type Client,
-  inParallel,
-  type KnownLock,
-  type WorkspaceId,
-} from '../../client/client.ts';
-import type { Ttl } from '../../interface/ttl.ts';
+import type { WorkspaceId } from '../../client/access.ts';
+import type { Client } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import type { AcquiredLock, KnownLock } from '../../client/known-lock.ts';
+import type { CallLimits } from '../../client/request.ts';
+import type { Ttl } from '../../interface/duration.ts';
 import type { LockContext } from '../context.ts';
 import type { Entry, Grant, Loss } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';

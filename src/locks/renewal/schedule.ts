@@ -1,5 +1,6 @@
-import { type Client, withJitter } from '../../client/client.ts';
-import type { Ttl } from '../../interface/ttl.ts';
+import type { Client } from '../../client/client.ts';
+import { withJitter } from '../../client/time.ts';
+import type { Ttl } from '../../interface/duration.ts';
 import type { LockContext } from '../context.ts';
 import { type Grant, lifetimeMs } from '../ledger/entry.ts';
 

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { maxNoteLength } from '../../interface/lock-note.ts';
-import { maxLeasePaths } from '../../interface/lock-path.ts';
+import { maxLeasePaths, maxNoteLength } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { describedNewPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { pathKeptMinutes } from '../../interface/lock-note.ts';
+import { pathKeptMinutes } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
 import { Refusal } from '../contract/problem.ts';

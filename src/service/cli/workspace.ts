@@ -1,10 +1,9 @@
 import { CommandError } from '../../command/command.ts';
 import { deliberateToggle, type FlagValues, optional, required, toggle } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { formatDuration, milliseconds } from '../../interface/duration.ts';
+import { formatDuration, milliseconds, parseTtl } from '../../interface/duration.ts';
 import { pluralize } from '../../interface/format.ts';
 import { accepted, type Parsed } from '../../interface/parsed.ts';
-import { parseTtl } from '../../interface/ttl.ts';
 import { createGit } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';

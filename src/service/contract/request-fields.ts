@@ -1,17 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../../interface/branch-name.ts';
-import { durationPattern, formatDuration } from '../../interface/duration.ts';
-import { forbiddenInNote, maxNoteLength, parseNote } from '../../interface/lock-note.ts';
+import { durationPattern, formatDuration, maxTtl, minTtl, parseTtl } from '../../interface/duration.ts';
 import {
   forbiddenInLockPath,
+  forbiddenInNote,
   maxLockPathBytes,
+  maxNoteLength,
   misleading,
   parseHeldPath,
   parseLockPath,
+  parseNote,
 } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { lockTypes } from '../../interface/resources.ts';
-import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 
 /** Uses one of our parsers in a schema. Its reason becomes the error message. */
 export const parsedBy =

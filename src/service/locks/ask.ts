@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { pathKeptMinutes } from '../../interface/lock-note.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+import { type LockPath, pathKeptMinutes } from '../../interface/lock-path.ts';
 import { Refusal } from '../contract/problem.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { type Duration, milliseconds, type Ttl } from '../../interface/duration.ts';
 import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
-import type { Ttl } from '../../interface/ttl.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';

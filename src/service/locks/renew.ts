@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { milliseconds } from '../../interface/duration.ts';
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { Lock } from '../../interface/resources.ts';
-import type { Ttl } from '../../interface/ttl.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { parseNote } from '../../interface/lock-note.ts';
-import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
+import { canonicalLockPath, type LockPath, parseNote } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolItem } from '../../interface/resources.ts';
 import { parsedBy } from '../contract/request-fields.ts';

@@ -1,7 +1,6 @@
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
-import { parseDurationBetween } from '../../interface/duration.ts';
-import { oneOf } from '../../interface/one-of.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { parseDurationBetween, parseTtl, type Ttl } from '../../interface/duration.ts';
+import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
 import {
   type Compared,
   type ComparisonGap,
@@ -9,7 +8,6 @@ import {
   latestModes,
   pushLockModes,
 } from '../../interface/resources.ts';
-import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 import { maxRemoteLength, redactRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 

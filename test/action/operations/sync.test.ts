@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sync } from '../../../src/action/operations/sync.ts';
 import type { Context } from '../../../src/action/step/context.ts';
-import type { CallLimits, Client, StartedSync, SyncReport, SyncStatusTarget } from '../../../src/client/client.ts';
+import type { Client } from '../../../src/client/client.ts';
+import type { CallLimits } from '../../../src/client/request.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
+import type { StartedSync, SyncReport, SyncStatusTarget } from '../../../src/client/sync.ts';
 import { game } from '../../client/test-client.ts';
 import { errorOf, refused, start } from '../../locks/samples.ts';
 

@@ -11,7 +11,7 @@ import {
   unidentifiedResult,
 } from '../../../src/action/post-step/results.ts';
 import { type PathResult, resultsOutcome } from '../../../src/action/report/results.ts';
-import type { KnownLock } from '../../../src/client/client.ts';
+import type { KnownLock } from '../../../src/client/known-lock.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';
 import type { JobLock } from '../../../src/locks/ledger/history.ts';

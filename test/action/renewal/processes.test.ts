@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { endMain, identifyProcess, isGone, stopRenewal } from '../../../src/action/renewal/processes.ts';
-import { sleep, steadyClock } from '../../../src/client/client.ts';
+import { sleep, steadyClock } from '../../../src/client/time.ts';
 import type { RecordedProcess } from '../../../src/locks/ledger/entry.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { asItIs } from '../../locks/samples.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
 import {
   type HistoryPosition,
   type HistoryQuery,

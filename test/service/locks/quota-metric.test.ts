@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { createLocks } from '../../../src/service/locks/locks.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parseTtl } from '../../../src/interface/ttl.ts';
+import { parseTtl } from '../../../src/interface/duration.ts';
 import { type RenewRequest, renewLocks } from '../../../src/service/locks/renew.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';

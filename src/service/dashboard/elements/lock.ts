@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
-import { formatDuration } from '../../../interface/duration.ts';
+import { formatDuration, maxTtl } from '../../../interface/duration.ts';
 import { formatNumber, pluralize, runName } from '../../../interface/format.ts';
-import { maxNoteLength } from '../../../interface/lock-note.ts';
+import { maxNoteLength } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { safeText } from '../../../interface/safe-text.ts';
-import { maxTtl } from '../../../interface/ttl.ts';
 import { grants } from '../../contract/scopes.ts';
 import type { LockRow } from '../../locks/find.ts';
 import type { RecordedLockPeriod } from '../../locks/history.ts';

@@ -1,10 +1,8 @@
 import { html } from 'hono/html';
-import { formatDuration } from '../../../interface/duration.ts';
-import { parseNote } from '../../../interface/lock-note.ts';
-import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
+import { formatDuration, parseTtl } from '../../../interface/duration.ts';
+import { type LockPath, lockPathFromUrl, parseHeldPath, parseNote } from '../../../interface/lock-path.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
-import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';

@@ -1,10 +1,8 @@
 import { html } from 'hono/html';
-import { formatDuration } from '../../../interface/duration.ts';
-import { parseNote } from '../../../interface/lock-note.ts';
-import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.ts';
+import { formatDuration, parseTtl } from '../../../interface/duration.ts';
+import { canonicalLockPath, type LockPath, parseNote } from '../../../interface/lock-path.ts';
 import { problems } from '../../../interface/problem.ts';
 import { safeText } from '../../../interface/safe-text.ts';
-import { parseTtl } from '../../../interface/ttl.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/problem.ts';

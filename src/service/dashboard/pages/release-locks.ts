@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
-import { parseNote } from '../../../interface/lock-note.ts';
+import { parseNote } from '../../../interface/lock-path.ts';
 import { actorOf } from '../../access/caller.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { locksWithIds } from '../../locks/list.ts';
