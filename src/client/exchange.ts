@@ -22,7 +22,7 @@ export interface ExchangeContext
   readonly target: string;
 }
 
-export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
+export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock' | 'closed'> {
   /** Returns a new JSON Web Token with the identity of the client, for each exchange. Throws a ServiceError. */
   readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
   /** Called with each token before its first use. */
@@ -52,23 +52,21 @@ const tokenExchange = {
   subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
 };
 
-/** `isOutOfTime`: the request that started the exchange ran out of time. Another one may have more time. */
-type ExchangeResult = TokenResult & { readonly isOutOfTime?: boolean };
-
 /** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
 export function createTokenSource({
   call,
   target,
   clock,
+  closed,
   issueIdentityToken,
   onToken,
   messages,
 }: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
-  let running: Promise<ExchangeResult> | undefined;
+  let running: Promise<TokenResult> | undefined;
 
-  function keepToken({ response }: AnsweredCall, requestedAt: number): ExchangeResult {
+  function keepToken({ response }: AnsweredCall, requestedAt: number): TokenResult {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
@@ -77,7 +75,9 @@ export function createTokenSource({
     return { kind: 'token', token };
   }
 
-  async function exchange(within: CallLimits): Promise<ExchangeResult> {
+  async function exchange(limits: CallLimits): Promise<TokenResult> {
+    // It is for all requests that wait for it, also if the first one is cancelled.
+    const within = { ...limits, signal: closed };
     for (let identityTokens = 1; ; identityTokens += 1) {
       let identityToken: string;
       try {
@@ -109,24 +109,17 @@ export function createTokenSource({
     }
   }
 
-  async function next(within: CallLimits, signal: AbortSignal): Promise<ExchangeResult> {
-    if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
-    if (running === undefined) {
-      running = exchange(within).finally(() => {
+  return {
+    async get(within, signal) {
+      if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
+      running ??= exchange(within).finally(() => {
         running = undefined;
       });
-      return running;
-    }
-    const outcome = await unlessAborted(running, signal).catch((error: unknown): ExchangeResult => {
-      if (signal.aborted) return { kind: 'interrupted' };
-      throw error;
-    });
-    const isOthers = outcome.isOutOfTime || outcome.kind === 'interrupted';
-    return isOthers && !signal.aborted ? next(within, signal) : outcome;
-  }
-
-  return {
-    get: next,
+      return unlessAborted(running, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        return undefined;
+      });
+    },
     invalidate(token) {
       // Another request may have already replaced it.
       if (token === current?.token) current = undefined;
@@ -134,12 +127,10 @@ export function createTokenSource({
   };
 }
 
-function withoutToken(error: ServiceError, reason: string): ExchangeResult {
-  const { failure, request } = error;
-  if (failure.kind === 'aborted') return { kind: 'interrupted' };
-  const isOutOfTime = failure.kind === 'deadline';
-  return { kind: 'failed', failure: { kind: 'no-token', reason, request, transient: isTransient(error) }, isOutOfTime };
-}
+const withoutToken = (error: ServiceError, reason: string): TokenResult => ({
+  kind: 'failed',
+  failure: { kind: 'no-token', reason, request: error.request, transient: isTransient(error) },
+});
 
 /** Services that check for a token first answer 401. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);

@@ -90,14 +90,12 @@ export interface Retry {
 /** A bearer token for one request. */
 export type TokenResult =
   | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'failed'; readonly failure: RequestFailure }
-  /** The limits of the request were reached first. */
-  | { readonly kind: 'interrupted' };
+  | { readonly kind: 'failed'; readonly failure: RequestFailure };
 
 /** Provides a token for each request, and replaces it before it expires. */
 export interface TokenSource {
-  /** The signal is aborted when a limit of the request is reached. */
-  get(within: CallLimits, signal: AbortSignal): Promise<TokenResult>;
+  /** Undefined if the signal is aborted first: a limit of the request was reached. */
+  get(within: CallLimits, signal: AbortSignal): Promise<TokenResult | undefined>;
   /** Reports that the service refused the token with 401. */
   invalidate(token: string): void;
 }

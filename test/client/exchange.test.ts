@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/service-error.ts';
-import { sleep } from '../../src/client/time.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
-import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
+import { inTurn, json, nothing, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { errorOf, game, hero, start, testClient, ttl } from './test-client.ts';
 
@@ -204,11 +203,16 @@ describe('an exchange', () => {
     expect(tokens()).toEqual([]);
   });
 
-  test('continues for a request with more time after the request that started it timed out', async () => {
-    const { client, exchanges } = await exchangingClient(inTurn(silence, gives), list, { clock: Date.now, sleep });
-    const [short, long] = [errorOf(client.ask(300)), client.ask(20_000)];
-    expect((await short).message).toContain('The service did not answer in time');
-    expect((await long).items).toHaveLength(1);
-    expect(exchanges()).toHaveLength(2);
+  test('continues for other requests after the request that started it was cancelled', async () => {
+    const stop = new AbortController();
+    const late: Answer = (...received) => {
+      stop.abort();
+      setTimeout(() => gives(...received), 100);
+    };
+    const { client, exchanges } = await exchangingClient(late);
+    const [cancelled, other] = [errorOf(client.ask(20_000, stop.signal)), client.ask(20_000)];
+    expect((await cancelled).failure.kind).toBe('aborted');
+    expect((await other).items).toHaveLength(1);
+    expect(exchanges()).toHaveLength(1);
   });
 });
