@@ -1,4 +1,4 @@
-import { spanOfMs } from '../interface/duration.ts';
+import { formatElapsed } from '../interface/format.ts';
 import type { Outdated } from '../interface/resources.ts';
 
 export interface RefusedField {
@@ -172,7 +172,7 @@ function explain(failure: RequestFailure, server: string): Explanation {
         ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.',
       ];
     case 'timeout':
-      return [`${server} did not answer within ${spanOfMs(failure.limitMs)}.`, unansweredAdvice];
+      return [`${server} did not answer within ${formatElapsed(failure.limitMs)}.`, unansweredAdvice];
     case 'connection':
       return explainConnection(failure);
     case 'deadline':
@@ -192,7 +192,7 @@ function explainDeadline({ last, retryAfterMs }: OutOfTime, server: string): Exp
   const [reason, advice] = explain(last, server);
   return retryAfterMs === undefined
     ? [`${reason} There was no time left to try again.`, advice]
-    : [`${reason} ${server} asked to wait ${spanOfMs(retryAfterMs)}, longer than the time left.`, advice];
+    : [`${reason} ${server} asked to wait ${formatElapsed(retryAfterMs)}, longer than the time left.`, advice];
 }
 
 function explainConnection({ untrusted, message }: ConnectionFailed): Explanation {

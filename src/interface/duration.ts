@@ -19,10 +19,13 @@ export function formatDuration({ seconds }: Duration): string {
 export const parseDurationBetween =
   (min: Duration, max: Duration) =>
   (text: string): Parsed<Duration> => {
-    const duration = parseDuration(text);
-    if (!duration.ok) return duration;
-    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
-      ? duration
+    const [, digits, unit] = durationPattern.exec(text) ?? [];
+    if (digits === undefined || !isUnit(unit)) {
+      return refused('It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
+    }
+    const seconds = Number(digits) * secondsIn[unit];
+    return seconds >= min.seconds && seconds <= max.seconds
+      ? accepted({ seconds })
       : refused(`It must be from ${formatDuration(min)} to ${formatDuration(max)}.`);
   };
 
@@ -31,21 +34,7 @@ export const maxDuration: Duration = { seconds: 36_500 * secondsIn.d };
 
 export const parsePositiveDuration = parseDurationBetween({ seconds: 1 }, maxDuration);
 
-/** Formats milliseconds like formatSpan, rounded up: "300 ms", "40 s". */
-export const spanOfMs = (ms: number): string =>
-  ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));
-
 export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
-
-export function parseDuration(text: string): Parsed<Duration> {
-  const [, digits, unit] = durationPattern.exec(text) ?? [];
-  if (digits === undefined || !isUnit(unit)) {
-    return refused('It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
-  }
-  const duration = { seconds: Number(digits) * secondsIn[unit] };
-  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is too long.');
-  return accepted(duration);
-}
 
 export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
 
@@ -78,12 +67,5 @@ export type Ttl = Duration & { readonly [brand]: 'Ttl' };
 export const minTtl: Duration = { seconds: 1 };
 export const maxTtl: Duration = { seconds: 30 * 86_400 };
 
-export function parseTtl(text: string): Parsed<Ttl> {
-  const duration = parseDuration(text);
-  if (!duration.ok) return duration;
-  if (withinLimits(duration.value)) return accepted(duration.value);
-  return refused(`A lock lasts at least ${formatDuration(minTtl)} and at most ${formatDuration(maxTtl)}.`);
-}
-
-const withinLimits = (duration: Duration): duration is Ttl =>
-  duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;
+/** The brand exists only at compile time. */
+export const parseTtl = parseDurationBetween(minTtl, maxTtl) as (text: string) => Parsed<Ttl>;

@@ -19,7 +19,7 @@ const outOfRange = 'It must be a whole number from 0 to 100.';
 const atLeastOne = 'It must be a whole number from 1 to 999999. Leave it out to lock all paths.';
 const reaction = 'It must be one of fail, warn, cancel.';
 const relative = 'A path is relative to the workspace: it must not start with';
-const ttl = 'A lock lasts at least 1s and at most 30d.';
+const ttl = 'It must be from 1s to 30d.';
 const unchanged = 'Pass the output `locks` of a lock step unchanged.';
 const noSlashes = 'A workspace must not have slashes, backslashes or control characters.';
 

@@ -1,5 +1,5 @@
 import { devNull } from 'node:os';
-import { spanOfMs } from '../../interface/duration.ts';
+import { formatElapsed } from '../../interface/format.ts';
 import { systemErrorText } from '../../interface/system-errors.ts';
 import { asGitErrors, GitError } from './git-error.ts';
 import { summarizeErrors } from './git-output.ts';
@@ -51,7 +51,7 @@ export function gitCommand(setup: {
       case 'timeout':
         throw new GitError(
           'timeout',
-          `${program} did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
+          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'rejected':
         throw outcome.error;
@@ -81,7 +81,7 @@ export async function withSilenceLimit<T>(
     if (!(error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted)) throw error;
     throw new GitError(
       'timeout',
-      `git could not ${purpose}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+      `git could not ${purpose}: nothing arrived for ${formatElapsed(silenceMs)}. Check the remote and the network between.`,
     );
   } finally {
     clearTimeout(heard);

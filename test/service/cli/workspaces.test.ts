@@ -169,7 +169,7 @@ describe('workspace update', () => {
 
   test.each([
     [[], 'There is nothing to change'],
-    [['--desk-ttl', '31d'], 'A lock lasts at least 1s and at most 30d.'],
+    [['--desk-ttl', '31d'], 'It must be from 1s to 30d.'],
     [['--lock-delay', '61s'], 'It must be from 0s to 1m.'],
     [['--lfs', 'all'], 'It must be one of head, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],

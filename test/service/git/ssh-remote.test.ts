@@ -57,7 +57,7 @@ describe('an ssh remote', () => {
     const { git, remote } = await setUp('printf 0fff; while printf x; do sleep 0.1; done', silenceMs);
     const failure = await failureOf(git.fetch('game', remote, main, enoughTime));
     expect(failure.kind).toBe('timeout');
-    expect(failure.message).toContain('nothing arrived for 600 ms');
+    expect(failure.message).toContain('nothing arrived for 0.6 s');
   });
 
   test('is not timed out if it is slow but reports its own progress', async () => {

@@ -236,7 +236,7 @@ describe('a sync', () => {
     const reason = 'git could not fetch the LFS objects of http://127.0.0.1';
     const failure = await fetch({ git: gitIn(data, {}, 1_000) }).catch(String);
     expect(failure).toContain(reason);
-    expect(failure).toContain('nothing arrived for 1 s');
+    expect(failure).toContain('nothing arrived for 1.0 s');
   });
 
   test('fails if the store has no URL, or nothing listens there', async () => {
