@@ -7,7 +7,7 @@ import { milliseconds, parseTtl } from '../interface/duration.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
 import { createRecorder, followLedger, marksIn, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
-import { attemptMs, createLifetimes } from '../locks/renewal/schedule.ts';
+import { attemptMs, createSchedule } from '../locks/renewal/schedule.ts';
 import type { RunToCancel } from './renewal/cancel-run.ts';
 import { isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
@@ -38,8 +38,8 @@ async function renew({
   const token = credentials.kind === 'static' ? credentials.token : undefined;
   const { redact, add } = createSecretRedactor([token, cancels?.token].filter((secret) => secret !== undefined));
   const ledger = openLedger(ledgerFile, redact);
-  const maxAttemptMs = attemptMs(milliseconds(ttl.value));
-  const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };
+  const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl.value)));
+  const requestTimeout = { seconds: requestTimeoutMs / 1_000 };
   const reporter = { log: silentLog, mask: add };
   const recordInLedger = createRecorder(ledger, silentLog);
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
@@ -71,9 +71,8 @@ async function renew({
     await renewLocks(context, {
       ...job,
       ttl: ttl.value,
-      requestTimeoutMs: milliseconds(requestTimeout),
       grants: task.grants,
-      lifetimes: createLifetimes(context, ttl.value, task.ageMs),
+      schedule: createSchedule(context, { ttl: ttl.value, requestTimeoutMs, ageMs: task.ageMs }),
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.

@@ -16,8 +16,6 @@ export interface RemoteService {
   readonly service: string;
   readonly workspace: WorkspaceId;
   readonly interrupted: AbortSignal;
-  /** Whether the service has shown that it is ours. */
-  isOurs(): boolean;
   /** Limits of a request that the user waits for. */
   within(): CallLimits;
   report(line: string): void;
@@ -76,27 +74,19 @@ export async function connectTo(
   const connection = await readVariables(environment, flags.allowHttp);
   const report = (line: string): void => printLines(io.stderr, [line]);
   const { createClient } = await import('../client/client.ts');
-  let isOurs = false;
-  const marks = {
-    read: () => isOurs,
-    write(): void {
-      isOurs = true;
-    },
-  };
   const client = createClient({
     ...connection,
-    marks,
     userAgent: `workspace-service/${packageVersion}`,
     ...options,
     onWarning: report,
     onCompared({ outdated, as_of }) {
-      if (outdated !== undefined) report(outdatedText(outdated, options.branch));
+      for (const each of outdated) report(outdatedText(each, options.branch));
       if (as_of !== undefined) report(mirrorAgeText(as_of));
     },
   });
   const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
   const { baseUrl: service, workspace } = connection;
-  return { client, service, workspace, interrupted, isOurs: () => isOurs, within, report };
+  return { client, service, workspace, interrupted, within, report };
 }
 
 async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {

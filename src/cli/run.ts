@@ -114,8 +114,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const acquire = { ...context, withoutWait };
   const waiting = { wait, urgency: urgencies[priority] };
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
-  const goal = { paths, pool, count, knowsOnlyInterface: session.knowsOnlyInterface };
-  const acquired = await acquireLocks(acquire, goal, waiting);
+  const acquired = await acquireLocks(acquire, { paths, pool, count }, waiting);
   if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
   const { grants, grantedAt } = acquired.round;
   const items = request.pool === undefined ? undefined : acquired.round.items;

@@ -1,3 +1,4 @@
+import { knowsNoRoute } from '../client/service-error.ts';
 import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
 import { type Duration, formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
@@ -6,7 +7,7 @@ import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
 import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
-import { createLifetimes } from '../locks/renewal/schedule.ts';
+import { createSchedule } from '../locks/renewal/schedule.ts';
 import { cleanupLimits, endLease, retriable, rollBack } from '../locks/rollback.ts';
 import { createLockSession } from '../locks/session.ts';
 import type { RemoteService } from './connect.ts';
@@ -19,7 +20,7 @@ const minReleaseMs = 2_000;
 /** A session whose ledger is in memory, because a command has no later steps. */
 export function createCommandSession(remote: RemoteService, ttl: Ttl) {
   const { client, service, workspace, interrupted, report } = remote;
-  const ledger = openMemoryLedger(remote);
+  const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = createLockSession({ ...time, client, record: ledger.record });
@@ -50,7 +51,8 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
     let left = 0;
     for (const intent of leases.filter(({ lease }) => !granted.has(lease))) {
       const end = await endLease(settling, intent, limits);
-      if (end.kind === 'ended') continue;
+      // A service that knows only the interface has granted none.
+      if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
       left += 1;
       report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
     }
@@ -61,8 +63,6 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
     step,
     ledger,
     context: { ...settling, terms, log: { line: report } },
-    /** Whether the service has answered without leases: then several locks are acquired path by path. */
-    knowsOnlyInterface: (): boolean => ledger.read().knowsOnlyInterface(service),
     release,
     /** Returns whether nothing is left. Also reports locks that unanswered requests may have left. */
     async releaseAfterFailure(maxMs: number): Promise<boolean> {
@@ -95,7 +95,7 @@ export function notAcquiredText({ round }: AcquireAllResult, wait: Duration, now
 
 const pollMs = 500;
 
-function openMemoryLedger({ service, isOurs }: RemoteService) {
+function openMemoryLedger() {
   const unread: Entry[] = [];
   const history = openHistory();
   let onEntry: () => void = () => undefined;
@@ -108,11 +108,7 @@ function openMemoryLedger({ service, isOurs }: RemoteService) {
   return {
     record,
     follow: (): readonly Entry[] => unread.splice(0),
-    read() {
-      // A gateway may have answered before the service did.
-      if (isOurs()) history.add([{ kind: 'marks', service, at: new Date().toISOString() }]);
-      return history.read();
-    },
+    read: history.read,
     /** The locks that were not lost. */
     held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
     watch(look: () => void): () => void {
@@ -151,9 +147,9 @@ export function keepLocks(
   };
   let renewalError: unknown;
   const grants = ledger.held();
-  const lifetimes = createLifetimes(context, ttl, clock() - grantedAt);
-  const job = { service, workspace, step, ttl, requestTimeoutMs };
-  const renewal = renewLocks(context, { ...job, grants, lifetimes }).catch((error: unknown) => {
+  const schedule = createSchedule(context, { ttl, requestTimeoutMs, ageMs: clock() - grantedAt });
+  const job = { service, workspace, step, ttl };
+  const renewal = renewLocks(context, { ...job, grants, schedule }).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;
@@ -170,7 +166,7 @@ export function keepLocks(
     let remainingMs = Number.POSITIVE_INFINITY;
     const reasons = held.flatMap(({ grant, loss }) => {
       if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
-      const lastsMs = lifetimes.remainingMs(grant);
+      const lastsMs = schedule.remainingMs(grant);
       if (lastsMs > reservedMs) return [];
       remainingMs = Math.min(remainingMs, lastsMs - slackMs);
       const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));

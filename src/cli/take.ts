@@ -36,12 +36,12 @@ export async function takeLocks(
       return result;
     },
   };
-  const { context, knowsOnlyInterface, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
+  const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const asked = [...new Set(named)].toSorted();
   if (!literal) refuseMistakenPaths(asked);
   const own = await ownLocks(remote, ttl, asked);
   const paths = asked.filter((path) => !own.has(path));
-  const goal = { paths, count: paths.length, knowsOnlyInterface };
+  const goal = { paths, count: paths.length };
   const waiting = { wait, urgency: urgencies[priority] };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);

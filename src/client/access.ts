@@ -31,6 +31,9 @@ export const parseToken =
   (text: string): Parsed<string> =>
     /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(reason);
 
+/** RFC 9110, section 5.5. */
+export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+
 /** The parameters of a request for an identity token of a job on GitHub. */
 export interface IdentityRequest {
   readonly requestUrl: string;

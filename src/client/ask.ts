@@ -1,6 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { JsonObject } from './json.ts';
+import { placeIn } from './queue.ts';
 import { expectResource, orEmpty } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
@@ -23,12 +24,12 @@ export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
         target: endpoints.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body: { path, note },
-        expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
+        expect: expectResource('place in line', ({ position }) => placeIn(position) !== undefined),
       },
       within,
     );
     const raw = objectIn(expectSuccess(result).response);
-    return { position: positionIn(raw), raw };
+    return { position: placeIn(raw['position']), raw };
   },
 
   async withdrawRequest({ workspace, path }: QueuedPath, within: CallLimits): Promise<void> {
@@ -38,8 +39,3 @@ export const createQueueOperations = ({ call, endpoints }: ClientContext) => ({
 });
 
 const expectNothing = orEmpty(expectResource('request for a lock', () => false));
-
-/** Counted from 1. */
-function positionIn({ position }: JsonObject): number | undefined {
-  return typeof position === 'number' && Number.isSafeInteger(position) && position > 0 ? position : undefined;
-}

@@ -1,16 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
-import {
-  type AttemptResult,
-  classifyResponse,
-  createMarks,
-  type FailedAttempt,
-  type MarksStore,
-  noMarks,
-  rejectsSlashes,
-} from './classify.ts';
+import { type AttemptResult, classifyResponse, type FailedAttempt, type Marks, noMarks } from './classify.ts';
 import { type Connection, connectionFailure, maxConnections, type SentRequest } from './connection.ts';
 import { createSemaphore } from './in-parallel.ts';
-import { refusalOf } from './refusal.ts';
+import { isOwnProblem, refusalOf } from './refusal.ts';
 import {
   type AnsweredCall,
   type Call,
@@ -20,7 +12,6 @@ import {
   type Retry,
   sentRequest,
   type TokenSource,
-  unsendableHeader,
 } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
 import { createSanitizerCache, type Sanitizer } from './sanitizer.ts';
@@ -29,7 +20,7 @@ import { backoff, type Clock, type ServerClock, type StartTimer, startTimeLimit 
 
 export interface CallOptions {
   readonly baseUrl: URL;
-  /** The name of the server in errors and retries, if it is not the service. All its refusals are its own. */
+  /** The name of the server in errors and retries, if it is not the service. */
   readonly server?: string | undefined;
   readonly send: Connection['send'];
   /** The timeout of each attempt. */
@@ -46,8 +37,8 @@ export interface CallOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly closed: AbortSignal;
-  /** Without it, each call starts without knowing the service. */
-  readonly marks?: MarksStore | undefined;
+  /** Those of the service. All refusals of another server are its own. */
+  readonly marks?: Marks;
   readonly maxConnections?: number;
   readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
@@ -66,7 +57,7 @@ export function createCall(options: CallOptions): Call {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { secrets = [] } = request;
-    const once = request.attempts === 'once';
+    const once = request.attempts === 'once' || request.waitMs !== undefined;
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
       ...{ attempts: 0, counted: 0, mayBeDone: request.keySentBefore === true },
@@ -75,10 +66,6 @@ export function createCall(options: CallOptions): Call {
     let isTokenReplaced = false;
 
     try {
-      const unsendable = unsendableHeader(state.sent.headers);
-      if (unsendable !== undefined) {
-        return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} contains invalid characters` });
-      }
       for (;;) {
         if (isInterrupted()) return giveUpInterrupted();
         tokens ??= options.openTokens?.();
@@ -128,13 +115,14 @@ export function createCall(options: CallOptions): Call {
     /** Waits before the next attempt. Returns the reason if another one would not help. */
     async function pauseAfter({ failure, retry }: FailedAttempt): Promise<RequestFailure | undefined> {
       state.last = failure;
-      if (retry === 'failed') state.counted += 1;
+      if (retry === 'counted') state.counted += 1;
       const isUsedUp = once ? state.counted > 0 || state.mayBeDone : state.counted > options.retries;
       if (retry === undefined || isUsedUp) return failure;
       const retryAfterMs = retryAfterOf(failure);
       const timeLeftMs = deadline - clock();
       // A short pause is for a service that comes back, not for one that refuses too many requests.
-      const maxMs = retry === 'limited' ? undefined : within.maxBackoffMs;
+      const isLimited = failure.kind === 'refused' && failure.status === 429;
+      const maxMs = isLimited ? undefined : within.maxBackoffMs;
       const pauseMs = (askedMs?: number) => backoff(state.attempts - (isTokenReplaced ? 1 : 0), askedMs, random, maxMs);
       const askedMs = pauseMs(retryAfterMs);
       const delayMs = askedMs >= timeLeftMs && within.isLastChance ? pauseMs() : askedMs;
@@ -179,10 +167,10 @@ interface CallState {
 }
 
 function answered(options: CallOptions, state: CallState, response: ClientResponse): AnsweredCall {
-  const { sent, firstSentAt, mayBeDone } = state;
+  const { firstSentAt, mayBeDone } = state;
   const now = options.clock();
   return {
-    ...{ kind: 'answered', response, mayBeDone, target: sent.target },
+    ...{ kind: 'answered', response, mayBeDone },
     sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
     fail: (failure) => errorOf(options, state, failure),
     refusal: () => errorOf(options, state, refusalOf(response)),
@@ -197,8 +185,7 @@ function errorOf({ server }: CallOptions, { sent, attempts }: CallState, failure
 type Attempted = AttemptResult | undefined;
 
 function createAttempt(options: CallOptions) {
-  const { baseUrl, server, send, timeoutMs, serverClock, startTimer, onResponse } = options;
-  const marks = server === undefined ? createMarks(options.marks) : noMarks;
+  const { baseUrl, send, timeoutMs, serverClock, startTimer, onResponse, marks = noMarks } = options;
 
   /**
    * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
@@ -207,23 +194,16 @@ function createAttempt(options: CallOptions) {
   return async function attempt(state: CallState, request: Request, signal: AbortSignal): Promise<Attempted> {
     const { target, otherTarget } = request;
     const encoded = await sendOnce(state, target, request, signal);
-    if (otherTarget === undefined || encoded.response === undefined || !rejectsSlashes(encoded.response)) {
-      return encoded.result;
-    }
+    if (otherTarget === undefined || !isSlashRejected(encoded)) return encoded;
     const raw = await sendOnce(state, otherTarget, request, signal);
-    if (!isBetter(encoded.result, raw.result)) return raw.result;
+    if (!isBetter(encoded, raw)) return raw;
     state.sent = { ...state.sent, target };
-    return encoded.result;
+    return encoded;
   };
 
-  async function sendOnce(
-    state: CallState,
-    target: string,
-    request: Request,
-    signal: AbortSignal,
-  ): Promise<{ readonly response?: ClientResponse; readonly result: Attempted }> {
+  async function sendOnce(state: CallState, target: string, request: Request, signal: AbortSignal): Promise<Attempted> {
     state.sent = { ...state.sent, target };
-    const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
+    const limitMs = timeoutMs + (request.waitMs ?? 0);
     const limit = startTimeLimit(limitMs, [signal], startTimer);
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
@@ -232,24 +212,30 @@ function createAttempt(options: CallOptions) {
       const response = parseResponse(received, { baseUrl, receivedAt: serverClock.now(), sanitizer });
       onResponse?.(response);
       marks.observe(response);
-      return { response, result: classifyResponse(response, { request, keyMayHaveArrived, marks }) };
+      return classifyResponse(response, { request, keyMayHaveArrived, marks });
     } catch (error) {
-      if (!limit.isOver() && signal.aborted) return { result: undefined };
+      if (!limit.isOver() && signal.aborted) return undefined;
       const failure = limit.isOver()
         ? ({ kind: 'timeout', limitMs } as const)
         : connectionFailure(error, state.sanitizer);
       if (failure === undefined) throw error;
       const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
-      const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
-      return { result: { kind: 'failed', failure, mayBeDone, retry } };
+      const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'counted';
+      return { kind: 'failed', failure, mayBeDone, retry };
     } finally {
       limit.stop();
     }
   }
 }
 
+/** Whether a gateway, or a router, may have rejected an encoded slash. */
+function isSlashRejected(attempted: Attempted): boolean {
+  const response = attempted?.kind === 'answered' ? attempted.response : attempted?.unrecognized;
+  return response !== undefined && [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
+}
+
 /** Whether a 404 for encoded slashes says more than the response for raw ones: their route may not exist. */
 const isBetter = (encoded: Attempted, raw: Attempted): boolean =>
   encoded?.kind === 'answered' &&
   raw !== undefined &&
-  (raw.kind !== 'answered' || (encoded.response.status === 404 && rejectsSlashes(raw.response)));
+  (raw.kind !== 'answered' || (encoded.response.status === 404 && isSlashRejected(raw)));

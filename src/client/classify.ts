@@ -1,10 +1,10 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
 import { etagOf, lockIn, namesHolder } from './known-lock.ts';
-import { isOwnProblem, isUnknownRoute, rawMessageOf, refusalOf } from './refusal.ts';
-import type { Request, RetryKind } from './request.ts';
+import { isOwnProblem, rawMessageOf, refusalOf } from './refusal.ts';
+import type { Request } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import { expectsHttps, isTransientStatus, type RequestFailure } from './service-error.ts';
+import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
   /** A response that another attempt would not change. */
@@ -13,8 +13,11 @@ export type AttemptResult =
       readonly kind: 'failed';
       readonly failure: RequestFailure;
       readonly mayBeDone: boolean;
-      /** Undefined if another attempt would not help. */
-      readonly retry: RetryKind | undefined;
+      /**
+       * Whether another attempt counts as one of the `retries`: waiting until the service is ready is limited by the
+       * deadline alone. Undefined if another attempt would not help.
+       */
+      readonly retry: 'counted' | 'free' | undefined;
       /** A response that may be from a gateway: it counts only if it is confirmed in another way. */
       readonly unrecognized?: ClientResponse | undefined;
     };
@@ -22,9 +25,9 @@ export type AttemptResult =
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 interface ResponseContext {
-  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'isOptional' | 'hasFallback'>;
+  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>;
   readonly keyMayHaveArrived: boolean;
-  readonly marks: Marks;
+  readonly marks: Pick<Marks, 'areShown' | 'isFromService'>;
 }
 
 /** Whether a response is final, or whether to try again: for all operations. */
@@ -42,13 +45,14 @@ export function classifyResponse(
       ? { kind: 'answered', response }
       : { ...unrecognized(response, failure), retry: undefined };
   }
-  if (request.isOptional && isUnknownRoute(response) && !marks.areShown()) return { kind: 'answered', response };
-  if (request.hasFallback && isRejected(response)) return { kind: 'answered', response };
+  if (request.finalAt?.includes(status) && !isOwnProblem(response) && !marks.areShown()) {
+    return { kind: 'answered', response };
+  }
   const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
     const refusal = refusalOf(response);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
-    if (isFinal || expectsHttps(refusal)) return { kind: 'answered', response };
+    if (isFinal) return { kind: 'answered', response };
     return unrecognized(response, { ...refusal, isRecognized: false });
   }
   const failure = refusalOf(response);
@@ -57,7 +61,7 @@ export function classifyResponse(
     failure,
     // A proxy may send the same after the service has done the work.
     mayBeDone: stillRunning || status >= 500,
-    retry: retryKindOf(status, stillRunning, failure.retryAfterMs),
+    retry: stillRunning || status === 429 || (status === 503 && failure.retryAfterMs) ? 'free' : 'counted',
   };
 }
 
@@ -67,7 +71,7 @@ export interface MarksStore {
   write(): void;
 }
 
-export type Marks = Pick<ReturnType<typeof createMarks>, 'areShown' | 'isFromService'>;
+export type Marks = ReturnType<typeof createMarks>;
 
 /**
  * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
@@ -98,15 +102,11 @@ export function createMarks(store: MarksStore | undefined) {
 }
 
 /** For servers other than the service. Their refusals are their own, and their successes must be complete. */
-export const noMarks = {
-  observe: (): void => undefined,
-  areShown: (): boolean => true,
-  isFromService: (response: ClientResponse): boolean => !isSuccess(response),
+export const noMarks: Marks = {
+  observe: () => undefined,
+  areShown: () => true,
+  isFromService: (response) => !isSuccess(response),
 };
-
-/** Whether a gateway, or a router, may have rejected an encoded slash. */
-export const rejectsSlashes = (response: ClientResponse): boolean =>
-  [400, 404, 405, 414].includes(response.status) && !isOwnProblem(response);
 
 /**
  * Gateways send these in place of a service: they have no route to it, require a login, or show a maintenance page. Some
@@ -116,9 +116,6 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
 const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
   [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) ||
   (status >= 400 && body.kind !== 'json' && ![413, 414, 431].includes(status));
-
-/** A service that knows only the interface may reject query parameters. */
-export const isRejected = ({ status }: ClientResponse): boolean => status === 400 || status === 422;
 
 const bearsMarks = (response: ClientResponse): boolean =>
   isOwnProblem(response) ||
@@ -158,18 +155,11 @@ function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): b
   return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
-function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryKind {
-  if (stillRunning) return 'still-running';
-  if (status === 429) return 'limited';
-  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
-}
-
 /** An unrecognized response proves nothing, not even that the request had no effect. */
 const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({
   kind: 'failed',
   failure,
   mayBeDone: true,
-  // The same oversized response would be received again.
-  retry: failure.kind === 'too-large' ? undefined : 'failed',
+  retry: failure.kind === 'unusable' && failure.isRecognized ? undefined : 'counted',
   unrecognized: response,
 });

@@ -1,6 +1,7 @@
 import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
+import { createMarks, type MarksStore } from './classify.ts';
 import { openConnection } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
@@ -22,7 +23,7 @@ type ClientCredentials =
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions
-  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'marks'>>,
+  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry'>>,
     Pick<ClientContext, 'origin' | 'branch' | 'onCompared'> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
@@ -30,6 +31,8 @@ export interface ClientOptions
   readonly userAgent: string;
   readonly requestTimeoutMs?: number | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
+  /** For other processes of the job. */
+  readonly marks?: MarksStore | undefined;
 }
 
 /** A client of the HTTP API. Requests beyond the number of connections are queued. */
@@ -38,6 +41,7 @@ export function createClient(options: ClientOptions) {
   const { origin, branch, onCompared } = options;
   const baseUrl = new URL(options.baseUrl);
   const serverClock = createServerClock(clock);
+  const marks = createMarks(options.marks);
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
@@ -60,7 +64,7 @@ export function createClient(options: ClientOptions) {
     closed: closing.signal,
     onResponse: warnOfDeprecation(onWarning),
     onRetry: options.onRetry,
-    marks: options.marks,
+    marks,
   };
 
   const { credentials } = options;
@@ -90,6 +94,8 @@ export function createClient(options: ClientOptions) {
     checkPaths: createCheckPaths(context),
 
     serverNow: serverClock.now,
+    /** Whether the service has shown that it is ours: it then has leases. */
+    isOurs: marks.areShown,
 
     dispose(): void {
       closing.abort();

@@ -3,8 +3,6 @@ import type { WorkspaceId } from './access.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-export type Slashes = 'encoded' | 'raw';
-
 export function createEndpoints(baseUrl: URL) {
   const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
@@ -15,8 +13,8 @@ export function createEndpoints(baseUrl: URL) {
     branches: (workspace: WorkspaceId) => below(workspace, 'branches'),
     sync: (workspace: WorkspaceId) => below(workspace, 'sync'),
     locks: (workspace: WorkspaceId) => below(workspace, 'locks'),
-    lock: (workspace: WorkspaceId, path: LockPath, slashes: Slashes) =>
-      below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
+    lock: (workspace: WorkspaceId, path: LockPath) => below(workspace, 'locks', asOneSegment(path)),
+    lockWithSlashes: (workspace: WorkspaceId, path: LockPath) => below(workspace, 'locks', asSegments(path)),
     // Its id may come from the output of another job.
     lease: (workspace: WorkspaceId, lease: string) => below(workspace, 'leases', encodeURIComponent(lease)),
     check: (workspace: WorkspaceId) => below(workspace, 'check'),

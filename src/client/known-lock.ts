@@ -81,6 +81,10 @@ export interface LockProof {
   readonly id?: string | undefined;
 }
 
+/** The proof in a request header, with quotes; undefined if nothing identifies the lock. */
+export const conditionOf = (proof: LockProof | undefined): string | undefined =>
+  proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
+
 /**
  * Whether both are the same lock; undefined if unknown. An ETag may change with every renewal, so the id decides if
  * both have one.
@@ -177,9 +181,13 @@ function ownerIn(lock: JsonObject): string | undefined {
   return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
 }
 
+/** The files with a newer version: a lease names all of its files, and a lock its own. */
+export const outdatedIn = ({ outdated }: JsonObject, sanitizer: Sanitizer): readonly Outdated[] =>
+  (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []);
+
 /** Undefined if the value does not name a path and a branch. */
-export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
-  const outdated = asObject(value ?? null);
+function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
+  const outdated = asObject(value);
   const line = (name: string): string => sanitizer.line(firstName(outdated, [name]) ?? '', maxNameLength);
   const path = firstName(outdated, ['path']);
   const branch = line('branch');
@@ -191,21 +199,14 @@ export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Out
   };
 }
 
-/** The version of a file that a granted lock lacks. */
-export interface LockComparison extends Pick<Comparison, 'as_of'> {
-  readonly outdated: Outdated | undefined;
-}
+/** The versions of files that granted locks lack. */
+export type LockComparison = Pick<Comparison, 'outdated' | 'as_of'>;
 
-/** Undefined if the lock is up to date, or was not compared. */
+/** Undefined if the locks are up to date, or were not compared. */
 export function comparisonIn(response: ClientResponse): LockComparison | undefined {
   const body = lockIn(objectIn(response));
-  const outdated = readOutdated(body['outdated'], response.sanitizer);
-  const age = ageIn(body);
-  return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
-}
-
-/** The age of the mirror, if the service could not bring it up to date. */
-export function ageIn(body: JsonObject): Pick<Comparison, 'as_of'> {
+  const outdated = outdatedIn(body, response.sanitizer);
   const asOf = body['as_of'];
-  return asOf === undefined ? {} : { as_of: timestampIn(asOf) ?? null };
+  if (asOf !== undefined) return { outdated, as_of: timestampIn(asOf) ?? null };
+  return outdated.length === 0 ? undefined : { outdated };
 }

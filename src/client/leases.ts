@@ -3,11 +3,11 @@ import { type LockPath, parseHeldPath } from '../interface/lock-path.ts';
 import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asArray, asObject, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
-import { type AcquiredLock, ageIn, type KnownLock, readLock, readOutdated } from './known-lock.ts';
+import { type AcquiredLock, comparisonIn, conditionOf, type KnownLock, readLock } from './known-lock.ts';
 import type { List } from './pages.ts';
 import type { Conflict } from './post-lock.ts';
 import { lineIn, lineParts, type QueueWait } from './queue.ts';
-import { expectResource, isUnknownRoute, orEmpty } from './refusal.ts';
+import { expectResource, orEmpty } from './refusal.ts';
 import {
   type AnsweredCall,
   type CallLimits,
@@ -17,7 +17,8 @@ import {
   failed,
 } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import type { ServiceError } from './service-error.ts';
+import { knowsNoRoute, type ServiceError, unknownRoute } from './service-error.ts';
+import { timestampIn } from './time.ts';
 
 export interface LeaseKey {
   readonly workspace: WorkspaceId;
@@ -72,8 +73,6 @@ export type PutLeaseResult =
       readonly conflicts: readonly [Conflict, ...Conflict[]];
       readonly mayBeDone: boolean;
     }
-  /** The service knows only the interface, or a gateway answered in its place. */
-  | { readonly kind: 'unsupported' }
   | Failed;
 
 type RenewLeaseResult =
@@ -85,8 +84,6 @@ type RenewLeaseResult =
 
 export type EndLeaseResult =
   | { readonly kind: 'ended'; readonly released: readonly LockPath[]; readonly lost: readonly LostLock[] }
-  /** The service knows only the interface. */
-  | { readonly kind: 'unsupported'; readonly error: ServiceError }
   | Failed;
 
 /** A lease is a set of locks that is acquired, renewed and released as one. */
@@ -104,7 +101,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
           // The items of a pool have secrets, which no error may quote.
           return wrong && { ...wrong, content: '' };
         },
-        isOptional: pool === undefined,
+        finalAt: pool === undefined ? unknownRoute : [],
       },
       within,
     );
@@ -114,15 +111,12 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       return { kind: 'blocked', conflicts: conflictsIn(result, request), mayBeDone };
     }
     if (isSuccess(response)) {
-      const body = objectIn(response);
-      for (const outdated of asArray(body['outdated'])) {
-        onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
-      }
-      const locks = locksIn(response, request);
-      return { kind: 'held', locks, items: onPaths(body['locks']).flatMap(readItem), lost: lostAmong(response) };
+      const comparison = comparisonIn(response);
+      if (comparison !== undefined) onCompared?.(comparison);
+      const items = onPaths(objectIn(response)['locks']).flatMap(readItem);
+      return { kind: 'held', locks: locksIn(response, request), items, lost: lostAmong(response) };
     }
-    if (!isUnknownRoute(response)) return failed(result);
-    if (pool === undefined) return { kind: 'unsupported' };
+    if (pool === undefined || !knowsNoRoute(result.refusal())) return failed(result);
     const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
     return failed(result, result.fail({ kind: 'unsupported', reason }));
   },
@@ -135,7 +129,11 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     const { response } = result;
     const lost = lostIn(response);
     if (isSuccess(response)) {
-      return { kind: 'renewed', expiresAt: nameIn(objectIn(response)['expires_at']) ?? endOf(response, ttl), lost };
+      return {
+        kind: 'renewed',
+        expiresAt: timestampIn(objectIn(response)['expires_at']) ?? endOf(response, ttl),
+        lost,
+      };
     }
     return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.refusal() };
   },
@@ -156,7 +154,6 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     const result = await call({ method: 'DELETE', target, expect: expectEnd }, within);
     if (result.kind === 'failed') return result;
     const { response } = result;
-    if (isUnknownRoute(response)) return { kind: 'unsupported', error: result.refusal() };
     if (!isSuccess(response)) return failed(result);
     const released = asArray(objectIn(response)['released']).flatMap(pathIn);
     return { kind: 'ended', released, lost: lostIn(response) };
@@ -210,8 +207,7 @@ function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest): 
   return held.map(({ path, entry: { state: _, ...entry } }) => {
     const lock = readLock(entry, path, response.sanitizer);
     // The ETag of a lock is its id in quotes.
-    const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-    return { ...lock, etag, path, type, expires_at: lock.expires_at ?? endOf(response, ttl), lease };
+    return { ...lock, etag: conditionOf(lock), path, type, expires_at: lock.expires_at ?? endOf(response, ttl), lease };
   });
 }
 

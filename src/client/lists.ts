@@ -64,16 +64,11 @@ export const createLists = (context: ClientContext) => ({
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', attempts };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
-    const begin = prefix?.normalize('NFC') ?? '';
-    const startsFolded = (text: string): boolean => text.toLowerCase().startsWith(begin.toLowerCase());
-    // A service with Windows paths finds a prefix in any case, and only locks with it.
-    const isFolded = items.every((lock) => startsFolded(lock.path));
-    const startsWith = (text: string): boolean => (isFolded ? startsFolded(text) : text.startsWith(begin));
-    // A service that does not support these parameters lists all locks.
+    const begin = prefix?.normalize('NFC').toLowerCase() ?? '';
+    // A service that does not support these parameters lists all locks. One with Windows paths ignores case.
     const isWanted = (lock: KnownLock): boolean =>
-      // A service with Windows paths finds the lock in other case.
       (path === undefined || lock.path === path || (items.length === 1 && isSameFile(lock.path, path))) &&
-      (prefix === undefined || startsWith(lock.path)) &&
+      lock.path.toLowerCase().startsWith(begin) &&
       (owner === undefined || lock.owner === owner);
     return { items: items.filter(isWanted), incomplete };
   },
@@ -183,4 +178,4 @@ const refusesLists = ({ failure }: ServiceError): boolean =>
 
 /** Whether a service has lists of an unknown form: they never say more. */
 export const isUnreadable = ({ failure }: ServiceError): boolean =>
-  (failure.kind === 'not-json' || failure.kind === 'not-understood') && failure.isRecognized === true;
+  failure.kind === 'unusable' && failure.isRecognized === true;

@@ -1,4 +1,3 @@
-import { isRejected } from './classify.ts';
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
@@ -30,6 +29,9 @@ interface Listing {
   readonly attempts?: Request['attempts'];
 }
 
+/** A service that knows only the interface may reject query parameters. */
+const rejected: readonly number[] = [400, 422];
+
 export async function readPages<Item>(
   { call }: ClientContext,
   { target: firstTarget, plainTarget, name, attempts }: Listing,
@@ -55,11 +57,11 @@ export async function readPages<Item>(
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
-    const hasFallback = page === 1 && plainTarget !== undefined;
+    const fallback = page === 1 ? plainTarget : undefined;
     const request = { method: 'GET', expect, attempts, anySuccess: true } as const;
-    let result = await call({ ...request, target, hasFallback }, within);
-    if (hasFallback && result.kind === 'answered' && isRejected(result.response)) {
-      target = plainTarget;
+    let result = await call({ ...request, target, ...(fallback && { finalAt: rejected }) }, within);
+    if (fallback !== undefined && result.kind === 'answered' && rejected.includes(result.response.status)) {
+      target = fallback;
       seen.add(target);
       result = await call({ ...request, target }, within);
     }

@@ -5,6 +5,7 @@ import type { WorkspaceId } from './access.ts';
 import {
   type AcquiredLock,
   comparisonIn,
+  conditionOf,
   grantedLockIn,
   holderOf,
   isSameLock,
@@ -15,9 +16,9 @@ import {
 import { lookUpOnce } from './lists.ts';
 import { hasWaited, lineIn, lineParts, type QueueWait } from './queue.ts';
 import { expectResource, notUnderstood } from './refusal.ts';
-import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
+import { changedEtag, isLockGone } from './release-lock.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext, Failed } from './request.ts';
-import { isReplayed, isSuccess } from './response.ts';
+import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 import { clockSlackMs } from './time.ts';
 
@@ -48,25 +49,20 @@ export interface Conflict {
 }
 
 export type AcquireLockResult =
-  | {
-      readonly kind: 'acquired';
-      readonly lock: AcquiredLock;
-    }
+  | { readonly kind: 'acquired'; readonly lock: AcquiredLock }
   /**
-   * `mayBeOurs`: an earlier attempt had no response. A service without idempotency keys may have granted that one, and
+   * `mayBeDone`: an earlier attempt had no response. A service without idempotency keys may have granted that one, and
    * refused this one because of it.
    */
-  | (Conflict & { readonly kind: 'held'; readonly mayBeOurs: boolean })
-  /** The lock may have been granted: there was no response until the time or the retries ran out. */
-  | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+  | (Conflict & { readonly kind: 'held'; readonly mayBeDone: boolean })
+  | Failed;
 
 export const createAcquireLock = (context: ClientContext) => {
   function held(
     answered: AnsweredCall,
     { path, firstSentAt = () => answered.sentAt }: AcquireLockRequest,
     holder: KnownLock | undefined,
-    mayBeOurs: boolean,
+    mayBeDone: boolean,
   ): AcquireLockResult {
     const { response, fail, refusal } = answered;
     const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refusal();
@@ -74,7 +70,7 @@ export const createAcquireLock = (context: ClientContext) => {
     return {
       ...{ kind: 'held', path, holder, error, ...line },
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
-      mayBeOurs: mayBeOurs && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
+      mayBeDone: mayBeDone && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
     };
   }
 
@@ -95,7 +91,7 @@ export const createAcquireLock = (context: ClientContext) => {
     const lock = grantedLockIn(response, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < firstSentAt - clockSlackMs;
-    if (response.status === 200 && existedBefore && !isReplayed(response)) return held(answered, request, lock, false);
+    if (response.status === 200 && existedBefore) return held(answered, request, lock, false);
     const comparison = comparisonIn(response);
     if (comparison !== undefined) context.onCompared?.(comparison);
     return { kind: 'acquired', lock };
@@ -103,35 +99,31 @@ export const createAcquireLock = (context: ClientContext) => {
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
     const { path, firstSentAt, line } = request;
-    const { headers, ...once } = lineParts(line, context.branch);
+    const { headers, waitMs } = lineParts(line, context.branch);
     const result = await context.call(
       {
         ...lockPost(context, request, headers),
         keySentBefore: firstSentAt !== undefined,
-        ...once,
+        waitMs,
         async confirm(response, limits) {
           // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
-          const isHeld = response.status === 409 && (once.attempts === undefined || hasWaited(response));
+          const isHeld = response.status === 409 && (waitMs === undefined || hasWaited(response));
           const found = isHeld ? await lookUpOnce(context, request, limits) : undefined;
           return found?.kind === 'locked' ? found : undefined;
         },
       },
       within,
     );
-    const without = (error: ServiceError, mayBeDone = result.mayBeDone): AcquireLockResult => ({
-      kind: mayBeDone ? 'unanswered' : 'failed',
-      error,
-    });
-    if (result.kind === 'failed') return without(result.error);
+    if (result.kind === 'failed') return result;
     const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
-    const refusal = result.refusal();
-    const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated?.length;
+    const error = result.refusal();
+    const isOutdated = error.failure.kind === 'refused' && Boolean(error.failure.outdated?.length);
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
       return held(result, request, holderOf(response, path) ?? listed, mayBeDone);
     }
-    return without(refusal, mayBeDone && !isOutdated);
+    return { kind: 'failed', error, mayBeDone: mayBeDone && !isOutdated };
   };
 };
 

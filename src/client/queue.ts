@@ -1,6 +1,6 @@
 import { oneOf } from '../interface/parsed.ts';
 import type { QueuePosition } from '../interface/problem.ts';
-import { asObject } from './json.ts';
+import { asObject, type Json } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
 /** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
@@ -19,14 +19,13 @@ export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
 
 export type Urgency = (typeof urgencies)[Priority];
 
-/** A request that waits is sent once: the caller sends it again to keep its place. */
 export const lineParts = (wait: QueueWait | undefined, branch: string | undefined) => ({
   headers: {
     // HTTP libraries send a header byte by byte: the name is UTF-8.
     ...(branch !== undefined && { 'lock-branch': Buffer.from(branch).toString('latin1') }),
     ...(wait !== undefined && { prefer: `wait=${wait.seconds}`, priority: `u=${wait.urgency}` }),
   },
-  ...(wait !== undefined && wait.seconds > 0 && { attempts: 'once' as const, responseDelayMs: wait.seconds * 1_000 }),
+  waitMs: wait && wait.seconds > 0 ? wait.seconds * 1_000 : undefined,
 });
 
 /** What a response to a request for locks that were not granted says about the line. */
@@ -36,17 +35,19 @@ export const lineIn = (response: ClientResponse) => ({ hasWaited: hasWaited(resp
 export const hasWaited = (response: ClientResponse): boolean =>
   /(^|[,;\s])wait($|[=,;\s])/i.test(headerOf(response, 'preference-applied') ?? '');
 
+function queueIn(response: ClientResponse): QueuePosition | undefined {
+  const queue = asObject(objectIn(response)['queue']);
+  const position = placeIn(queue['position']);
+  if (position === undefined) return undefined;
+  // A place that was not taken comes after all others.
+  return { position, length: Math.max(position, placeIn(queue['length']) ?? 0) };
+}
+
 /** A larger number is an error of the service. */
 const maxPlaces = 1_000_000;
 
-function queueIn(response: ClientResponse): QueuePosition | undefined {
-  const queue = asObject(objectIn(response)['queue']);
-  const count = (name: string): number => {
-    const number = Number(queue[name]);
-    return Number.isSafeInteger(number) && number >= 1 && number <= maxPlaces ? number : Number.NaN;
-  };
-  const position = count('position');
-  // A place that was not taken comes after all others.
-  const length = Math.max(position, count('length') || 0);
-  return Number.isNaN(position) ? undefined : { position, length };
+/** Counted from 1. */
+export function placeIn(value: Json | undefined): number | undefined {
+  const number = Number(value);
+  return Number.isSafeInteger(number) && number >= 1 && number <= maxPlaces ? number : undefined;
 }

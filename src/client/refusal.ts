@@ -1,6 +1,6 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { asArray, asObject, firstName, isArray, type Json, type JsonObject, nameIn } from './json.ts';
-import { readOutdated } from './known-lock.ts';
+import { asArray, asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
+import { outdatedIn } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Refused, type RefusedField, type Unusable } from './service-error.ts';
@@ -8,8 +8,7 @@ import { asSentence, type Refused, type RefusedField, type Unusable } from './se
 export function refusalOf(response: ClientResponse): Refused {
   const { status, body, sanitizer } = response;
   const json = body.kind === 'json' ? body.value : null;
-  const { outdated } = objectIn(response);
-  const excerpt = body.kind === 'other' || body.kind === 'too-large' ? body.excerpt : '';
+  const excerpt = body.kind === 'other' ? body.excerpt : '';
   return {
     kind: 'refused',
     status,
@@ -20,8 +19,7 @@ export function refusalOf(response: ClientResponse): Refused {
     fields: fieldsOf(json, sanitizer),
     missingScope: missingScopeOf(response),
     retryAfterMs: retryAfterIn(response),
-    // A lease names all of its outdated files, and a lock its own.
-    outdated: (isArray(outdated) ? outdated : [outdated]).flatMap((each) => readOutdated(each, sanitizer) ?? []),
+    outdated: outdatedIn(objectIn(response), sanitizer),
     redirect: redirectTarget(response),
   };
 }
@@ -29,10 +27,6 @@ export function refusalOf(response: ClientResponse): Refused {
 /** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
 export const isOwnProblem = (response: ClientResponse): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
-
-/** Whether a server that knows only the interface has answered, and not this route. */
-export const isUnknownRoute = (response: ClientResponse): boolean =>
-  [404, 405, 501].includes(response.status) && !isOwnProblem(response);
 
 /** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =
@@ -75,7 +69,7 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
 }
 
 export const notUnderstood = (response: ClientResponse, reason: string, content = ''): Unusable => ({
-  kind: 'not-understood',
+  kind: 'unusable',
   status: response.status,
   requestId: requestIdOf(response),
   reason: response.sanitizer.line(reason, 300),
@@ -84,22 +78,13 @@ export const notUnderstood = (response: ClientResponse, reason: string, content 
 
 /** The reason why a success cannot be used if JSON is required; undefined if it is JSON. */
 export function unusable(response: ClientResponse): Unusable | undefined {
-  const { status, body } = response;
-  const common = { status, requestId: requestIdOf(response) };
-  switch (body.kind) {
-    case 'json':
-      return undefined;
-    case 'empty':
-      return { ...common, kind: 'not-json', reason: 'it is empty', content: '' };
-    case 'other':
-      return { ...common, kind: 'not-json', reason: body.reason, content: startText(body) };
-    case 'too-large':
-      return { ...common, kind: 'too-large', reason: 'it is larger than 32 MiB', content: startText(body) };
-  }
+  const { body } = response;
+  if (body.kind === 'json') return undefined;
+  if (body.kind === 'empty') return notUnderstood(response, 'it is empty');
+  const content = body.excerpt && `It starts with: ${asSentence(body.excerpt)}`;
+  // The same oversized response would be received again.
+  return { ...notUnderstood(response, body.reason, content), isRecognized: body.tooLarge };
 }
-
-const startText = ({ excerpt }: { readonly excerpt: string }): string =>
-  excerpt && `It starts with: ${asSentence(excerpt)}`;
 
 const maxDetailLength = 200;
 const maxFields = 20;

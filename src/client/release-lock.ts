@@ -1,7 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import type { Slashes } from './endpoints.ts';
 import {
+  conditionOf,
   etagOf,
   type FoundLock,
   holderOf,
@@ -11,7 +11,7 @@ import {
   namesLock,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lists.ts';
-import { expectResource, isOwnProblem, orEmpty } from './refusal.ts';
+import { expectResource, orEmpty } from './refusal.ts';
 import {
   type AnsweredCall,
   type CallLimits,
@@ -51,20 +51,17 @@ export type ReleaseLockResult =
 
 export function createReleaseLock(context: ClientContext) {
   const { call, endpoints, serverNow } = context;
-  /** The slash encoding that works, known once the other one has been rejected. */
-  let slashes: Slashes = 'encoded';
 
-  async function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
+  function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
     const { workspace, path, proof, force, reason, attempts } = request;
     const condition = conditionOf(proof);
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
-    const targetWith = (how: Slashes): string => endpoints.lock(workspace, path, how) + (query && `?${query}`);
-    const otherTarget = slashes === 'encoded' && path.includes('/') ? targetWith('raw') : undefined;
-    const result = await call(
+    const targetAt = (endpoint: string): string => endpoint + (query && `?${query}`);
+    return call(
       {
         method: 'DELETE',
-        target: targetWith(slashes),
-        otherTarget,
+        target: targetAt(endpoints.lock(workspace, path)),
+        otherTarget: path.includes('/') ? targetAt(endpoints.lockWithSlashes(workspace, path)) : undefined,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
         expect: orEmpty(expectResource('lock', namesLock)),
@@ -76,9 +73,6 @@ export function createReleaseLock(context: ClientContext) {
       },
       within,
     );
-    const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isOwnProblem(result.response));
-    if (isUnderstood && result.target === otherTarget) slashes = 'raw';
-    return result;
   }
 
   /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
@@ -161,9 +155,6 @@ export function changedEtag(
   const etag = etagOf(result.response) ?? holder?.etag;
   return holder?.id === proof.id && etag !== conditionOf(proof) ? etag : undefined;
 }
-
-export const conditionOf = (proof: LockProof | undefined): string | undefined =>
-  proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
 export const isLockGone = (found: LookupResult, proof: LockProof | undefined): found is FoundLock =>

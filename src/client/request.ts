@@ -29,8 +29,8 @@ export interface Request {
   readonly keySentBefore?: boolean;
   /** The request is not sent again after an attempt that may have taken effect. */
   readonly attempts?: 'once' | undefined;
-  /** Additional time for the response, if the request asks the service to wait. */
-  readonly responseDelayMs?: number;
+  /** Additional time for the response, if the request waits in line: its caller repeats it. */
+  readonly waitMs?: number | undefined;
   readonly secrets?: readonly string[];
   /**
    * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
@@ -38,10 +38,8 @@ export interface Request {
   readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
   /** Any success will do if a service without marks sent it: the interface leaves its body open. */
   readonly anySuccess?: boolean;
-  /** A service without marks may not know the route: its 404, 405 or 501 is final, whatever it contains. */
-  readonly isOptional?: boolean;
-  /** A simpler request follows a 400 or 422, which is final, whatever it contains. */
-  readonly hasFallback?: boolean;
+  /** A service without marks may not support the request: these statuses are then final, whatever the body contains. */
+  readonly finalAt?: readonly number[];
   /** The result of a lookup, if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
@@ -55,7 +53,6 @@ export interface AnsweredCall {
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  readonly target: string;
   /** The error for the response, if it is a refusal. */
   refusal(): ServiceError;
   fail(failure: RequestFailure): ServiceError;
@@ -75,12 +72,6 @@ export interface Failed {
 export type CallResult = AnsweredCall | Failed;
 
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
-
-/**
- * The reason for another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
- * limited by the deadline alone.
- */
-export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
 
 export interface Retry {
   readonly delayMs: number;
@@ -108,7 +99,7 @@ export interface ClientContext {
   readonly origin?: string | undefined;
   /** Sent with each request for a lock: the branch of the run or the checkout. */
   readonly branch?: string | undefined;
-  /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
+  /** Called for granted locks on outdated files, and for those that could not be compared with a current mirror. */
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
 
@@ -125,7 +116,7 @@ export function expectSuccess(result: CallResult): AnsweredCall {
 }
 
 export function sentRequest(
-  { method, target, headers, body, attempts, responseDelayMs }: Request,
+  { method, target, headers, body, attempts }: Request,
   ofAll: Readonly<Record<string, string>>,
 ): SentRequest {
   const type = body && {
@@ -134,13 +125,6 @@ export function sentRequest(
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
   return {
     ...{ method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text },
-    // A request that waits in line can be repeated by its caller.
-    isAlone: attempts === 'once' && responseDelayMs === undefined,
+    isAlone: attempts === 'once',
   };
 }
-
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** RFC 9110 section 5.5. */
-export const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
-  Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));

@@ -8,8 +8,7 @@ export const maxResponseBytes = 32 * 1_024 * 1_024;
 type ResponseBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string }
-  | { readonly kind: 'too-large'; readonly excerpt: string };
+  | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly tooLarge: boolean };
 
 /** Where a response came from, and when. */
 export interface ResponseOrigin {
@@ -64,10 +63,6 @@ export function headerOf({ headers }: ClientResponse, name: string): string | un
   return first?.trim() === '' ? undefined : first?.trim();
 }
 
-/** No standard defines the header: services use one of these names. */
-export const isReplayed = (response: ClientResponse): boolean =>
-  ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
-
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
 /** The targets of a Link header (RFC 8288) by relation. If several have the same relation, the first one counts. */
@@ -83,38 +78,23 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
   return targets;
 }
 
-/** Some gateways compress what nobody asked them to. */
-function unzip(bytes: Uint8Array): Pick<RawResponse, 'bytes' | 'tooLarge'> | undefined {
-  try {
-    // Loaded only for such a gateway.
-    const { gunzipSync } = process.getBuiltinModule('node:zlib');
-    return { bytes: gunzipSync(bytes, { maxOutputLength: maxResponseBytes }), tooLarge: false };
-  } catch (error) {
-    if (error instanceof RangeError) return { bytes: Buffer.from('(compressed)'), tooLarge: true };
-    return undefined;
-  }
-}
-
 const maxExcerptLength = 200;
 
 /** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
-function readBody({ headers, bytes: received, tooLarge: cut }: RawResponse, sanitizer: Sanitizer): ResponseBody {
+function readBody({ headers, bytes, tooLarge }: RawResponse, sanitizer: Sanitizer): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (coding !== '' && coding !== 'identity' && coding !== 'gzip' && received.length > 0) {
+  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const reason = `it is compressed (${sanitizer.line(coding, 40)}), which was not requested`;
-    return { kind: 'other', reason, excerpt: '' };
+    return { kind: 'other', reason, excerpt: '', tooLarge };
   }
-  const unzipped =
-    coding === 'gzip' && received.length > 0 && !cut ? unzip(received) : { bytes: received, tooLarge: cut };
-  if (unzipped === undefined) return { kind: 'other', reason: 'its gzip encoding is damaged', excerpt: '' };
-  const { bytes, tooLarge } = unzipped;
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = (): string => sanitizer.excerpt(text, maxExcerptLength);
-  if (tooLarge) return { kind: 'too-large', excerpt: excerpt() };
+  const other = (reason: string): ResponseBody => {
+    return { kind: 'other', reason, excerpt: sanitizer.line(text, maxExcerptLength), tooLarge };
+  };
+  if (tooLarge) return other('it is larger than 32 MiB');
   const parsed = parseJson(text, sanitizer.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = sanitizer.line(headers['content-type'] ?? '', 80);
-  const reason = `${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`;
-  return { kind: 'other', reason, excerpt: excerpt() };
+  return other(`${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`);
 }

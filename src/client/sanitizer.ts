@@ -13,10 +13,8 @@ const minDataSecretLength = 8;
 
 /** Makes texts of the service safe to show or to store. */
 export interface Sanitizer {
-  /** One line of limited length, without control characters and secrets. */
+  /** One line of limited length, without control characters and secrets. HTML is reduced to its text. */
   line(text: string, maxLength: number): string;
-  /** The same for a body. HTML is reduced to its text. */
-  excerpt(body: string, maxLength: number): string;
   /** A string in JSON, in which only secrets are replaced. */
   data(text: string): string;
 }
@@ -26,17 +24,14 @@ export function createSanitizer(secrets: readonly string[]): Sanitizer {
   const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
   const maxSecretLength = anywhere[0]?.length ?? 0;
 
-  /** `isTruncated`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
-  function sanitize(text: string, maxLength: number, isTruncated: boolean): string {
-    // Redacted before it is truncated: half a secret is still secret.
-    const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
-    return cut(isTruncated ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
-  }
-
   return {
-    line: (text, maxLength) => sanitize(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
-    excerpt: (body, maxLength) =>
-      sanitize(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
+    line(text, maxLength) {
+      // Redacted before it is truncated: half a secret is still secret.
+      const redacted = redact(htmlToText(text.slice(0, maxReadLength)).replaceAll(unsafe, ' ').trim(), anywhere);
+      if (text.length <= maxReadLength) return cut(redacted, maxLength);
+      // The text that was read may end within a secret.
+      return cut(redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)), maxLength);
+    },
     data: (text) => redact(text, inData),
   };
 }

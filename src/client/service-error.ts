@@ -28,14 +28,14 @@ export interface Refused {
 }
 
 export interface Unusable {
-  readonly kind: 'not-json' | 'not-understood' | 'too-large';
+  readonly kind: 'unusable';
   readonly status: number;
   /** Part of a sentence: the problem with the response. */
   readonly reason: string;
   /** A sentence about the body, such as "It is an object with: items."; empty if none is shown. */
   readonly content: string;
   readonly requestId: string | undefined;
-  /** The service itself sent it, and would send the same again. */
+  /** The same would be sent again: by the service itself, or because it is too large. */
   readonly isRecognized?: boolean;
 }
 
@@ -76,8 +76,6 @@ export type RequestFailure =
   /** No response to an attempt within its timeout. */
   | { readonly kind: 'timeout'; readonly limitMs: number }
   | { readonly kind: 'aborted' }
-  /** Nothing was sent: the values do not make a valid request. */
-  | { readonly kind: 'unsendable'; readonly reason: string }
   /** The service knows only the interface. A complete sentence. */
   | { readonly kind: 'unsupported'; readonly reason: string };
 
@@ -123,8 +121,7 @@ export function isTransient({ failure }: ServiceError): boolean {
   switch (failure.kind) {
     case 'refused':
       return !failure.isRecognized || isTransientStatus(failure.status);
-    case 'not-json':
-    case 'not-understood':
+    case 'unusable':
       return failure.isRecognized !== true;
     case 'timeout':
     case 'deadline':
@@ -133,18 +130,19 @@ export function isTransient({ failure }: ServiceError): boolean {
       return !failure.untrusted;
     case 'no-token':
       return failure.transient;
-    case 'too-large':
     case 'aborted':
-    case 'unsendable':
     case 'unsupported':
       return false;
   }
 }
 
+/** Statuses of a server that knows only the interface, and not this route. */
+export const unknownRoute: readonly number[] = [404, 405, 501];
+
 /** Whether a service that knows only the interface has answered, or a gateway until the retries ran out. */
 export function knowsNoRoute({ failure }: ServiceError): boolean {
   const refused = responseIn(failure);
-  return refused?.kind === 'refused' && [404, 405, 501].includes(refused.status) && !refused.isOwnProblem;
+  return refused?.kind === 'refused' && unknownRoute.includes(refused.status) && !refused.isOwnProblem;
 }
 
 export const retryAfterOf = (failure: RequestFailure): number | undefined =>
@@ -164,9 +162,7 @@ function explain(failure: RequestFailure, server: string): Explanation {
   switch (failure.kind) {
     case 'refused':
       return [refusedText(failure, server), adviceOnRefusal(failure)];
-    case 'not-json':
-    case 'not-understood':
-    case 'too-large':
+    case 'unusable':
       return [
         unusableText(failure),
         ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.',
@@ -182,8 +178,6 @@ function explain(failure: RequestFailure, server: string): Explanation {
       return [failure.reason];
     case 'aborted':
       return ['The request was cancelled.'];
-    case 'unsendable':
-      return [`The request cannot be sent: ${failure.reason}.`];
   }
 }
 
@@ -235,13 +229,6 @@ const unusableText = ({ reason, content }: Unusable): string =>
 
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
-const httpsNeeded =
-  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/i;
-
-/** Whether the URL must change: another attempt would fail in the same way. */
-export const expectsHttps = ({ status, message = '' }: Refused): boolean => status === 400 && httpsNeeded.test(message);
-
 function adviceOnRefusal(refused: Refused): string {
   const { status, isRecognized, isOwnProblem, message, missingScope, requestId } = refused;
   if (isRedirect(refused)) return ' Set the base URL to the actual URL of the service.';
@@ -251,7 +238,6 @@ function adviceOnRefusal(refused: Refused): string {
     const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
     return ` ${create}, and update the secret.`;
   }
-  if (expectsHttps(refused)) return ' This port expects https: begin the base URL with https://.';
   if (!isRecognized) {
     return ' Check the base URL, and any gateway in front of the service: it may have answered in its place.';
   }

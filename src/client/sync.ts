@@ -1,6 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './endpoints.ts';
-import { firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
+import { firstName, type Json, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { expectResource, rawMessageOf, retryAfterIn } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { headerOf, objectIn } from './response.ts';
@@ -24,7 +24,7 @@ type SyncState = 'running' | 'succeeded' | 'failed';
 
 export function createSync({ call, endpoints }: ClientContext) {
   function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
-    const named = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url', 'statusUrl'])];
+    const named = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url'])];
     const followed = named
       .filter((link) => link !== undefined)
       .map((link) => resolveLink(link, from, response.baseUrl));
@@ -71,7 +71,7 @@ function readReport({ response }: AnsweredCall) {
 }
 
 const maxStatusLength = 64;
-const idNames = ['sync_id', 'syncId', 'id'];
+const idNames = ['sync_id', 'id'];
 const statusNames = ['status', 'state'];
 
 export function readSync(body: JsonObject, sanitizer: Sanitizer) {
@@ -86,12 +86,12 @@ export function readSync(body: JsonObject, sanitizer: Sanitizer) {
     status,
     state: stateOf(status, error),
     branch: name(['branch']),
-    estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
-    received_objects: countIn(body, ['received_objects', 'receivedObjects']),
+    estimated_objects: countIn(body['estimated_objects']),
+    received_objects: countIn(body['received_objects']),
     /** Bytes of LFS objects. */
-    received_bytes: countIn(body, ['received_bytes', 'receivedBytes']),
-    total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
-    missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
+    received_bytes: countIn(body['received_bytes']),
+    total_bytes: countIn(body['total_bytes']),
+    missing_objects: countIn(body['missing_objects']),
     head: name(['head', 'commit', 'revision']),
     error,
   };
@@ -101,7 +101,7 @@ const maxUrlLength = 2_048;
 
 /** Clones send the token to this URL, so it must be as safe as the base URL, and must not contain a password. */
 export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
-  const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
+  const text = nameIn(body['clone_url']) ?? '';
   if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
   const { protocol, username, password, href } = new URL(text);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && baseUrl.protocol === 'http:');
@@ -121,10 +121,8 @@ function stateOf(status: string, error: string | undefined): SyncState {
   return error === undefined ? 'succeeded' : 'failed';
 }
 
-const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
-  const count = firstMember(body, names);
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-};
+const countIn = (count: Json | undefined): number | undefined =>
+  typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 
 const maxErrorLength = 500;
 

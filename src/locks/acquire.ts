@@ -2,7 +2,7 @@ import type { AcquiredLock } from '../client/known-lock.ts';
 import type { PoolSelection } from '../client/leases.ts';
 import type { QueueWait, Urgency } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
-import { isTransient, retryAfterOf } from '../client/service-error.ts';
+import { isTransient, knowsNoRoute, retryAfterOf } from '../client/service-error.ts';
 import { lastAttemptMs } from '../client/time.ts';
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { type LockPath, maxLeasePaths, parseHeldPath } from '../interface/lock-path.ts';
@@ -14,8 +14,6 @@ import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
 interface AcquireGoal extends PathGoal {
   /** Its items are acquired instead of paths. */
   readonly pool?: PoolSelection | undefined;
-  /** Whether the service has no leases, according to the ledger: the locks are then acquired path by path. */
-  readonly knowsOnlyInterface: () => boolean;
 }
 
 export interface AcquireContext extends PathContext {
@@ -68,8 +66,7 @@ export async function acquireLocks(
   const pathByPath = acquirePathByPath(context, goal);
   const lease = acquireLease(context, goal);
   const pauses = createPauses(context, deadline);
-  const hasLeases = (): boolean => goal.pool !== undefined || !goal.knowsOnlyInterface();
-  let way = lease !== undefined && hasLeases() ? lease : pathByPath;
+  let way = lease ?? pathByPath;
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);
   let isFirst = true;
@@ -89,7 +86,7 @@ export async function acquireLocks(
       continue;
     }
     if (round.kind === 'held') lastBlocked = round.blocked;
-    if (round.kind === 'held' && lease !== undefined && way === pathByPath && hasLeases()) {
+    if (round.kind === 'held' && lease !== undefined && way === pathByPath && client.isOurs()) {
       // Only a gateway had answered: the lease may have been granted, and block the step itself.
       way = lease;
       continue;
@@ -114,7 +111,7 @@ export async function acquireLocks(
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
-    await pauses.after(round, { seconds, tookMs, reservedMs });
+    await pauses.after(round, seconds, tookMs, reservedMs);
   }
 }
 
@@ -122,13 +119,6 @@ type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
 const mayRetry = (round: AcquireRound): round is Unsuccessful =>
   round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
-
-/** What an attempt took, with the seconds that it asked the service to wait, and the time to keep for the last one. */
-interface Elapsed {
-  readonly seconds: number;
-  readonly tookMs: number;
-  readonly reservedMs: number;
-}
 
 /** How long the next request waits in line, and the pause before it. */
 function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
@@ -150,7 +140,8 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
 
   return {
     waitSeconds,
-    async after(round: Unsuccessful, { seconds, tookMs, reservedMs }: Elapsed): Promise<void> {
+    /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
+    async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
       const isQuick = seconds > 0 && tookMs < quickMs;
       if (round.kind === 'failed') {
         const { failure } = round.error;
@@ -208,6 +199,7 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
   let state: 'new' | 'refused' | 'open' | 'over' = 'new';
   const now = (): string => new Date(client.serverNow()).toISOString();
 
+  /** `unsupported`: the service knows only the interface, or a gateway answered in its place. */
   async function attempt(
     wait: QueueWait | undefined,
     within: CallLimits,
@@ -215,11 +207,13 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
     if (state === 'new') record({ ...intent, at: now() });
     if (state === 'new') state = 'refused';
     const put = await client.putLease({ ...request, wait }, within);
-    if (put.kind === 'unsupported') {
-      record({ kind: 'no-leases', service, at: now() });
-      return put;
-    }
     if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
+    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
+      // Nothing is left to end, unless the lease is requested again.
+      if (state === 'refused') await end();
+      if (state === 'over') state = 'new';
+      return { kind: 'unsupported' };
+    }
     const grantedAt = clock();
     const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
     if (grants.length > 0) record(...grants);

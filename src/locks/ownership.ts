@@ -65,7 +65,3 @@ export function mayHaveExpired({ expires_at = '' }: OwnLock, serverNow: number):
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);
 }
-
-/** A request that names its lock by ETag or id can be sent again: it never releases a later lock. */
-export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
-  etag !== undefined || id !== undefined;

@@ -89,11 +89,10 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
       if (result.kind === 'acquired') acquired.push(result);
       else if (result.kind === 'held') conflicts.push(result);
       else error ??= result.error;
-      if (result.kind === 'unanswered') pending.set(path, intent);
-      if (result.kind !== 'held' || !result.mayBeOurs) return;
+      if (result.kind === 'acquired' || !result.mayBeDone) return;
       // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
-      if (repeated === undefined) pending.set(path, intent);
-      else unclear.push(intent);
+      if (result.kind === 'held' && repeated !== undefined) unclear.push(intent);
+      else pending.set(path, intent);
     }
 
     for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);

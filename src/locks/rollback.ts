@@ -46,8 +46,7 @@ export async function rollBack(
   async function settle(intent: Intent): Promise<void> {
     const result = await session.acquire(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
-    const isAnswered = result.kind === 'held' && result.mayBeOurs;
-    if (isAnswered || result.kind === 'unanswered') stillUnanswered.push({ intent, isAnswered });
+    else if (result.mayBeDone) stillUnanswered.push({ intent, isAnswered: result.kind === 'held' });
   }
 
   const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);

@@ -1,3 +1,4 @@
+import { conditionOf } from '../client/known-lock.ts';
 import { isUnreadable, type LookupResult, lookUp } from '../client/lists.ts';
 import type { AcquireLockResult } from '../client/post-lock.ts';
 import type { QueueWait } from '../client/queue.ts';
@@ -9,9 +10,9 @@ import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type GrantedLock, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
-import { hasIdentity, mayHaveExpired, type OurLock, ownLockState } from './ownership.ts';
+import { mayHaveExpired, type OurLock, ownLockState } from './ownership.ts';
 
-/** With `unanswered`, and with `held` that `mayBeOurs`, repeat the request with the same intent. */
+/** With `mayBeDone`, repeat the request with the same intent. */
 export type SessionAcquireResult =
   /** `grantedAt`: the earliest time at which it can have been granted, by the clock of this machine. */
   | { readonly kind: 'acquired'; readonly grant: Grant; readonly grantedAt: number }
@@ -78,30 +79,22 @@ export function createLockSession(context: ReleaseContext) {
       );
       byService ||= acquisition.kind === 'acquired' || acquisition.kind === 'held';
       const ended = { service, workspace, path, key };
-      const entry = { ...ended, step };
-      switch (acquisition.kind) {
-        case 'acquired': {
-          const lock = grantedLock(acquisition.lock);
-          const waitedMs = Math.round(clock() - startedAt);
-          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
-          record(grant);
-          const waits = line !== undefined && line.seconds > 0;
-          return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
-        }
-        case 'held':
-          if (!acquisition.mayBeOurs) record({ kind: 'ended', ...ended, at: now() });
-          return acquisition;
-        case 'unanswered':
-          return acquisition;
-        case 'failed':
-          // Repeated with the same intent, or an outage would fill the ledger.
-          if (line !== undefined && isTransient(acquisition.error)) {
-            sentAt.set(key, undefined);
-            return { kind: 'unanswered', error: acquisition.error };
-          }
-          record({ kind: 'ended', ...ended, at: now() });
-          return acquisition;
+      if (acquisition.kind === 'acquired') {
+        const lock = grantedLock(acquisition.lock);
+        const waitedMs = Math.round(clock() - startedAt);
+        const grant: Grant = { kind: 'granted', ...ended, step, waitedMs, lock, at: now() };
+        record(grant);
+        const waits = line !== undefined && line.seconds > 0;
+        return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
       }
+      if (acquisition.mayBeDone) return acquisition;
+      // Repeated with the same intent, or an outage would fill the ledger.
+      if (acquisition.kind === 'failed' && line !== undefined && isTransient(acquisition.error)) {
+        sentAt.set(key, undefined);
+        return { ...acquisition, mayBeDone: true };
+      }
+      record({ kind: 'ended', ...ended, at: now() });
+      return acquisition;
     },
 
     async release(grant: Grant, within: CallLimits, mayBeReleased = false): Promise<ReleaseResult> {
@@ -142,7 +135,9 @@ export async function releaseTarget(
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (found?.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
-  const result = hasIdentity(proof)
+  // A request that names its lock can be sent again: it never releases a later one.
+  const isNamed = conditionOf(proof) !== undefined;
+  const result = isNamed
     ? await client.releaseLock({ workspace, path, proof, force }, within)
     : await releaseByPath(context, lock, within);
   // A lock of someone else shows that ours has ended, if it is known which one is ours.

@@ -138,13 +138,14 @@ test('`on-lost: cancel` needs renewal and a GitHub token', () => {
   ]);
 });
 
-const notALock = 'Entry 2 is not a lock: it has no valid path.';
+const notALock = 'Entry 2 is not a lock: its path, id or ETag is not valid.';
 
 test.each([
   ['not JSON', `It is not JSON. ${unchanged}`],
   ['{}', `It is not a JSON list. ${unchanged}`],
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],
+  ['[{"path":"a"},{"path":"b","etag":"\\"b\\"\\r\\nX-Other: 1"}]', notALock],
 ])('rejects all locks if `locks` is %s', (locks, reason) => {
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });

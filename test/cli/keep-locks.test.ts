@@ -32,7 +32,7 @@ async function keeping(renewalMs: number, lastsMs: number, dateAheadMs = 0): Pro
   };
   // A renewal uses no other methods.
   const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
-  const unused = { isOurs: () => true, within: () => ({ deadline: 0 }), report: () => undefined };
+  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
   const session = createCommandSession({ ...remote, ...unused }, ttl('2s'));
   const lock = lockOf('a', { id: 'lock_a', acquired_at: isoIn(0), expires_at: isoIn(ttlMs) });
   session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));

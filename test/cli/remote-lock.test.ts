@@ -16,6 +16,7 @@ import { readAudit } from '../../src/service/audit/audit.ts';
 import { lockPath, workspaceId } from '../client/test-client.ts';
 import { runMain } from '../command/run-main.ts';
 import { readPage, snippetWith } from '../docs/pages.ts';
+import { onlyInterface } from '../locks/samples.ts';
 import { sharedService } from '../service/http/shared-service.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -63,7 +64,6 @@ function remoteOf(person: Person, change: (client: Client) => Partial<Client>): 
     service: `${service.baseUrl}/v1`,
     workspace: workspaceId(workspace),
     interrupted: new AbortController().signal,
-    isOurs: () => true,
     within: () => ({ deadline: steadyClock() + 30_000 }),
     report: () => undefined,
   };
@@ -272,8 +272,8 @@ describe('lock, over HTTP', () => {
       ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
     };
     // On a service that knows only the interface, each path is locked on its own.
-    const pathByPath: Partial<Client> = { putLease: async () => ({ kind: 'unsupported' }) };
-    const others = { isOurs: () => false, report: (line: string) => void told.push(line) };
+    const pathByPath = onlyInterface;
+    const others = { report: (line: string) => void told.push(line) };
     const unreleased = remoteOf('ada', () => ({
       ...pathByPath,
       releaseLock: async () => ({ kind: 'failed', error: away, mayBeDone: true }),
@@ -285,7 +285,7 @@ describe('lock, over HTTP', () => {
     expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
     const unanswered = remoteOf('ada', () => ({
       ...pathByPath,
-      acquireLock: async () => ({ kind: 'unanswered', error: away }),
+      acquireLock: async () => ({ kind: 'failed', error: away, mayBeDone: true }),
     }));
     await expect(takeLocks(async () => ({ ...unanswered, ...others }), request)).rejects.toThrow(away.message);
     expect(told.slice(1)).toEqual([

@@ -39,7 +39,7 @@ test('a lock that is granted on an outdated file is reported', async () => {
   const granted = { path: hero, id: '1', outdated, as_of: null };
   const { client } = await clientOf(json(201, granted), { onCompared: (comparison) => compared.push(comparison) });
   expect(await client.acquireLock(request, client.within())).toMatchObject({ kind: 'acquired' });
-  expect(compared).toEqual([{ outdated: read, as_of: null }]);
+  expect(compared).toEqual([{ outdated: [read], as_of: null }]);
 });
 
 test('five hundred paths are checked with one request, more with several', async () => {

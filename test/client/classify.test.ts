@@ -22,15 +22,15 @@ describe('a response', () => {
   });
 
   test.each([
-    [408, undefined, 'failed', false],
-    [425, undefined, 'failed', false],
-    [429, undefined, 'limited', false],
-    [500, undefined, 'failed', true],
-    [502, undefined, 'failed', true],
-    [503, undefined, 'failed', true],
-    [503, 0, 'failed', true],
-    [503, 7, 'unavailable', true],
-    [599, undefined, 'failed', true],
+    [408, undefined, 'counted', false],
+    [425, undefined, 'counted', false],
+    [429, undefined, 'free', false],
+    [500, undefined, 'counted', true],
+    [502, undefined, 'counted', true],
+    [503, undefined, 'counted', true],
+    [503, 0, 'counted', true],
+    [503, 7, 'free', true],
+    [599, undefined, 'counted', true],
   ])('is worth another attempt with status %i and Retry-After %s: %s', (status, seconds, retry, mayBeDone) => {
     const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
     const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
@@ -47,7 +47,7 @@ describe('a 409 for a request that is still running', () => {
     ['by the words of another service', words, {}, false],
     ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
   ])('is recognized %s', (_, body, headers, sent) => {
-    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'still-running', mayBeDone: true });
+    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'free', mayBeDone: true });
   });
 
   test.each([

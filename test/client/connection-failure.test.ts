@@ -68,17 +68,6 @@ describe('the error for a wrong base URL', () => {
     expect((await errorOf(client.ask())).message).toContain(' Check the base URL');
   });
 
-  const html = { 'content-type': 'text/html' };
-  test.each([
-    ['nginx', raw(400, '<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>', html)],
-    ['Caddy', raw(400, 'Client sent an HTTP request to an HTTPS server.\n')],
-    ['Apache', raw(400, "<html>Reason: You're speaking plain HTTP to an SSL-enabled server port.</html>", html)],
-  ])('says at once that a port of %s expects https', async (_, response) => {
-    const { client } = await clientOf(response);
-    expect((await errorOf(client.ask())).message).toContain('. This port expects https: ');
-    expect(client.sleeps).toEqual([]);
-  });
-
   test('does not mention the URL if the service itself reports an unknown workspace', async () => {
     const { client } = await clientOf(
       problem(404, { type: 'urn:workspace-automation:problem:not-found', detail: 'There is no workspace "x".' }),

@@ -1,9 +1,8 @@
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { clientOf, errorOf, game, hero, lockPath, type testClient } from './test-client.ts';
+import { clientOf, errorOf, game, hero, lockPath, type testClient, unmarked } from './test-client.ts';
 
 type Client = ReturnType<typeof testClient>;
 
@@ -27,7 +26,6 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['an object with data', json(200, { data: entries })],
     ['an object with results', json(200, { results: entries, next: null })],
     ['an object in data', json(200, { data: { [name]: entries } })],
-    ['a compressed response', raw(200, gzipSync(JSON.stringify(entries)), { 'content-encoding': 'gzip' })],
     ['a response with a wrong content type', raw(200, JSON.stringify(entries), { 'content-type': 'text/html' })],
   ])('is read from %s, with all unknown fields', async (_, answer) => {
     const { server, client } = await clientOf(answer);
@@ -43,28 +41,21 @@ describe.each(resources)('a list of %s', (name, url, list) => {
   });
 
   test.each([
-    ['an empty body', nothing(200), 'not-json', 'it is empty'],
-    ['a 204', nothing(204), 'not-json', 'it is empty'],
-    ['a page', page(200), 'not-json', '(Content-Type: text/html). It starts with: 200 OK nginx'],
-    ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It starts with: all is well'],
-    ['another object', json(200, { hello: 1 }), 'not-understood', 'It is an object with: hello'],
-    ['a number', json(200, 12), 'not-understood', 'it contains no list'],
-    ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
-    ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'its gzip encoding is damaged'],
-    ['another compression', raw(200, 'x', { 'content-encoding': 'br' }), 'not-json', 'it is compressed (br)'],
-  ])('cannot be read from %s', async (_, answer, kind, words) => {
+    ['an empty body', nothing(200), 'it is empty'],
+    ['a 204', nothing(204), 'it is empty'],
+    ['a page', page(200), '(Content-Type: text/html). It starts with: 200 OK nginx'],
+    ['text', raw(200, 'all is well'), 'it is not valid JSON. It starts with: all is well'],
+    ['another object', json(200, { hello: 1 }), 'It is an object with: hello'],
+    ['a number', json(200, 12), 'it contains no list'],
+    ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'it is nested too deeply'],
+    ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'it is compressed (gzip)'],
+  ])('cannot be read from %s', async (_, answer, words) => {
     const { server, client } = await clientOf(answer);
     const error = await errorOf(list(client));
-    expect(error.failure.kind).toBe(kind);
+    expect(error.failure.kind).toBe('unusable');
     expect(error.message).toContain(words);
     // The response may come from a gateway.
     expect(server.requests).toHaveLength(5);
-  });
-
-  test('a body that unzips to more than 32 MiB is rejected', async () => {
-    const bomb = gzipSync(`["${'a'.repeat(33 * 1_024 * 1_024)}"]`);
-    const { client } = await clientOf(raw(200, bomb, { 'content-encoding': 'gzip' }));
-    expect((await errorOf(list(client))).failure.kind).toBe('too-large');
   });
 });
 
@@ -161,7 +152,7 @@ describe('the pages of a list', () => {
 
 describe('a filter of locks', () => {
   const filtered = async (answer: Answer, filter: Parameters<Client['listLocks']>[0]['filter']) => {
-    const { server, client } = await clientOf(answer);
+    const { server, client } = await clientOf(answer, unmarked);
     const { items } = await client.listLocks({ workspace: game, filter }, client.within());
     return { paths: items.map(({ path }) => path), query: server.requests[0]?.url.split('?')[1] };
   };
@@ -178,12 +169,10 @@ describe('a filter of locks', () => {
     });
   });
 
-  test('finds a prefix in the case of a service with Windows paths, and no other locks of one without filters', async () => {
-    const prefix = 'content/';
-    expect((await filtered(json(200, ['Content/Hero.uasset', 'content/a']), { prefix })).paths).toHaveLength(2);
-    expect((await filtered(json(200, ['Content/Hero.uasset', 'content/a', 'b']), { prefix })).paths).toEqual([
-      'content/a',
-    ]);
+  test('finds a prefix in any case, as a service with Windows paths does', async () => {
+    const all = json(200, ['Content/Hero.uasset', 'content/a', 'b']);
+    const { paths } = await filtered(all, { prefix: 'content/' });
+    expect(paths).toEqual(['Content/Hero.uasset', 'content/a']);
   });
 
   test('finds a path that the service spells with decomposed characters', async () => {

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
-import type { CallLimits, Retry } from '../../src/client/request.ts';
+import type { AcquireLockResult } from '../../src/client/post-lock.ts';
+import type { CallLimits, Failed, Retry } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { sleep } from '../../src/client/time.ts';
 import { parseTtl, type Ttl } from '../../src/interface/duration.ts';
@@ -90,6 +91,13 @@ export async function errorOf(operation: Promise<unknown>): Promise<ServiceError
   expect(error).toBeInstanceOf(ServiceError);
   if (!(error instanceof ServiceError)) throw new Error('It did not fail.');
   return error;
+}
+
+/** The failure of a request for a lock that may have been granted. */
+export function unanswered(result: AcquireLockResult): Failed {
+  const failed = ofKind(result, 'failed');
+  expect(failed.mayBeDone).toBe(true);
+  return failed;
 }
 
 /** Narrows a union to the member of this kind; the test fails for any other. */

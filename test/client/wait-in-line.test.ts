@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { hangUp, inTurn, json, nothing, page, problem, silence } from '../support/other-servers/responses.ts';
-import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
+import { clientOf, game, hero, ofKind, ttl, unanswered } from './test-client.ts';
 
 const line = { seconds: 30, urgency: 3 } as const;
 const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'step/1', line };
@@ -68,15 +68,15 @@ test.each<[string, Answer]>([
   const { server, client } = await clientOf((response, asked) =>
     (asked.method === 'GET' ? json(200, [locked.lock]) : answer)(response, asked),
   );
-  const { error } = ofKind(await client.acquireLock(request, client.within()), 'unanswered');
+  const { error } = unanswered(await client.acquireLock(request, client.within()));
   expect(isTransient(error)).toBe(true);
   expect(server.requests).toHaveLength(1);
 });
 
 test('a refusal of a request that is too large is final, also by a gateway', async () => {
   const { server, client } = await clientOf(page(413));
-  const { error } = ofKind(await client.acquireLock(request, client.within()), 'failed');
-  expect(isTransient(error)).toBe(false);
+  const { error, mayBeDone } = ofKind(await client.acquireLock(request, client.within()), 'failed');
+  expect([isTransient(error), mayBeDone]).toEqual([false, false]);
   expect(server.requests).toHaveLength(1);
 });
 
@@ -85,8 +85,8 @@ test('a repeated request may have got the lock itself, unless the path is free',
   const { client } = await clientOf(
     inTurn(problem(409, locked, applied), problem(409, { ...locked, lock: null }, applied)),
   );
-  expect(ofKind(await client.acquireLock(again, client.within()), 'held').mayBeOurs).toBe(true);
-  expect(ofKind(await client.acquireLock(again, client.within()), 'held').mayBeOurs).toBe(false);
+  expect(ofKind(await client.acquireLock(again, client.within()), 'held').mayBeDone).toBe(true);
+  expect(ofKind(await client.acquireLock(again, client.within()), 'held').mayBeDone).toBe(false);
 });
 
 test('a response may take the requested time plus the timeout of one attempt', async () => {
@@ -97,5 +97,5 @@ test('a response may take the requested time plus the timeout of one attempt', a
   ofKind(await client.acquireLock(request, client.within()), 'acquired');
   const { client: impatient } = await clientOf(silence, { requestTimeoutMs: 100 });
   const short = { ...request, line: { ...line, seconds: 1 } };
-  ofKind(await impatient.acquireLock(short, impatient.within()), 'unanswered');
+  unanswered(await impatient.acquireLock(short, impatient.within()));
 });

@@ -14,6 +14,7 @@ import {
   iso,
   knownLock,
   lockOf,
+  onlyInterface,
   refused,
   sessionOf,
   start,
@@ -35,7 +36,7 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<HeldPath> = {
   kind: 'held',
   path,
   holder: holderOf(path),
-  ...{ hasWaited: false, queue: undefined, mayBeOurs: false },
+  ...{ hasWaited: false, queue: undefined, mayBeDone: false },
   error: errorOf(refused(409, { retryAfterMs })),
   ...more,
 });
@@ -50,12 +51,16 @@ const taken = (path: LockPath): SessionAcquireResult => ({
   grantedAt: Number.POSITIVE_INFINITY,
 });
 
-const failed = (failure: RequestFailure): SessionAcquireResult => ({ kind: 'failed', error: errorOf(failure) });
+const failed = (failure: RequestFailure): SessionAcquireResult => ({
+  kind: 'failed',
+  error: errorOf(failure),
+  mayBeDone: false,
+});
 
 /** The request may have been granted. */
 const lost = (
   failure: RequestFailure = { kind: 'deadline', last: undefined, retryAfterMs: undefined },
-): SessionAcquireResult => ({ kind: 'unanswered', error: errorOf(failure) });
+): SessionAcquireResult => ({ kind: 'failed', error: errorOf(failure), mayBeDone: true });
 
 interface Answering {
   /** Response to the request with this number, counted from 0. */
@@ -105,7 +110,7 @@ async function waiting({
   const rollbackMs: number[] = [];
   /** The keys of the requests that wait. */
   const keys: string[] = [];
-  const client: Pick<Client, 'serverNow'> = { serverNow: clock };
+  const client: Pick<Client, 'serverNow' | 'putLease' | 'isOurs'> = { ...onlyInterface, serverNow: clock };
   const result = await acquireLocks(
     {
       // A wait uses no other methods.
@@ -149,7 +154,7 @@ async function waiting({
         },
       }),
     },
-    { paths: paths.map(lockPath), count, knowsOnlyInterface: () => true },
+    { paths: paths.map(lockPath), count },
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { result, keys, sleeps, lines, events, askedAt, tookMs: now - start, rollbackMs };
@@ -224,7 +229,7 @@ describe('an unanswered request', () => {
   });
 
   test('is not settled again after the service has responded without the result', async () => {
-    const settle = (path: LockPath) => held(path, undefined, { mayBeOurs: true });
+    const settle = (path: LockPath) => held(path, undefined, { mayBeDone: true });
     const { events, result } = await waiting({ paths: ['a', 'b'], response, settle });
     expect(events).toEqual(['ask a', 'settle a', 'sleep', 'ask a', 'ask b']);
     expect(result.unanswered.map(({ path }) => path)).toEqual(['a']);
@@ -234,7 +239,7 @@ describe('an unanswered request', () => {
 test('a path that stays held after an unanswered request is requested again with a new key', async () => {
   const { events, result } = await waiting({
     response: (path, number) => [lost(), held(path)][number] ?? taken(path),
-    settle: (path) => ({ kind: 'held', mayBeOurs: true, ...conflictOf(path, 60) }),
+    settle: (path) => ({ kind: 'held', mayBeDone: true, ...conflictOf(path, 60) }),
   });
   expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'ask a', 'sleep', 'ask a']);
   expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [{ path: 'a' }] });

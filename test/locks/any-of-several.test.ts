@@ -8,7 +8,18 @@ import { retriable } from '../../src/locks/rollback.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { lockPath } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
-import { errorOf, grantOf, iso, knownLock, lockOf, refused, sessionOf, start, terms } from './samples.ts';
+import {
+  errorOf,
+  grantOf,
+  iso,
+  knownLock,
+  lockOf,
+  onlyInterface,
+  refused,
+  sessionOf,
+  start,
+  terms,
+} from './samples.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 const second = 1_000;
@@ -63,7 +74,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     kind: 'held',
     path,
     holder: knownLock(path, { owner: holders.get(path) }),
-    ...{ hasWaited: false, queue: undefined, mayBeOurs: false },
+    ...{ hasWaited: false, queue: undefined, mayBeDone: false },
     error: errorOf(refused(409)),
   });
 
@@ -73,18 +84,18 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       await time.sleep(requestMs);
       const trouble = left.shift() ?? 'none';
       if (trouble === 'busy') return { kind: 'failed', error: busy, mayBeDone: false };
-      if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)) };
+      if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)), mayBeDone: false };
       const isFree = trouble === 'unanswered' ? !holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
-      if (trouble !== 'granted-held') return { kind: 'unanswered', error: busy };
+      if (trouble !== 'granted-held') return { kind: 'failed', error: busy, mayBeDone: true };
       return {
         kind: 'held',
         path,
         holder: undefined,
         queue: undefined,
         hasWaited: false,
-        mayBeOurs: true,
+        mayBeDone: true,
         error: busy,
       };
     },
@@ -106,7 +117,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       return trouble === 'none' ? { kind: 'released' } : { kind: 'failed', error: busy, mayBeDone: true };
     },
   });
-  const client: Pick<Client, 'serverNow'> = { serverNow: time.now };
+  const client: Pick<Client, 'serverNow' | 'putLease' | 'isOurs'> = { ...onlyInterface, serverNow: time.now };
   const finished: Promise<AcquireAllResult> = acquireLocks(
     {
       // A wait uses no other methods.
@@ -124,7 +135,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
       },
       session,
     },
-    { paths, count, knowsOnlyInterface: () => true },
+    { paths, count },
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { finished, mine, excused, max: () => max, requests: () => requests, whilePausing, lines };

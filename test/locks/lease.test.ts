@@ -5,17 +5,13 @@ import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts'
 import type { Conflict } from '../../src/client/post-lock.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { historyOf } from '../../src/locks/ledger/history.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { errorOf, knownLock, lockOf, place, refused, start, terms } from './samples.ts';
 
 const second = 1_000;
 const paths = ['a', 'b'].map(lockPath);
-const goalWith = (knowsOnlyInterface: () => boolean) => ({
-  knowsOnlyInterface,
-  ...{ count: 2, paths },
-});
+const goal = { count: 2, paths };
 
 /** Requests a lease in virtual time, which passes only in pauses and requests. */
 async function requesting(
@@ -57,7 +53,7 @@ async function requesting(
       withoutWait: { deadline: now + 150 * second },
       log: { line: () => undefined },
     },
-    goalWith(() => historyOf(entries).knowsOnlyInterface(place.service)),
+    goal,
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { result, puts, entries };
@@ -125,7 +121,6 @@ test('a command tries once more to end a lease whose responses were lost, and re
       service: place.service,
       workspace: game,
       interrupted: new AbortController().signal,
-      isOurs: () => true,
       report: (line) => reported.push(line),
       within: () => ({ deadline: Number.POSITIVE_INFINITY }),
     },
@@ -134,11 +129,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
   const { context } = session;
   const withoutWait = { deadline: context.clock() + second };
   const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;
-  const { round } = await acquireLocks(
-    { ...context, withoutWait },
-    goalWith(() => false),
-    waiting,
-  );
+  const { round } = await acquireLocks({ ...context, withoutWait }, goal, waiting);
   expect(round.kind).toBe('failed');
   const before = ends;
   expect(await session.releaseAfterFailure(second)).toBe(false);

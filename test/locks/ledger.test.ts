@@ -45,9 +45,7 @@ describe('the ledger file', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 8 }), (texts) => {
         const { file, append } = freshLedger();
-        const entries = texts.map(
-          (each): Entry => ({ kind: 'unrenewed', ...place, step: each, at: each, reason: each }),
-        );
+        const entries = texts.map((each): Entry => ({ kind: 'unrenewed', ...place, step: each, at, reason: each }));
         append(...entries.slice(0, 1));
         openLedger(file, asItIs).append(...entries.slice(1));
         expect(openLedger(file, asItIs).read()).toEqual({ entries, problem: undefined });
@@ -96,16 +94,18 @@ describe('the ledger file', () => {
     const ledger = freshLedger();
     ledger.append(grant('a', '1'));
     await appendFile(ledger.file, '{"kind":"granted"\n\n[]\nnull\n\u0000\u0000\n{"kind":"other"}\n"text"\n');
+    const untimed = [{ ...grant('a', '1'), at: 'soon' }, grantOf('a', { lock: lockOf('a', { expires_at: '' }) })];
+    ledger.append(...untimed);
     ledger.append(ended('a'));
     expect(ledger.read()).toEqual({
       entries: [grant('a', '1'), ended('a')],
-      problem: `6 lines of the ledger in ${ledger.file} cannot be read.`,
+      problem: `8 lines of the ledger in ${ledger.file} cannot be read.`,
     });
   });
 
   test('hides secrets in texts from the service, but leaves the texts of the action unchanged', async () => {
     const { file, append, read } = freshLedger((value) => value.replaceAll('hero', '***'));
-    const says = (word: string) => ({ owner: word, acquired_at: word, expires_at: word, ...proofOf(word) });
+    const says = (word: string) => ({ owner: word, ...proofOf(word) });
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
     const renewal = (word: string): readonly Entry[] => [
       { kind: 'lost', ...addressOf('hero'), step: 's', at, key: 'hero', holder: { owner: word } },

@@ -1,3 +1,4 @@
+import type { Client } from '../../src/client/client.ts';
 import type { KnownLock } from '../../src/client/known-lock.ts';
 import type { Conflict } from '../../src/client/post-lock.ts';
 import type { QueueWait } from '../../src/client/queue.ts';
@@ -28,6 +29,12 @@ export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLo
 
 /** What step `s` acquires. */
 export const terms: LockTerms = { ...place, step: 's', type: 'exclusive', ttl: ttl('1h') };
+
+/** A service without leases. */
+export const onlyInterface: Pick<Client, 'putLease' | 'isOurs'> = {
+  putLease: async () => ({ kind: 'failed', error: errorOf(refused(404, { isOwnProblem: false })), mayBeDone: false }),
+  isOurs: () => false,
+};
 
 /** Intent of step `s` for a path, with the path as its key. */
 export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({

@@ -92,13 +92,13 @@ test.each([
     serverNow: () => now,
     async acquireLock() {
       if (now > start) return { kind: 'acquired', lock };
-      return { kind: mayBeDone ? 'unanswered' : 'failed', error };
+      return { kind: 'failed', error, mayBeDone };
     },
   };
   const session = openSession(client, () => now);
   const intent = session.intend(lockPath('a'), terms);
   const request = () => session.acquire(intent, { deadline: now + 1 }, { seconds: 0, urgency: 3 });
-  await expect(request()).resolves.toMatchObject({ kind: 'unanswered' });
+  await expect(request()).resolves.toMatchObject({ kind: 'failed', mayBeDone: true });
   now += 600_000;
   const acquired = await request();
   expect(acquired.kind === 'acquired' && now - acquired.grantedAt).toBe(0);
@@ -109,10 +109,10 @@ test.each([
   [false, ['intent', 'ended']],
 ])(
   'a lock that blocks a repeated request ends its intent, unless it may be its result: %s',
-  async (mayBeOurs, kinds) => {
+  async (mayBeDone, kinds) => {
     const recorded: string[] = [];
     const conflict = { ...{ hasWaited: false, queue: undefined }, error: errorOf(refused(409)) };
-    const held = { kind: 'held', mayBeOurs, path: lockPath('a'), holder: knownLock('a'), ...conflict } as const;
+    const held = { kind: 'held', mayBeDone, path: lockPath('a'), holder: knownLock('a'), ...conflict } as const;
     const client: Partial<Client> = { serverNow: Date.now, acquireLock: async () => held };
     const session = openSession(client, Date.now, ({ kind }) => recorded.push(kind));
     await expect(session.acquire(session.intend(lockPath('a'), terms), { deadline: 1 })).resolves.toEqual(held);
@@ -121,13 +121,13 @@ test.each([
 );
 
 test.each([
-  ['an intent whose request has not arrived', 'failed', true],
-  ['no intent whose request may have arrived', 'unanswered', false],
-] as const)('withdraws %s', async (_, kind, isWithdrawn) => {
+  ['an intent whose request has not arrived', true],
+  ['no intent whose request may have arrived', false],
+])('withdraws %s', async (_, isWithdrawn) => {
   const recorded: Entry[] = [];
   const client: Partial<Client> = {
     serverNow: () => start,
-    acquireLock: async () => ({ kind, error: errorOf(refused(429)) }),
+    acquireLock: async () => ({ kind: 'failed', error: errorOf(refused(429)), mayBeDone: !isWithdrawn }),
   };
   const session = openSession(
     client,
@@ -150,7 +150,7 @@ test('reports when a repeated request was first sent by the clock that its respo
       // The first response with a time.
       behindMs = 3_600_000;
       asked.push(firstSentAt?.());
-      return { kind: 'unanswered', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) };
+      return { kind: 'failed', error: errorOf({ kind: 'timeout', limitMs: 1_000 }), mayBeDone: true };
     },
   };
   let now = 0;

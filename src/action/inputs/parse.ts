@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
+import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
@@ -99,7 +99,7 @@ export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const locks = entries.value.map(readHandoffLock);
   return locks.every((lock) => lock !== undefined)
     ? accepted(locks)
-    : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: it has no valid path.`);
+    : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: its path, id or ETag is not valid.`);
 }
 
 function readHandoffLock(entry: Json): OurLock | undefined {
@@ -116,6 +116,8 @@ function readHandoffLock(entry: Json): OurLock | undefined {
     expires_at: textOf(fields['expires_at']),
     lease: textOf(fields['lease']),
   };
+  // Both are sent in a header.
+  if (![lock.id, lock.etag].every((proof) => isHeaderValue(proof ?? ''))) return undefined;
   return { grant: { path: path.value, lock }, mayBeReleased: false };
 }
 

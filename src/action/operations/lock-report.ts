@@ -67,7 +67,7 @@ export function acquiredOutcome(
   const named = fitsVariable(outputs.locks ?? '') ? 'output `locks`' : 'file in the output `locks_file`';
   const outlivesText = `The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`;
   const ages = compared.map(({ as_of }) => as_of).filter((asOf) => asOf !== undefined);
-  const outdated = compared.flatMap((comparison) => comparison.outdated ?? []);
+  const outdated = compared.flatMap((comparison) => comparison.outdated);
   const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
   return {
     outputs,

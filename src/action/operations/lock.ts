@@ -60,8 +60,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
     const pool = task.from.kind === 'pool' ? task.from : undefined;
-    const knowsOnlyInterface = () => jobLocksIn(context, workspace).knowsOnlyInterface;
-    const result = await acquireLocks(acquire, { paths: others, pool, count: wanted, knowsOnlyInterface }, task);
+    const result = await acquireLocks(acquire, { paths: others, pool, count: wanted }, task);
     const { round } = result;
     if (round.kind === 'held' && inVain) return alreadyHeldOutcome(alreadyHeld);
     if (round.kind !== 'acquired') return notAcquiredOutcome(lockStep, round, result);

@@ -1,7 +1,8 @@
 import type { Client } from '../../client/client.ts';
 import type { LostLock } from '../../client/leases.ts';
-import { lookUp } from '../../client/lists.ts';
+import { isUnreadable, lookUp } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
+import { knowsNoRoute } from '../../client/service-error.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
@@ -173,7 +174,7 @@ function goneOrLost(candidate: JobLock, records: ReleaseCandidates, now: number)
 /** Repeats the request of an intent until it is answered, and then releases its lock. */
 async function releaseIntent(context: ReleaseContext, intent: Intent): Promise<readonly PathResult[]> {
   const acquired = await context.session.acquire(intent, context.within);
-  if (acquired.kind === 'held' && !acquired.mayBeOurs) return [];
+  if (acquired.kind === 'held' && !acquired.mayBeDone) return [];
   if (acquired.kind !== 'acquired') return [unansweredResult(intent, acquired.error.message)];
   const { grant } = acquired;
   // With a damaged ledger, the service may replay a response about a lock that was released long ago.
@@ -192,11 +193,12 @@ async function endLeaseInTime(context: ReleaseContext, lease: LeaseIntent, isHel
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     const end = await endLease(context, lease, within);
     // Only the list shows whether a gateway answered for a service with leases. Only such a service has pools.
-    if (end.kind === 'unsupported' && !isHeld && !lease.isPool && (await isUnknownIn(client, lease, within))) {
+    const isUnsupported = end.kind === 'failed' && knowsNoRoute(end.error);
+    if (isUnsupported && !isHeld && !lease.isPool && (await isUnknownIn(client, lease, within))) {
       return { kind: 'ended', released: [], lost: [] } as const;
     }
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (end.kind !== 'unsupported' || isOver) return end;
+    if (!isUnsupported || isOver) return end;
     await sleep(pauseMs, within.signal);
   }
 }
@@ -207,7 +209,9 @@ async function isUnknownIn(
   within: CallLimits,
 ): Promise<boolean> {
   const found = await lookUp(client, { workspace, path, attempts: 'once' }, within);
-  return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
+  // Without a list, nothing more can be known.
+  if (found.kind === 'failed') return isUnreadable(found.error);
+  return found.kind !== 'locked' || found.lock.raw['lease'] !== lease;
 }
 
 /** The service decides what happened to the locks of the lease, whatever the ledger has. */

@@ -1,4 +1,4 @@
-import type { KnownLock } from '../../client/known-lock.ts';
+import { conditionOf, type KnownLock } from '../../client/known-lock.ts';
 import { responseClockMs } from '../../client/time.ts';
 import { formatTime } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
@@ -107,7 +107,7 @@ function untilText({ lock }: Grant, now: number): string {
 
 /** A command that releases the lock without this action, with a placeholder for the token. */
 export function manualReleaseCommand({ service, workspace, path, lock }: Grant): string {
-  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
+  const tag = conditionOf(lock);
   const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
   const url = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
   return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(url)}`;

@@ -1,9 +1,8 @@
+import { conditionOf } from '../../client/known-lock.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { marksIn } from '../../locks/ledger/ledger.ts';
-import { hasIdentity } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import type { Context } from '../step/context.ts';
 import { findRun, type RunToCancel } from './cancel-run.ts';
@@ -88,15 +87,14 @@ interface FirstRenewal {
 
 /** Renews one lock: this shows, while the step can still warn, whether the service supports renewal. Ours does. */
 async function renewFirst(
-  { client, clock, connection, ledger, signal, record }: Context,
+  { client, clock, signal, record }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
   grants: readonly Grant[],
 ): Promise<FirstRenewal> {
   const [first, ...others] = grants;
-  const isOurs = marksIn(ledger, record, connection.baseUrl).read();
-  if (first === undefined || isOurs) return { renewed: grants };
+  if (first === undefined || client.isOurs()) return { renewed: grants };
   const { path, lock } = first;
-  if (!hasIdentity(lock)) return { renewed: grants, refusal: 'Its locks have neither ids nor ETags.' };
+  if (conditionOf(lock) === undefined) return { renewed: grants, refusal: 'Its locks have neither ids nor ETags.' };
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey: `${first.key}/renewal`, proof: lock };
   const renewal = await client.renewLock(request, { deadline: clock() + maxFirstRenewalMs, signal });
   switch (renewal.kind) {

@@ -41,8 +41,8 @@ const proof = { id: isOptional(isString), etag: isOptional(isString) };
 const isHolder = hasShape({
   owner: isOptional(isString),
   origin: isOptional(isString),
-  acquired_at: isOptional(isString),
-  expires_at: isOptional(isString),
+  acquired_at: isOptional(isTime),
+  expires_at: isOptional(isTime),
 });
 
 const isGrantedLock = hasShape({
@@ -50,9 +50,9 @@ const isGrantedLock = hasShape({
   path: isValid(parseHeldPath),
   type: isString,
   owner: isOptional(isString),
-  acquired_at: isOptional(isString),
+  acquired_at: isOptional(isTime),
   fence: isOptional(isInteger),
-  expires_at: isString,
+  expires_at: isTime,
   lease: isOptional(isString),
 });
 
@@ -61,12 +61,12 @@ export const grantedLock = ({ note, origin, raw, ...lock }: AcquiredLock): Grant
 
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
-const ofStep = { service: isString, workspace: isString, step: isString, at: isString };
+const ofStep = { service: isString, workspace: isString, step: isString, at: isTime };
 const location = {
   service: isString,
   workspace: isValid(parseWorkspaceId),
   path: isValid(parseHeldPath),
-  at: isString,
+  at: isTime,
 };
 /** A process by id and start time, because the system reuses ids. */
 export type RecordedProcess = Checked<typeof isRecordedProcess>;
@@ -97,8 +97,6 @@ const shapes = {
   lease: { ...location, step: isString, lease: isString, isPool: isOptional(isBoolean), type: isString, ttl: isTtl },
   /** The lease is dead: it holds nothing, and will be granted nothing. */
   'lease-ended': { ...ofStep, lease: isString },
-  /** The service answered like one that knows only the interface. */
-  'no-leases': { service: isString, at: isString },
   /**
    * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, its
    * post-step releases none: `auto-release` is false.
@@ -108,19 +106,19 @@ const shapes = {
    * The post-step has begun: no lock of the step is renewed after this line, and whatever the step is granted after it,
    * it gives back.
    */
-  'step-ended': { step: isString, at: isString },
+  'step-ended': { step: isString, at: isTime },
   /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
-  renewed: { ...ofStep, expires_at: isString, except: isOptional(isStringList) },
+  renewed: { ...ofStep, expires_at: isTime, except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
   unrenewed: { ...ofStep, reason: isString },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
   lost: { ...request, holder: isOptional(isHolder) },
   /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
-  'run-cancelled': { step: isString, at: isString, reason: isOptional(isString) },
+  'run-cancelled': { step: isString, at: isTime, reason: isOptional(isString) },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
   releasing: ending,
   /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
-  marks: { service: isString, at: isString },
+  marks: { service: isString, at: isTime },
   /** The lock is not ours, or no longer: it was refused, released, is absent, or a different lock is on the path. */
   ended: ending,
 };
@@ -167,6 +165,11 @@ function isOptional<T>(check: Check<T>): Check<T | undefined> {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+/** Reports convert it to other formats, which would throw for any other text. */
+function isTime(value: unknown): value is string {
+  return isString(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -47,7 +47,7 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, granted, acquiring, knowsOnlyInterface } = historyOf(entries);
+  const { held: all, granted, acquiring } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
@@ -63,7 +63,6 @@ export function readJobLocks(
       (endedAt.get(lock.path) ?? []).some(({ grant }) => isSameLock(grant.lock, lock) ?? !byPath.has(lock.path)),
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
-    knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,
   };
@@ -102,9 +101,6 @@ export function openHistory() {
   const leases = new Map<string, LeaseIntent>();
   /** Leases that held locks. They end with the last of these. */
   const grantedLeases = new Set<string>();
-  /** Services with the marks of ours, and services that answered without leases: perhaps a gateway did. */
-  const marked = new Set<string>();
-  const withoutLeases = new Set<string>();
 
   const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
   const held = (): IteratorObject<JobLock> => granted.values().filter(isHeld);
@@ -126,12 +122,6 @@ export function openHistory() {
     switch (entry.kind) {
       case 'plan':
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
-        break;
-      case 'marks':
-        marked.add(entry.service);
-        break;
-      case 'no-leases':
-        withoutLeases.add(entry.service);
         break;
       case 'intent':
         unanswered.set(entry.key, entry);
@@ -190,13 +180,9 @@ export function openHistory() {
     }
   }
 
-  const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
-
   function openLeases(): readonly LeaseIntent[] {
     const holding = new Set(held().map(({ grant }) => grant.lock.lease));
-    return [...leases.values()].filter(
-      ({ lease, service }) => !knowsOnlyInterface(service) && (!grantedLeases.has(lease) || holding.has(lease)),
-    );
+    return [...leases.values()].filter(({ lease }) => !grantedLeases.has(lease) || holding.has(lease));
   }
 
   return {
@@ -221,7 +207,6 @@ export function openHistory() {
       acquiring,
       /** Leases that are not known to have ended. */
       leases: openLeases(),
-      knowsOnlyInterface,
     }),
   };
 }

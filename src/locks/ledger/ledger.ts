@@ -120,17 +120,8 @@ export function createRecorder(ledger: Ledger, log: { warn(text: string): void }
   };
 }
 
-/** Fields of a lock that the service sets. All others are copied from the request. */
-const fieldsOfService: ReadonlySet<string> = new Set([
-  'id',
-  'etag',
-  'type',
-  'owner',
-  'origin',
-  'acquired_at',
-  'expires_at',
-  'reason',
-]);
+/** Texts of a lock that the service sets. All others are copied from the request. */
+const fieldsOfService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'origin', 'reason']);
 
 /** Formats locks or entries as JSON. Redacts secrets that the service may repeat in the fields that it sets. */
 export const lockJson = (value: unknown, redact: Redact): string =>

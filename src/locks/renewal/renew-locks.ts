@@ -1,14 +1,13 @@
 import type { WorkspaceId } from '../../client/access.ts';
 import type { Client } from '../../client/client.ts';
 import { inParallel } from '../../client/in-parallel.ts';
-import type { AcquiredLock, KnownLock } from '../../client/known-lock.ts';
+import { type AcquiredLock, conditionOf, type KnownLock } from '../../client/known-lock.ts';
 import type { CallLimits } from '../../client/request.ts';
 import type { Ttl } from '../../interface/duration.ts';
 import type { LockContext } from '../context.ts';
 import type { Entry, Grant, Loss } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
-import { hasIdentity } from '../ownership.ts';
-import { createSchedule, type Lifetimes } from './schedule.ts';
+import type { Schedule } from './schedule.ts';
 
 interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
@@ -26,18 +25,17 @@ interface Renewing {
   readonly workspace: WorkspaceId;
   readonly step: string;
   readonly ttl: Ttl;
-  readonly requestTimeoutMs: number;
   /** The locks at the start: the ledger may be gone. */
   readonly grants: readonly Grant[];
-  readonly lifetimes: Lifetimes;
+  readonly schedule: Schedule;
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
+  const { schedule } = renewing;
   const followed = followLocks(context, renewing);
-  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.lifetimes);
-  const renewRound = createRound({ ...context, ...renewing, followed, schedule });
+  const renewRound = createRound({ ...context, ...renewing, followed });
   const stopWatching = watch(followed.look);
   try {
     followed.look();
@@ -72,7 +70,7 @@ function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { s
   let end: RenewalEndReason | undefined;
 
   const canBeRenewed = ({ grant, mayBeReleased, loss }: JobLock): boolean =>
-    grant.step === step && !mayBeReleased && loss === undefined && hasIdentity(grant.lock);
+    grant.step === step && !mayBeReleased && loss === undefined && conditionOf(grant.lock) !== undefined;
 
   function readNewEntries(): void {
     try {
@@ -123,7 +121,6 @@ function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { s
 
 interface Round extends RenewalContext, Renewing {
   readonly followed: ReturnType<typeof followLocks>;
-  readonly schedule: ReturnType<typeof createSchedule>;
 }
 
 /** The result of one request for a lock, or for all locks of a lease. */
@@ -169,7 +166,7 @@ function createRound(round: Round) {
 
 /** Renews a lock, or all locks of a lease, with one request. */
 async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Renewed> {
-  const { client, record, workspace, ttl, lifetimes, followed, schedule } = round;
+  const { client, record, workspace, ttl, followed, schedule } = round;
   const first = grants.find(followed.isHeld);
   // A step has released the locks since the round started.
   if (first === undefined) return {};
@@ -196,7 +193,7 @@ async function renewTogether(round: Round, grants: readonly Grant[]): Promise<Re
   if (renewal.kind === 'ended' || kept.length === 0) return { except };
   const { expiresAt, renewed } = renewal;
   for (const grant of kept) {
-    lifetimes.renewed(grant, expiresAt);
+    schedule.renewed(grant, expiresAt);
     const { id, etag } = renewed ?? grant.lock;
     if (id === grant.lock.id && etag === grant.lock.etag) continue;
     const at = new Date(client.serverNow()).toISOString();

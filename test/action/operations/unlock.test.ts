@@ -11,7 +11,6 @@ describe('the target of an unlocked path', () => {
     held: new Map(),
     hasEnded: () => false,
     planned: new Set(),
-    knowsOnlyInterface: false,
     damaged: false,
   };
   const holding = (mayBeReleased: boolean): JobLocks => ({

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CallOptions, createCall } from '../../../src/client/call.ts';
+import { createMarks } from '../../../src/client/classify.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { createEndpoints } from '../../../src/client/endpoints.ts';
 import { createLists } from '../../../src/client/lists.ts';
@@ -14,7 +15,7 @@ import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
 import { historyOf } from '../../../src/locks/ledger/history.ts';
 import type { RenewalEndReason } from '../../../src/locks/renewal/renew-locks.ts';
 import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
-import { attemptMs, createLifetimes } from '../../../src/locks/renewal/schedule.ts';
+import { attemptMs, createSchedule } from '../../../src/locks/renewal/schedule.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -92,8 +93,9 @@ const silent = createClient({
 function createVirtualClient(options: VirtualClientOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
+  const marks = createMarks(undefined);
   const call = createCall({
-    ...{ ...options, serverClock, headers: {}, secrets: [], closed: never },
+    ...{ ...options, serverClock, headers: {}, secrets: [], closed: never, marks },
   });
   const context = { call, endpoints: createEndpoints(baseUrl), clock, serverNow: serverClock.now };
   const client: Client = {
@@ -227,9 +229,8 @@ async function renewing({
         ...place,
         step: 's',
         ttl,
-        requestTimeoutMs: attemptMs(ttlSeconds * second),
         grants,
-        lifetimes: createLifetimes({ clock, client }, ttl, 0),
+        schedule: createSchedule({ clock, random, client }, { ttl, requestTimeoutMs: attempts.timeoutMs, ageMs: 0 }),
       },
     ),
   );
