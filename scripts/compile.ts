@@ -18,9 +18,10 @@ export async function compile(revision = checkedOut(root)): Promise<void> {
     external: ['pg-native'],
     optimization: { pifeForModuleWrappers: false },
     plugins: [
-      inPlaceOf('src/built/constants.ts', {
+      inPlaceOf('src/built/version.ts', {
         packageVersion: version.version,
         revision: shortened(revision),
+        versionText: `${version.version} (revision ${shortened(revision) ?? 'unknown'})`,
       }),
       inPlaceOf('src/service/dashboard/frame/asset-files.ts', { assetFiles: assetFiles() }),
       { name: 'english only', load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id) ? 'export {};' : null) },

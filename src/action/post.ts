@@ -2,7 +2,6 @@ import './node-version.ts';
 
 import * as core from '@actions/core';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
-import { errorText, stackLines } from './report/error-text.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
@@ -19,8 +18,7 @@ async function post(): Promise<void> {
     const { releaseStep } = await import('./post-step/release-step.ts');
     await releaseStep({ step, state: core.getState, raw, reporter });
   } catch (error) {
-    for (const line of stackLines(error)) reporter.log.debug(line);
-    const reason = errorText(error).replace(/\.$/, '');
+    const reason = reporter.explain(error).replace(/\.$/, '');
     reporter.log.warn(
       `Could not release the locks of this step: ${reason}. They stay until their \`ttl\` expires, unless someone releases them by hand.`,
     );

@@ -3,20 +3,20 @@ import './node-version.ts';
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { sleep, steadyClock } from '../client/time.ts';
-import { milliseconds, parseTtl } from '../interface/duration.ts';
+import { milliseconds } from '../interface/duration.ts';
 import type { Entry } from '../locks/ledger/entry.ts';
 import { createRecorder, followLedger, marksIn, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs, createSchedule } from '../locks/renewal/schedule.ts';
-import type { RunToCancel } from './renewal/cancel-run.ts';
 import { isGone } from './renewal/processes.ts';
 import type { RenewalTask } from './renewal/start.ts';
-import { errorText } from './report/error-text.ts';
+import { errorText } from './report/outcome.ts';
 import { createSecretRedactor } from './report/redact.ts';
-import { connect } from './step/connect.ts';
+import { connect } from './step/context.ts';
+import type { RunToCancel } from './step/github.ts';
 
 /** Discards the log: nobody reads the output of this process, which reports through the ledger. */
-const silentLog = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
+const silentLog = { line: () => undefined, warn: () => undefined, debug: () => undefined };
 
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
@@ -27,18 +27,17 @@ async function renew({
   ledgerFile,
   step,
   workspace,
+  ttl,
   worker,
   cancels,
   ...task
 }: RenewalTask): Promise<void> {
-  const ttl = parseTtl(task.ttl);
-  if (!ttl.ok) return;
   Object.assign(process.env, task.proxies);
   const { credentials } = connection;
   const token = credentials.kind === 'static' ? credentials.token : undefined;
   const { redact, add } = createSecretRedactor([token, cancels?.token].filter((secret) => secret !== undefined));
   const ledger = openLedger(ledgerFile, redact);
-  const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl.value)));
+  const requestTimeoutMs = Math.min(milliseconds(connection.requestTimeout), attemptMs(milliseconds(ttl)));
   const requestTimeout = { seconds: requestTimeoutMs / 1_000 };
   const reporter = { log: silentLog, mask: add };
   const recordInLedger = createRecorder(ledger, silentLog);
@@ -49,7 +48,7 @@ async function renew({
   const time = { clock: steadyClock, sleep, random: Math.random };
   let cancelling: Promise<void> | undefined;
   async function cancel(run: RunToCancel): Promise<void> {
-    const { cancelRun } = await import('./renewal/cancel-run.ts');
+    const { cancelRun } = await import('./step/github.ts');
     const settings = { log: silentLog, connection: { retries, requestTimeout } };
     const reason = await cancelRun(run, { ...time, ...settings });
     recordInLedger({ kind: 'run-cancelled', step, at: now(), reason });
@@ -70,9 +69,9 @@ async function renew({
   try {
     await renewLocks(context, {
       ...job,
-      ttl: ttl.value,
+      ttl,
       grants: task.grants,
-      schedule: createSchedule(context, { ttl: ttl.value, requestTimeoutMs, ageMs: task.ageMs }),
+      schedule: createSchedule(context, { ttl, requestTimeoutMs, ageMs: task.ageMs }),
     });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.
@@ -101,17 +100,9 @@ function poll(look: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Undefined if the text was truncated because the step was killed while writing it. */
-function parseRenewalTask(text: string): RenewalTask | undefined {
-  try {
-    // Written by the same version of the action, through a pipe that no other process has.
-    return JSON.parse(text) as RenewalTask;
-  } catch {
-    return undefined;
-  }
-}
-
-const task = parseRenewalTask(await text(process.stdin));
-if (task !== undefined) await renew(task);
+const received = await text(process.stdin);
+// Otherwise the step had no locks to renew, or was killed while it sent them. The text is from the same version of the
+// action, through a pipe that no other process has.
+if (received.endsWith('\n')) await renew(JSON.parse(received) as RenewalTask);
 // Pending requests must not delay the exit.
 process.exit();

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect } from '../../src/action/step/connect.ts';
+import { connect } from '../../src/action/step/context.ts';
 import { steadyClock } from '../../src/client/time.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -17,7 +17,6 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
     line: (text: string) => void lines.push(text),
     warn: (text: string) => void warnings.push(text),
     debug: (text: string) => void debug.push(text),
-    group: () => undefined,
   };
   const connection = {
     baseUrl,

@@ -141,7 +141,7 @@ test('`on-lost: cancel` needs renewal and a GitHub token', () => {
 const notALock = 'Entry 2 is not a lock: its path, id or ETag is not valid.';
 
 test.each([
-  ['not JSON', `It is not JSON. ${unchanged}`],
+  ['not JSON', `It is not a JSON list. ${unchanged}`],
   ['{}', `It is not a JSON list. ${unchanged}`],
   ['[{"path":"a"},{"path":"../b"}]', notALock],
   ['[{"path":"a"},7]', notALock],

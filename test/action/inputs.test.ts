@@ -74,7 +74,7 @@ test.each(pairs.filter(({ usedBy, operation }) => usedBy.includes(operation)))(
   ({ input, value, beside, operation }) => {
     const step = rightStep(operation, beside);
     const { unused, ...inputs } = inputsOf({ ...step, [input]: value }, someIdentity);
-    expect(unused).toEqual([]);
+    expect(unused).toBeUndefined();
     // Without the input, the step differs or is invalid.
     const { [input]: _, ...rest } = step;
     if (problemsOf(rest, someIdentity).length === 0) {
@@ -88,14 +88,19 @@ test.each(pairs.filter(({ usedBy, operation }) => !usedBy.includes(operation)))(
   'input $input is reported as unused by $operation, has no effect, and may be invalid',
   ({ input, value, operation }) => {
     const step = rightStep(operation);
-    expect(inputsOf({ ...step, [input]: value })).toEqual({ ...inputsOf(step), unused: [input] });
+    expect(inputsOf({ ...step, [input]: value })).toEqual({
+      ...inputsOf(step),
+      unused: `Input \`${input}\` is not used by \`operation: ${operation}\`.`,
+    });
     expect(problemsOf({ ...step, [input]: ':::' })).toEqual([]);
   },
 );
 
 test('reports every unused input, but not a default that a workflow repeats', () => {
   const given = { ttl: '2h', path: 'a', glob: 'true', 'auto-release': 'true', 'hook-url': 'https://h.example' };
-  expect(inputsOf({ ...rightStep('list-workspaces'), ...given }).unused).toEqual(['path', 'ttl', 'hook-url']);
+  expect(inputsOf({ ...rightStep('list-workspaces'), ...given }).unused).toBe(
+    'Inputs `path`, `ttl`, `hook-url` are not used by `operation: list-workspaces`.',
+  );
 });
 
 describe('the fallback of an input', () => {
@@ -112,10 +117,10 @@ describe('the fallback of an input', () => {
         credentials: { kind: 'static', token: environment.WORKSPACE_TOKEN },
       },
       task: { workspace: environment.WORKSPACE_ID },
-      unused: [],
+      unused: undefined,
     });
     expect(inputsOf(rightStep('list-branches'), environment)).toEqual(inputsOf(rightStep('list-branches')));
-    expect(inputsOf(rightStep('list-workspaces'), environment).unused).toEqual([]);
+    expect(inputsOf(rightStep('list-workspaces'), environment).unused).toBeUndefined();
   });
 
   test('is the default if the workflow leaves the input empty', () => {

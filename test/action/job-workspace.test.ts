@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findJobWorkspace } from '../../src/action/inputs/job-workspace.ts';
+import { withJobWorkspace } from '../../src/action/inputs/job-workspace.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
 import { loadInputs } from '../../src/action/inputs/task.ts';
 import type { Entry, Grant } from '../../src/locks/ledger/entry.ts';
@@ -30,10 +30,8 @@ async function load(
   const step = { operation, token: 'wsa_0123456789', ...given };
   const environment = stepEnvironment(step, { RUNNER_TEMP: temporaryFolder, ...more });
   const inputs = readRawInputs(getInputOf(environment), environment);
-  const { raw, missing } = wantsLedger(inputs)
-    ? findJobWorkspace(inputs, temporaryFolder)
-    : { raw: inputs, missing: undefined };
-  return loadInputs(raw, getInputOf(environment), environment, missing);
+  const raw = wantsLedger(inputs) ? withJobWorkspace(inputs, temporaryFolder) : inputs;
+  return loadInputs(raw, getInputOf(environment), environment);
 }
 
 const placeIn = (loaded: Awaited<ReturnType<typeof load>>) => {
@@ -80,7 +78,7 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
 
   test('are required as inputs if no step has locked anything', async () => {
     const reason =
-      'No step of this job has locked anything that this one could mean, so name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
+      'The locks of this job do not show it: there are none, they are in several workspaces, or the step names other locks. Name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
     expect(await problemsOf(operation, [])).toEqual([
       `Input \`base-url\` is missing. ${reason}`,
       `Input \`workspace\` is missing. ${reason}`,
@@ -89,7 +87,7 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
       `Input \`workspace\` is missing. ${reason}`,
     ]);
     const [ofOther] = await problemsOf(operation, [inGame], { locks: handoff(grantOf('b')) });
-    expect(ofOther).toContain('This job did not take all locks that the step names');
+    expect(ofOther).toContain('or the step names other locks');
   });
 
   test('are taken from a lock on a plain http service only with `allow-http`', async () => {

@@ -1,15 +1,10 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  openCheckout,
-  type ResolveOptions,
-  suggestionFor,
-  unknownLinesText,
-} from '../../src/action/paths/resolve-paths.ts';
+import { openCheckout, suggestionFor, unknownLinesText } from '../../src/action/paths/resolve-paths.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { createFiles, resolverIn } from './resolving.ts';
+import { createFiles, type Resolving, resolverIn } from './resolving.ts';
 
 const files = [
   'Content/Hero.uasset',
@@ -38,7 +33,7 @@ beforeAll(async () => {
   await symlink('Maps', join(checkout, 'Content', 'Linked'));
 });
 
-const { resolve, paths: pathsOf, warning: warningOf, problems: problemsOf } = resolverIn(() => checkout);
+const { resolve, paths: pathsOf, warnings: warningsOf, problems: problemsOf } = resolverIn(() => checkout);
 
 const advice =
   'Write only a path of the workspace, without list marker, quotes, comment or shell variable. If a file has this name, set `glob: false`.';
@@ -53,11 +48,8 @@ describe('a line that is unlikely to be a path', () => {
 
   test('stands for a file of that name, or for a lock of the job on it', async () => {
     const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
-    expect(await resolve(named.join('\n'))).toMatchObject({
-      paths: named.map((path) => ({ kind: 'named', path })),
-      warning: undefined,
-    });
-    expect(await pathsOf('# locked', { isLocked: (path) => path === '# locked' })).toEqual(['# locked']);
+    expect(await resolve(named.join('\n'))).toEqual({ paths: named.map((path) => [path, 'named']), warnings: [] });
+    expect(await pathsOf('# locked', { held: new Set([lockPath('# locked')]) })).toEqual(['# locked']);
   });
 });
 
@@ -75,7 +67,7 @@ describe('a folder of the checkout', () => {
   });
 
   test('is a path with glob: false', async () => {
-    expect(await resolve('Content/Maps', {}, false)).toMatchObject({ paths: [{ path: 'Content/Maps' }] });
+    expect(await pathsOf('Content/Maps', {}, false)).toEqual(['Content/Maps']);
   });
 });
 
@@ -83,25 +75,25 @@ describe('lines without a file', () => {
   test('cause one warning that lists a few of them, and are used unchanged', async () => {
     const lines = ['content/hero.uasset', 'x', 'y', 'Content/Hero.uasset', 'z', 'v', 'w'];
     expect(await pathsOf(lines.join('\n'))).toEqual(lines);
-    expect(await warningOf(lines.join('\n'))).toBe(
+    expect(await warningsOf(lines.join('\n'))).toEqual([
       `6 lines of \`path\` name no file of the checkout in ${checkout}: "content/hero.uasset" (did you mean "Content/Hero.uasset"?), "x", "y", "z", "v" and 1 more. To use paths that have no file, set \`glob: false\`.`,
-    );
-    expect(await warningOf('x')).toMatch(/^1 line of `path` names no file /);
+    ]);
+    expect(await warningsOf('x')).toEqual([expect.stringMatching(/^1 line of `path` names no file /)]);
   });
 
-  test.each<[string, string, Partial<ResolveOptions>?, boolean?]>([
+  test.each<[string, string, Resolving?, boolean?]>([
     ['glob is false', 'x', {}, false],
-    ['the job has a lock on the path', 'x', { isLocked: (path) => path === lockPath('x') }],
+    ['the job has a lock on the path', 'x', { held: new Set([lockPath('x')]) }],
     ['a later line excludes them', 'x\nContent/Hero.uasset\n!x'],
     ['the file name is stored decomposed', 'Content/Caf\u00e9.umap'],
     ['the file is below a folder that is a link', 'Content/Linked/Arena.umap'],
     ['the file names have blanks and a comma', 'Content/two words.txt\na,b.txt'],
   ])('cause no warning if %s', async (_, lines, options = {}, glob = true) => {
-    expect(await warningOf(lines, options, glob)).toBeUndefined();
+    expect(await warningsOf(lines, options, glob)).toEqual([]);
   });
 
   test('cause no warning before a checkout', async () => {
-    for (const at of [empty, join(folder, 'missing')]) expect(await warningOf('x', { checkout: at })).toBeUndefined();
+    for (const at of [empty, join(folder, 'missing')]) expect(await warningsOf('x', { checkout: at })).toEqual([]);
   });
 });
 

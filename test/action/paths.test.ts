@@ -92,7 +92,7 @@ test.each(['Content/Nothing/*.umap', 'Content/*/', 'content/**/*.UMAP'])(
   'rejects the pattern %s, which matches nothing',
   async (text) => {
     expect(await problems(text)).toEqual([
-      `Input \`path\` has the line "${text}". No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`,
+      `Input \`path\` has the line "${text}". No file of the checkout in ${checkout} matches it, and no lock of this job. Check it out first, or set \`glob: false\` if this is the name of a file.`,
     ]);
   },
 );
@@ -117,7 +117,7 @@ test('rejects a file whose name cannot be the path of a lock', async () => {
 });
 
 describe('the paths that a job has locked', () => {
-  const lockedPaths = ['Content/Maps/Gone.umap', arena, 'Textures/Gone.png'].map(lockPath);
+  const held = new Set(['Content/Maps/Gone.umap', arena, 'Textures/Gone.png'].map(lockPath));
 
   test.each([
     [
@@ -127,17 +127,17 @@ describe('the paths that a job has locked', () => {
     ],
     ['are excluded by a line with !', 'Content/Maps/*.umap\n!**/Gone.*', [arena]],
   ])('%s, even if the checkout lacks them', async (_, lines, expected) => {
-    expect((await paths(lines, { lockedPaths })).toSorted()).toEqual(expected);
+    expect((await paths(lines, { held })).toSorted()).toEqual(expected);
   });
 });
 
 test('distinguishes named paths from matched paths', async () => {
   const resolved = await resolve(`Content/Maps/**/*.umap\n${arena}\nContent/Rock[1].fbx\nContent/Ro*1.fbx`);
   expect(resolved.paths).toEqual([
-    { kind: 'named', path: arena },
-    { kind: 'matched', path: cave },
-    { kind: 'named', path: 'Content/Rock[1].fbx' },
-    { kind: 'matched', path: 'Content/Rock1.fbx' },
+    [arena, 'named'],
+    [cave, 'matched'],
+    ['Content/Rock[1].fbx', 'named'],
+    ['Content/Rock1.fbx', 'matched'],
   ]);
 });
 

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { InputError } from '../../src/action/inputs/table.ts';
-import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
+import { resolvePaths } from '../../src/action/paths/resolve-paths.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
 import { loadStep, rightStep } from './step-environment.ts';
 
 /** Puts empty files into a folder. */
@@ -12,20 +13,28 @@ export async function createFiles(folder: string, files: readonly string[]): Pro
   }
 }
 
+export interface Resolving {
+  readonly checkout?: string;
+  readonly held?: ReadonlySet<LockPath>;
+}
+
 /** Resolves lines of the input `path` against a checkout. */
 export function resolverIn(checkout: () => string) {
-  async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
+  async function resolve(path: string, { checkout: at = checkout(), held }: Resolving = {}, glob = true) {
     const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
     if (!loaded.ok) throw new InputError(loaded.problems);
     const { task } = loaded.inputs;
     if (task.operation !== 'lock' || task.from.kind !== 'paths') throw new Error('The step names no paths.');
-    return resolvePaths(task.from.paths, { checkout: checkout(), ...options });
+    const warnings: string[] = [];
+    const log = { warn: (text: string) => void warnings.push(text) };
+    const paths = await resolvePaths(task.from.paths, { runner: { checkout: at }, log, ...(held && { held }) });
+    return { paths: [...paths], warnings };
   }
   type Given = Parameters<typeof resolve>;
   return {
     resolve,
-    paths: async (...given: Given) => (await resolve(...given)).paths.map(({ path }) => path),
-    warning: async (...given: Given) => (await resolve(...given)).warning,
+    paths: async (...given: Given) => (await resolve(...given)).paths.map(([path]) => path),
+    warnings: async (...given: Given) => (await resolve(...given)).warnings,
     problems: (...given: Given): Promise<readonly string[]> => resolve(...given).then(() => [], problemsIn),
   };
 }

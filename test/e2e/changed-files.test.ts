@@ -134,7 +134,7 @@ const ofList =
 
 describe('GitHub', () => {
   test.each<[string, Answer, RegExp]>([
-    ['rejects the token', notAccessible, /give the job the permission `pull-requests: read`, under/i],
+    ['rejects the token', notAccessible, /give the job the permission `pull-requests: read`, and leave/i],
     ['keeps failing', htmlPage(502), /, 2 attempts\)/],
   ])('fails the check if it %s', async (_, response, words) => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: always(response) });

@@ -41,7 +41,7 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
   expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ path: 'a', type: 'exclusive' }]);
   expect(errorsOf(result)).toEqual([
     expect.stringMatching(/^This job lost its lock on b\. .* b is held by grace until /),
-    expect.stringMatching(/^This job lost its lock on c\. .* Nobody holds the path now\.$/),
+    expect.stringMatching(/^This job lost its lock on c\. .* Nobody holds c now\.$/),
   ]);
   expect(result.summary).toContain('<tr><td>b</td><td>lost</td><td>grace</td>');
   expect(await scene.locked(workspace)).toEqual(['a', 'b']);

@@ -91,13 +91,9 @@ test('a thousand locks produce a short log, ten annotations, and an empty output
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { count: '1000', locks: '' } });
   expect(result.log.split('\n').length).toBeLessThan(230);
   expect(result.summary).toMatch(summaryShape);
-  const all = new URL('/workspaces/game/locks', server.baseUrl).href;
-  expect(result.summary).toContain(`<p>And 950 more: <a href="${all}">all locks of game</a>.</p>`);
-  // This service has that page, behind its sign-in.
-  const page = await scene.service.ask('GET', '/workspaces/game/locks');
-  expect(page.status).not.toBe(404);
-  expect(result.annotations).toHaveLength(10);
-  expect(result.annotations.at(-1)?.message).toMatch(/^And \d+ more: see the log of the step\.$/);
+  expect(result.summary).toContain('<p>And 950 more.</p>');
+  expect(result.annotations.filter(({ level }) => level === 'error')).toHaveLength(10);
+  expect(result.annotations.at(-1)?.message).toMatch(/^And \d+ more errors: see the log of the step\.$/);
 });
 
 let remote: string;

@@ -65,10 +65,7 @@ export function expectHarmless(result: StepResult, stage: 'main' | 'post', secre
   }
   if (stage === 'main') expect(said.error.length > 0).toBe(result.exitCode === 1);
   // A lock that was lost to another holder fails the job.
-  else
-    expect(result.exitCode).toBe(
-      said.error.some((text) => text.includes('was lost while the job relied on it')) ? 1 : 0,
-    );
+  else expect(result.exitCode).toBe(said.error.some((text) => text.includes('This job lost its lock on')) ? 1 : 0);
 
   for (const [name, value] of Object.entries(result.outputs)) {
     expect(outputNames).toContain(name);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
+import { asObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { findRepository, type GitHubRepository, type RepositoryAccess } from '../step/github.ts';
@@ -11,10 +11,8 @@ export const retryAdvice = 'Run the job again, or name the files with `path`.';
 /** An event that changes files. `name` describes it in logs and errors. */
 export type Change = { readonly name: string } & (
   | { readonly kind: 'pull-request'; readonly number: number }
-  /** Its files are those that differ between two commits. */
-  | { readonly kind: 'push' | 'merge-group'; readonly base: string; readonly head: string }
-  /** A new branch or tag: its files are those that differ from the default branch. */
-  | { readonly kind: 'new-ref'; readonly base: string; readonly head: string }
+  /** Its files are those that differ between two commits; for a new branch or tag, from the default branch. */
+  | { readonly kind: 'push' | 'merge-group' | 'new-ref'; readonly base: string; readonly head: string }
   | { readonly kind: 'deleted-ref' }
 );
 
@@ -32,24 +30,20 @@ export function findSource(event: RunEvent, access: RepositoryAccess): Parsed<Ch
 }
 
 function readChange({ name, file }: RunEvent): Parsed<Change> {
-  if (file === '') return refused('GITHUB_EVENT_PATH is not set: the runner did not provide the event of the run.');
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    const payload = parseJson(readFileSync(file, 'utf8'));
+    if (payload.ok) return parseChange(name, payload.value);
+    return refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
   } catch (error) {
-    return refused(`The file with the event of the run cannot be read: ${errorMessage(error)}.`);
+    return refused(`The file with the event of the run (GITHUB_EVENT_PATH) cannot be read: ${errorMessage(error)}.`);
   }
-  const payload = parseJson(text);
-  return payload.ok
-    ? parseChange(name, payload.value)
-    : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
 }
 
 const pathAdvice = 'Name the files with `path` instead.';
 
 /** Parses the payload of an event: docs.github.com, "Webhook events and payloads". */
-export function parseChange(event: string, payload: Json): Parsed<Change> {
-  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${pathAdvice}`);
+export function parseChange(event: string, json: Json): Parsed<Change> {
+  const payload = asObject(json);
   // All events about a pull request have its number here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
@@ -57,7 +51,6 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   }
   if (event === 'push') return parsePush(payload);
   if (event === 'merge_group') return parseMergeGroup(payload);
-  if (event === '') return refused(`GITHUB_EVENT_NAME is not set, so the changed files are unknown. ${pathAdvice}`);
   return refused(
     `The event of the run is ${JSON.stringify(event)}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${pathAdvice}`,
   );
@@ -78,14 +71,9 @@ function parsePush(payload: JsonObject): Parsed<Change> {
     return accepted({ kind: 'push', name, base: before, head: after });
   }
   const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
-  if (defaultBranch === undefined) {
+  if (defaultBranch === undefined || ref === `refs/heads/${defaultBranch}`) {
     return refused(
-      `The push creates ${JSON.stringify(branch)}, and its event does not name the branch to compare it with. ${pathAdvice}`,
-    );
-  }
-  if (ref === `refs/heads/${defaultBranch}`) {
-    return refused(
-      `The push creates the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${pathAdvice}`,
+      `The push creates ${JSON.stringify(branch)}, and there is no other branch to compare it with. ${pathAdvice}`,
     );
   }
   const name = `the push that creates ${branch} (${short(after)}, compared with ${defaultBranch})`;

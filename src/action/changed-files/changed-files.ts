@@ -1,12 +1,13 @@
+import { inParallel } from '../../client/in-parallel.ts';
+import { asObject, isArray, type Json, nameIn } from '../../client/json.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { ServiceError, withRequest } from '../../client/service-error.ts';
-import { errorMessage } from '../../interface/format.ts';
+import { errorMessage, formatNumber, pluralize } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { isFault } from '../report/error-text.ts';
+import { isFault } from '../report/outcome.ts';
 import type { GitHubContext } from '../step/github.ts';
 import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 import { type GitHub, openGitHub } from './github.ts';
-import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 /**
  * Fetches the files of a change from GitHub, and their number. Throws if the list is incomplete. The paths are unique,
@@ -40,9 +41,8 @@ async function filesOf(change: Change, github: GitHub): Promise<readonly ListedF
       return pullRequestFiles(github, change.number);
     case 'push':
     case 'merge-group':
-      return filesBetween(github, change.base, change.head);
     case 'new-ref':
-      return filesSince(github, change.base, change.head);
+      return filesBetween(github, change.base, change.head, change.kind === 'new-ref');
     case 'deleted-ref':
       return [];
   }
@@ -50,17 +50,150 @@ async function filesOf(change: Change, github: GitHub): Promise<readonly ListedF
 
 /** Advice for an error of GitHub. The client's own advice is about the service, except for connection failures. */
 function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): string {
-  const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
-  switch (status) {
-    case 401:
-      return ` Leave \`github-token\` out: the token of the job is enough, if it has ${permission}.`;
-    case 403:
-      return ` Give the job ${permission}, under \`permissions:\`. Read access is enough, so the token of a run from a fork works.`;
-    case 404: {
-      const gone = kind === 'push' ? ' Or the commit before the push is gone, as can happen after a force push.' : '';
-      return ` GitHub also answers 404 for what the token may not see: give the job ${permission}, under \`permissions:\`.${gone}`;
-    }
-    default:
-      return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
+  if (status === 401 || status === 403 || status === 404) {
+    const permission = `\`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
+    const gone = ' Or the commit before the push is gone, as can happen after a force push.';
+    return ` Give the job the permission ${permission}, and leave \`github-token\` out.${status === 404 && kind === 'push' ? gone : ''}`;
   }
+  return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;
 }
+
+/** A changed, added or removed file in a list from GitHub. */
+export interface ListedFile {
+  readonly name: string;
+  /** The previous name of a renamed file. */
+  readonly before: string | undefined;
+}
+
+/** The maximum number of files that GitHub lists for a pull request: docs.github.com, "List pull requests files". */
+const maxPullRequestFiles = 3_000;
+
+/** The files of a pull request. GitHub's count shows whether it has listed all of them. */
+export async function pullRequestFiles(github: GitHub, number: number): Promise<readonly ListedFile[]> {
+  const { changed_files: count } = asObject(await github.read('pulls/{number}', { number }));
+  if (typeof count !== 'number') throw missing('the number of changed files of the pull request');
+  if (count > maxPullRequestFiles) {
+    throw new Error(
+      `It changes ${pluralize(count, 'file')}, and GitHub lists at most ${formatNumber(maxPullRequestFiles)}. Split it, or name the files with \`path\` instead.`,
+    );
+  }
+  const files = new Map<string, ListedFile>();
+  for await (const page of github.pages('pulls/{number}/files', { number, per_page: 100 })) {
+    for (const file of readFiles(page)) files.set(file.name, file);
+  }
+  if (files.size >= count) return [...files.values()];
+  throw new Error(
+    `GitHub reports ${pluralize(count, 'changed file')}, but lists ${formatNumber(files.size)}. ${retryAdvice}`,
+  );
+}
+
+/** All files that differ between two commits, even after a force push, or that the head has changed since both split. */
+export async function filesBetween(
+  github: GitHub,
+  base: string,
+  head: string,
+  sinceMergeBase = false,
+): Promise<readonly ListedFile[]> {
+  const { files, isAhead, mergeBase } = await compare(github, base, head);
+  if (files !== undefined && (isAhead || sinceMergeBase)) return files;
+  return treeDifference(github, sinceMergeBase ? mergeBase : base, head);
+}
+
+/** The maximum number of files in a comparison, all on its first page: docs.github.com, "Compare two commits". */
+const maxComparedFiles = 300;
+
+/**
+ * Compares the head with its merge base. `files` is undefined if GitHub may not have listed all of them. `isAhead`: the
+ * head contains all commits of the base.
+ */
+async function compare(github: GitHub, base: string, head: string) {
+  const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
+  const mergeBase = nameIn(asObject(compared['merge_base_commit'])['sha']);
+  if (mergeBase === undefined) throw missing('the merge base of the two commits');
+  const files = readFiles(compared['files']);
+  return {
+    files: files.length < maxComparedFiles ? files : undefined,
+    isAhead: compared['status'] === 'ahead' || compared['status'] === 'identical',
+    mergeBase,
+  };
+}
+
+/**
+ * The files that differ between two trees, named with `folder` in front. Takes two requests, and two or four more for
+ * each changed folder if GitHub truncates the recursive list. A renamed file counts as two files.
+ */
+async function treeDifference(
+  github: GitHub,
+  before: string | undefined,
+  after: string | undefined,
+  folder = '',
+): Promise<readonly ListedFile[]> {
+  const read = (options: { readonly recursive?: 1 }) =>
+    Promise.all([readTree(github, before, options), readTree(github, after, options)]);
+  const all = await read({ recursive: 1 });
+  const isTruncated = all.some((tree) => tree.isTruncated);
+  const [from, to] = isTruncated ? await read({}) : all;
+  if (isTruncated && (from.isTruncated || to.isTruncated)) {
+    throw new Error(
+      `GitHub lists only some of the files of ${folder === '' ? 'the repository' : folder}. Name the files with \`path\` instead.`,
+    );
+  }
+  const files: ListedFile[] = [];
+  const changed = [...new Set([...from.entries.keys(), ...to.entries.keys()])].filter(
+    (path) => from.entries.get(path)?.version !== to.entries.get(path)?.version,
+  );
+  await inParallel(changed, async (path) => {
+    const [old, now] = [from.entries.get(path), to.entries.get(path)];
+    const name = folder + path;
+    if (old?.isFile === true || now?.isFile === true) files.push({ name, before: undefined });
+    const [oldFolder, newFolder] = [old, now].map((entry) => (entry?.isFile === false ? entry.sha : undefined));
+    if (!isTruncated || (oldFolder === undefined && newFolder === undefined)) return;
+    files.push(...(await treeDifference(github, oldFolder, newFolder, `${name}/`)));
+  });
+  return files;
+}
+
+interface Tree {
+  /** By path relative to the tree. `version` changes with the content and the mode. */
+  readonly entries: ReadonlyMap<string, { readonly isFile: boolean; readonly sha: string; readonly version: string }>;
+  readonly isTruncated: boolean;
+}
+
+/** GitHub truncates a list of more than 100,000 entries or 7 MB: docs.github.com, "Get a tree". */
+async function readTree(github: GitHub, tree: string | undefined, options: { readonly recursive?: 1 }): Promise<Tree> {
+  if (tree === undefined) return { entries: new Map(), isTruncated: false };
+  const response = asObject(await github.read('git/trees/{tree}', { tree, ...options }));
+  return { entries: readEntries(response['tree']), isTruncated: response['truncated'] !== false };
+}
+
+function readEntries(list: Json | undefined): Tree['entries'] {
+  const entries = isArray(list) ? list.map(asObject) : [{}];
+  return new Map(
+    entries.map((entry) => {
+      const [path, sha, mode, type] = ['path', 'sha', 'mode', 'type'].map((name) => nameIn(entry[name]));
+      if (path === undefined || sha === undefined || type === undefined) {
+        throw unreadable();
+      }
+      return [path, { isFile: type !== 'tree', sha, version: `${mode} ${sha}` }];
+    }),
+  );
+}
+
+/** Fails on an unreadable entry: no file must be overlooked. */
+function readFiles(list: Json | undefined): readonly ListedFile[] {
+  const files = isArray(list) ? list.map(readFile) : [undefined];
+  if (!files.every((file) => file !== undefined)) throw unreadable();
+  return files;
+}
+
+function readFile(entry: Json): ListedFile | undefined {
+  const { filename, status, previous_filename } = asObject(entry);
+  const name = nameIn(filename);
+  // Copying a file does not change the original.
+  const before = status === 'copied' ? undefined : nameIn(previous_filename);
+  return name === undefined ? undefined : { name, before };
+}
+
+const unreadable = (): Error => new Error(`GitHub sent a list of files that cannot be read. ${retryAdvice}`);
+
+const missing = (what: string): Error => new Error(`GitHub did not return ${what}. ${retryAdvice}`);

@@ -3,7 +3,7 @@ import type { Json } from '../../client/json.ts';
 import { unusable } from '../../client/refusal.ts';
 import type { Call, CallLimits } from '../../client/request.ts';
 import { headerOf, isSuccess, parseLinks } from '../../client/response.ts';
-import { actionVersion } from '../step/connect.ts';
+import { actionVersion } from '../step/context.ts';
 import { apiHeaders, type GitHubContext, openGitHubCall } from '../step/github.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
 

@@ -92,8 +92,7 @@ export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
 /** Parses the `locks` output of a lock step. One invalid entry makes all invalid: skipping it would leave its lock. */
 export function parseHandoff(json: string): Parsed<readonly OurLock[]> {
   const entries = parseJson(json);
-  if (!entries.ok) return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
-  if (!isArray(entries.value)) {
+  if (!entries.ok || !isArray(entries.value)) {
     return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
   }
   const locks = entries.value.map(readHandoffLock);

@@ -111,20 +111,18 @@ export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv
   return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
 }
 
-/** Inputs that the workflow sets but the operation does not use. */
-export const unusedInputs = (getInput: GetInput, operation: OperationName): readonly InputName[] =>
-  inputNames.filter((name) => {
+/** A warning about inputs that the workflow sets but the operation does not use. */
+export function unusedText(getInput: GetInput, operation: OperationName): string | undefined {
+  const unused = inputNames.filter((name) => {
     const text = getInput(name);
     const { fallback, usedBy } = row(name);
     // The runner sets this one from the default in action.yml.
     if (name === 'github-token' || text === '' || text === fallback) return false;
     return usedBy !== 'all' && !usedBy.includes(operation);
   });
-
-export function unusedText(unused: readonly InputName[], operation: OperationName): string {
+  if (unused.length === 0) return undefined;
   const names = unused.map((name) => `\`${name}\``).join(', ');
-  const subject = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
-  return `${subject} not used by \`operation: ${operation}\`.`;
+  return `${unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`} not used by \`operation: ${operation}\`.`;
 }
 
 /** Masking a shorter text would hide half of the log. */
@@ -168,27 +166,25 @@ export class InputError extends Error {
   }
 }
 
-/** Undefined if the value is invalid; the problem has been recorded. */
-export type Read<T> = T | undefined;
-
 type ValueOf<Name extends InputName> = (typeof inputTable)[Name]['parse'] extends Parse<infer Value> ? Value : never;
 
 export type Reader = ReturnType<typeof createReader>;
 
-/**
- * Reads inputs one by one and collects their problems, so that users see all of them at once. `missing` is the reason
- * why a step must name the place of its locks.
- */
-export function createReader(raw: RawInputs, missing?: string) {
+const placeAdvice =
+  'The locks of this job do not show it: there are none, they are in several workspaces, or the step names other locks. Name the service, such as https://workspaces.example.com/v1, and the workspace of the locks.';
+
+/** Reads inputs one by one and collects their problems, so that users see all of them at once. */
+export function createReader(raw: RawInputs) {
   const problems: string[] = [];
   const addProblem = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
-  function readAs<T>(name: InputName, parse: Parse<T>): Read<T> {
+  /** Undefined if the value is invalid; the problem has been recorded. */
+  function readAs<T>(name: InputName, parse: Parse<T>): T | undefined {
     const parsed = parse(raw[name]);
     if (parsed.ok) return parsed.value;
     const isPlace = raw[name] === '' && (name === 'base-url' || name === 'workspace');
-    addProblem(name, (isPlace ? missing : undefined) ?? parsed.reason);
+    addProblem(name, isPlace && wantsLedger(raw) ? placeAdvice : parsed.reason);
     return undefined;
   }
   return {
@@ -206,7 +202,7 @@ export function createReader(raw: RawInputs, missing?: string) {
 }
 
 /** Returns the fields, or undefined if any of them is invalid. */
-export function complete<const Fields extends object>(fields: Fields): Read<Complete<Fields>> {
+export function complete<const Fields extends object>(fields: Fields): Complete<Fields> | undefined {
   // The check rules out undefined fields.
   return Object.values(fields).includes(undefined) ? undefined : (fields as Complete<Fields>);
 }

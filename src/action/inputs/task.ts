@@ -1,7 +1,7 @@
+import { parseBaseUrl, readIdentityRequest } from '../../client/access.ts';
 import type { PoolSelection } from '../../client/leases.ts';
 import { type Parsed, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-import { readConnection } from './connection.ts';
 import { type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
 import {
   complete,
@@ -9,16 +9,15 @@ import {
   type GetInput,
   type OperationName,
   type RawInputs,
-  type Read,
   type Reader,
-  unusedInputs,
+  unusedText,
 } from './table.ts';
 
 export type LoadedInputs = ReturnType<typeof loadInputs>;
 
 /** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
-export function loadInputs(raw: RawInputs, getInput: GetInput, environment: NodeJS.ProcessEnv, missing?: string) {
-  const reader = createReader(raw, missing);
+export function loadInputs(raw: RawInputs, getInput: GetInput, environment: NodeJS.ProcessEnv) {
+  const reader = createReader(raw);
   const operation = reader.read('operation');
   const connection = readConnection(reader, environment);
   const summary = reader.read('summary');
@@ -26,8 +25,44 @@ export function loadInputs(raw: RawInputs, getInput: GetInput, environment: Node
   if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
     return { ok: false, problems: reader.problems } as const;
   }
-  const unused = unusedInputs(getInput, task.operation);
+  const unused = unusedText(getInput, task.operation);
   return { ok: true, inputs: { connection, task, summary, unused } } as const;
+}
+
+export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
+
+export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
+  const { read, readAs } = reader;
+  const allowHttp = read('allow-http');
+  // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
+  const baseUrl = readAs('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
+  return complete({
+    allowHttp,
+    baseUrl,
+    credentials: readCredentials(reader, baseUrl, environment),
+    requestTimeout: read('request-timeout'),
+    retries: read('retries'),
+  });
+}
+
+const credentialsAdvice =
+  'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.';
+
+/** A given token takes precedence over the identity of the job. */
+function readCredentials(
+  { read, raw, addProblem }: Reader,
+  baseUrl: string | undefined,
+  environment: NodeJS.ProcessEnv,
+) {
+  const audience = read('audience');
+  if (raw.token !== '') {
+    const token = read('token');
+    return token === undefined ? undefined : ({ kind: 'static', token } as const);
+  }
+  const identity = readIdentityRequest(environment);
+  if (identity === undefined) addProblem('token', credentialsAdvice);
+  if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
+  return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin } as const;
 }
 
 /** The work of one step: an operation with the inputs that it uses. */
@@ -107,14 +142,19 @@ function readLock(reader: Reader) {
   });
 }
 
-function readLockPaths(reader: Reader): Read<PathSelection> {
+function readLockPaths(reader: Reader): PathSelection | undefined {
   const { raw, addProblem } = reader;
   if (splitLines(raw.path).length === 0) addProblem('path', 'List the paths to lock, one per line.');
   if (raw.where !== '') addProblem('where', 'It works only with `pool`: set `pool` as well.');
   return readPaths(reader);
 }
 
-function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<PoolSelection & { readonly kind: 'pool' }> {
+function readPool({
+  raw,
+  read,
+  addLineProblem,
+  addConflict,
+}: Reader): (PoolSelection & { readonly kind: 'pool' }) | undefined {
   if (raw.path !== '') addConflict('path', 'pool');
   const name = read('pool');
   const where = new Map<string, string>();
@@ -136,7 +176,7 @@ const readUnlock = (reader: Reader) =>
     force: reader.read('force'),
   });
 
-function readUnlockSelection(reader: Reader): Read<LockSelection | PathSelection> {
+function readUnlockSelection(reader: Reader): LockSelection | PathSelection | undefined {
   const paths = readPaths(reader);
   if (reader.raw.path === '') return readLockSelection(reader);
   for (const name of handoffInputs) if (reader.raw[name] !== '') reader.addConflict('path', name);
@@ -148,7 +188,7 @@ const readCheck = (reader: Reader) =>
 
 const handoffInputs = ['locks', 'locks-file'] as const;
 
-function readLockSelection({ read, raw, addConflict }: Reader): Read<LockSelection> {
+function readLockSelection({ read, raw, addConflict }: Reader): LockSelection | undefined {
   const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
   if (name === undefined) return { kind: 'job' };
   if (another !== undefined) addConflict(name, another);
@@ -172,17 +212,13 @@ const readListLocks = (reader: Reader) =>
   });
 
 /** No paths mean the complete workspace. */
-function readLockScope(
-  reader: Reader,
-): Read<PathSelection | { readonly kind: 'changed-files'; readonly githubToken: string }> {
+function readLockScope(reader: Reader) {
   const { read, raw, addConflict } = reader;
   const paths = readPaths(reader);
-  const changedFiles = read('changed-files');
-  if (changedFiles === undefined) return undefined;
-  if (!changedFiles) return paths;
+  if (!read('changed-files')) return paths;
   if (raw.path !== '') addConflict('path', 'changed-files');
   const githubToken = read('github-token');
-  return githubToken === undefined ? undefined : { kind: 'changed-files', githubToken };
+  return githubToken === undefined ? undefined : ({ kind: 'changed-files', githubToken } as const);
 }
 
 interface PathSelection {
@@ -190,7 +226,7 @@ interface PathSelection {
   readonly paths: readonly PathLine[];
 }
 
-function readPaths({ read, raw, addLineProblem }: Reader): Read<PathSelection> {
+function readPaths({ read, raw, addLineProblem }: Reader): PathSelection | undefined {
   const glob = read('glob');
   const parsed = splitLines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.

@@ -2,11 +2,11 @@ import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
-import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import type { OurLock, OwnLock } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/task.ts';
+import { lossText } from '../report/loss-text.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksOutput, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
+import { locksOutput, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { gapText, jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
 
@@ -19,7 +19,7 @@ interface CheckResult extends PathResult {
 
 /** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
 export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
-  const { client, connection, redact } = context;
+  const { client, redact } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
   // An empty list in the input is intentional. A job without any lock has probably lost its ledger.
@@ -32,12 +32,11 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   const results = found.map((one) => checkResult(one, now));
   const kept = results.filter(({ result }) => result === 'kept').length;
   const begin = `This job still holds ${formatNumber(kept)} of ${pluralize(results.length, 'lock')} in ${workspace}`;
-  const about = { main: 'kept', begin, rest: locksPage(connection.baseUrl, workspace), now } as const;
-  const outcome = resultsOutcome(results, about);
+  const outcome = resultsOutcome(results, { main: 'kept', begin, gap, now });
   return {
     ...outcome,
     outputs: outputsOf(results, gap, redact),
-    failures: [...outcome.failures, ...unclearTexts(results), ...(gap === undefined ? [] : [gap])],
+    failures: [...outcome.failures, ...unclearTexts(results)],
   };
 }
 
@@ -48,7 +47,7 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   return {
     // The job no longer relies on locks whose release has started.
     locks: [...held.values()].filter(({ mayBeReleased }) => !mayBeReleased),
-    gap: damaged ? gapText(context.ledger, 'checked', '`locks` or `locks-file`') : undefined,
+    gap: damaged ? gapText(context.ledger) : undefined,
   };
 }
 
@@ -57,23 +56,17 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
  * expires, and as lost after that.
  */
 export function checkResult({ ours, state, listed, reason }: LookedUp, now: number): CheckResult {
-  const { grant, loss } = ours;
-  const { path, lock } = grant;
+  const { path, lock } = ours.grant;
   if (reason !== undefined) return { path, result: 'unknown', unclear: reason };
   if (state === 'ours') return keptResult(ours, listed);
   if (state === 'assumed') return keptResult(ours, { expires_at: listed?.expires_at });
-  if (state === 'unknown' && loss === undefined && Number.isNaN(Date.parse(lock.expires_at ?? ''))) {
+  if (state === 'unknown' && ours.loss === undefined && Number.isNaN(Date.parse(lock.expires_at ?? ''))) {
     const unclear =
       'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
     return { path, result: 'unknown', unclear };
   }
   const holder = state === 'absent' ? undefined : listed;
-  const current = holder === undefined ? 'Nobody holds the path now' : heldText(path, holder, now, true);
-  const ended = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
-  const failure =
-    loss === undefined
-      ? `This job lost its lock on ${path}.${ended} ${current}.`
-      : lostRenewalText(loss, holder ?? 'nobody', now);
+  const failure = lossText(ours, holder ?? 'nobody', now);
   return { path, result: 'lost', holder: holder ?? 'nobody', until: holder?.expires_at, failure };
 }
 

@@ -8,7 +8,7 @@ import { historyOf, type JobLocks, readJobLocks } from '../../locks/ledger/histo
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { type OurLock, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
-import { type Context, defaultLimits } from '../step/context.ts';
+import type { Context } from '../step/context.ts';
 
 /** The locks that the job holds in a workspace now, without those that a parallel step is still acquiring. */
 export const jobLocksIn = (
@@ -56,7 +56,7 @@ export async function lookUpOurs(
   return all.flatMap((ours) => results.get(ours) ?? []);
 }
 
-export const maxLookupMs = 10_000;
+const maxLookupMs = 10_000;
 
 /**
  * The locks that other steps of this job hold on the paths: only the job can release them, so the step does not wait
@@ -64,7 +64,7 @@ export const maxLookupMs = 10_000;
  * still exist: a lock that expired or was released by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
-  context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'ledger'>,
+  context: Context,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
 ): Promise<readonly LookedUp[]> {
@@ -72,7 +72,7 @@ export async function findAlreadyHeld(
   const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.
-  const within = { ...defaultLimits(context), deadline: context.clock() + maxLookupMs };
+  const within = { deadline: context.clock() + maxLookupMs, signal: context.signal };
   const found = await lookUpOurs(context, workspace, ofOthers, within);
   return found.filter(({ state }) => state === 'ours' || state === 'assumed');
 }
@@ -90,5 +90,5 @@ export function warnOfLostLocks({ client, log, ledger }: Pick<Context, 'client' 
 }
 
 /** The reason why the job may have more locks, if its ledger is damaged. */
-export const gapText = ({ file }: Context['ledger'], action: string, inputs: string): string =>
-  `Part of the ledger in ${file} cannot be read, so this job may have locks that were not ${action}. Name them with ${inputs}.`;
+export const gapText = ({ file }: Context['ledger']): string =>
+  `Part of the ledger in ${file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`;

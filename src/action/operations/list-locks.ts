@@ -2,7 +2,7 @@ import type { KnownLock } from '../../client/known-lock.ts';
 import { listOnPaths } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { pluralize } from '../../interface/format.ts';
-import { byPath, type LockPath } from '../../interface/lock-path.ts';
+import { byPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/table.ts';
@@ -10,22 +10,16 @@ import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { holderTable, locksOutput, locksPage } from '../report/results.ts';
+import { holderTable, locksOutput } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { jobLocksIn } from './job-locks.ts';
 
-interface Found {
-  readonly locks: readonly KnownLock[];
-  /** The number of locks left out because of their owners. */
-  readonly ignored: number;
-  readonly incomplete: string | undefined;
-}
-
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
-  const { client, connection, redact } = context;
+  const { client, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const { paths, among, within } = await pathsToList(task, context);
+  const within = defaultLimits(context);
+  const { paths, among } = await pathsToList(task, context, within);
   const { items, incomplete } =
     paths === undefined
       ? await client.listLocks({ workspace }, within)
@@ -33,11 +27,9 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
-  const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
-  const sentence = sentenceOf(found, `${workspace}${among}`);
-  const rest = locksPage(connection.baseUrl, workspace);
-  const failures = failIfLocked ? failuresOf(found) : [];
+  const failures = failIfLocked ? failuresOf(locks, incomplete) : [];
+  const sentence = sentenceOf(locks, items.length - locks.length, incomplete, `${workspace}${among}`);
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
     outputs: {
@@ -45,36 +37,33 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       count: String(locks.length),
       locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },
-    sentence: failIfLocked && locks.length > 0 ? `${sentence} ${rerunAdvice(locks)}` : sentence,
+    sentence: [sentence, ...failures].join(' '),
     lines: locks.map((lock) => heldText(lock.path, lock, now)),
     warnings: incomplete === undefined ? [] : [incomplete],
-    table: { ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest },
+    table: holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))),
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };
 }
 
-/** An incomplete list does not prove that a file is free. */
-function failuresOf({ locks, incomplete }: Found): readonly string[] {
-  if (locks.length > 0) {
-    const locked = pluralize(locks.length, 'file is', 'files are');
-    return [`${locked} locked, and \`fail-if-locked\` is set. ${rerunAdvice(locks)}`];
+/**
+ * An incomplete list does not prove that a file is free. Releasing a lock does not change a run that has ended. The
+ * quoted words are labels on GitHub's pages.
+ */
+function failuresOf({ length }: readonly KnownLock[], incomplete: string | undefined): readonly string[] {
+  if (length > 0) {
+    const locked = pluralize(length, 'file is', 'files are');
+    return [
+      `${locked} locked, and \`fail-if-locked\` is set. Once ${length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`,
+    ];
   }
   return incomplete === undefined
     ? []
     : [`${incomplete} With \`fail-if-locked\`, the step succeeds only if the list is complete.`];
 }
 
-interface PathsToList {
-  /** Undefined for all locks; an empty list for none. */
-  readonly paths: readonly LockPath[] | undefined;
-  /** The text after the name of the workspace in a sentence. */
-  readonly among: string;
-  /** The limits of all requests, which begin after the patterns have been compared with the checkout. */
-  readonly within: CallLimits;
-}
-
-async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context): Promise<PathsToList> {
+/** The paths to list: undefined for all locks. `among` is the text after the name of the workspace in a sentence. */
+async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context, within: CallLimits) {
   const { runner, connection, log } = context;
   if (scope.kind === 'changed-files') {
     const source = findSource(runner.event, { token: scope.githubToken, allowHttp: connection.allowHttp });
@@ -82,19 +71,14 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     // Loaded on demand: only a step with `changed-files` needs it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
     const { change, repository } = source.value;
-    const within = defaultLimits(context);
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
     const changed = `${capitalized(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
-    return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
+    return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
-  const { held } = jobLocksIn(context, workspace);
-  const isLocked = (path: LockPath): boolean => held.has(path);
-  const { paths: resolved, warning } = await resolvePaths(scope.paths, { ...runner, isLocked });
-  if (warning !== undefined) log.warn(warning);
-  const within = defaultLimits(context);
-  if (resolved.length === 0) return { paths: undefined, among: '', within };
-  return { paths: resolved.map(({ path }) => path), among: `, among ${pluralize(resolved.length, 'path')}`, within };
+  const resolved = await resolvePaths(scope.paths, { ...context, ...jobLocksIn(context, workspace) });
+  if (resolved.size === 0) return { paths: undefined, among: '' };
+  return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
 }
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -113,14 +97,15 @@ const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
   text: `${heldText(lock.path, lock, now)}.`,
 });
 
-function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
-  if (locks.length > 0) return `${pluralize(locks.length, 'lock')} in ${where}.`;
+function sentenceOf(
+  { length }: readonly KnownLock[],
+  ignored: number,
+  incomplete: string | undefined,
+  where: string,
+): string {
+  if (length > 0) return `${pluralize(length, 'lock')} in ${where}.`;
   const except = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
     ? `Nothing is locked in ${where}${except}.`
     : `No lock was found in ${where}${except}, but the list may be incomplete.`;
 }
-
-/** Releasing a lock does not change a run that has ended. The quoted words are labels on GitHub's pages. */
-const rerunAdvice = (locks: readonly KnownLock[]): string =>
-  `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;

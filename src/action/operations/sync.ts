@@ -74,13 +74,13 @@ function syncedOutcome(task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number
   const received =
     received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received${bytesText(sync)}`;
   const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(elapsedMs)}${received}.`;
-  const outcome = { outputs: outputsOf(task, sync), table: table(task, sync), failures: [] };
-  if (missing === 0) return { ...outcome, sentence };
-  const warning = missingText(branch, missing);
+  const warnings = missing === 0 ? [] : [missingText(branch, missing)];
   return {
-    ...outcome,
-    sentence: (now) => (now === undefined ? `${sentence} ${warning}` : sentence),
-    warnings: [warning],
+    outputs: outputsOf(task, sync),
+    sentence: [sentence, ...warnings].join(' '),
+    table: table(task, sync),
+    warnings,
+    failures: [],
   };
 }
 
@@ -127,38 +127,35 @@ async function follow(
 ) {
   const { client, clock, sleep, signal, log } = context;
   let last: SyncReport = started;
-  let logged = `The sync is ${progressText(started)}.`;
-  let pause = firstPauseMs;
-  let retryAfterMs = started.retryAfterMs;
-  let previousElapsedMs = elapsedMs;
   let lastError: ServiceError | undefined;
+  let logged = `The sync is ${progressText(started)}.`;
+  let pauseMs = firstPauseMs;
+  let retryAfterMs = started.retryAfterMs;
+  let reservedMs = lastAttemptMs(elapsedMs);
   let isLastPoll = false;
-  for (;;) {
+  while (last.state === 'running' && !signal.aborted) {
     const remainingMs = within.deadline - clock();
-    const reservedMs = lastAttemptMs(previousElapsedMs);
-    const isOver = remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs);
-    if (last.state !== 'running' || signal.aborted || isOver) return { last, lastError };
-
+    if (remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs)) break;
     const msUntilLastPoll = Math.max(0, remainingMs - reservedMs);
-    const pauseMs = Math.min(msUntilLastPoll, Math.max(pause, retryAfterMs ?? 0));
-    await sleep(pauseMs, signal);
-    if (signal.aborted) continue;
-    pause = Math.min(maxPauseMs, pause * growth);
-    isLastPoll = pauseMs === msUntilLastPoll;
+    const wishedMs = Math.max(pauseMs, retryAfterMs ?? 0);
+    isLastPoll = wishedMs >= msUntilLastPoll;
+    await sleep(Math.min(msUntilLastPoll, wishedMs), signal);
+    if (signal.aborted) break;
+    pauseMs = Math.min(maxPauseMs, pauseMs * growth);
     // Earlier requests, with all their retries, leave time for the last one.
     const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
-
-    const pollStartedAt = clock();
+    const polledAt = clock();
     const polled = await client.syncStatus(target, { ...within, deadline }).catch(transientError);
-    previousElapsedMs = clock() - pollStartedAt;
+    reservedMs = lastAttemptMs(clock() - polledAt);
     lastError = polled instanceof ServiceError ? polled : undefined;
     last = polled instanceof ServiceError ? last : polled;
     retryAfterMs = polled instanceof ServiceError ? retryAfterOf(polled.failure) : polled.retryAfterMs;
-    const text = lastError === undefined ? `The sync is ${progressText(last)}.` : lastError.message;
+    const text = lastError?.message ?? `The sync is ${progressText(last)}.`;
     // The caller reports the end of the sync and the result of the last request.
     if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);
     logged = text;
   }
+  return { last, lastError };
 }
 
 /** Returns an error that does not end the wait, because the sync continues on the service. Throws any other error. */

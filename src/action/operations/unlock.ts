@@ -2,7 +2,6 @@ import type { WorkspaceId } from '../../client/access.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import type { KnownLock } from '../../client/known-lock.ts';
 import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../client/lists.ts';
-import type { CallLimits } from '../../client/request.ts';
 import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
@@ -12,28 +11,24 @@ import type { OurLock } from '../../locks/ownership.ts';
 import { type ReleaseResult, releaseTarget } from '../../locks/session.ts';
 import { InputError } from '../inputs/table.ts';
 import type { TaskOf } from '../inputs/task.ts';
-import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
+import { resolvePaths } from '../paths/resolve-paths.ts';
+import { lossText } from '../report/loss-text.ts';
 import type { Outcome } from '../report/outcome.ts';
-import { heldBy, locksPage, type PathResult, resultsOutcome } from '../report/results.ts';
+import { heldBy, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, maxLookupMs } from './job-locks.ts';
+import { gapText, jobLocksIn } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, connection } = context;
   const { workspace, selection } = task;
-  const jobLocks = jobLocksIn(context, workspace);
-  const { targets, gap } = await unlockTargets(context, task, jobLocks);
+  const { targets, gap } = await unlockTargets(context, task, jobLocksIn(context, workspace));
   const results = await releaseTargets(context, task, targets);
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
-  const rest = locksPage(connection.baseUrl, workspace);
-  const outcome = resultsOutcome(results, { main: 'released', begin, rest, now: client.serverNow() });
   return {
-    ...outcome,
+    ...resultsOutcome(results, { main: 'released', begin, gap, now: context.client.serverNow() }),
     ...(results.length === 0 && { sentence: `${begin}: ${nothingTexts[selection.kind]}.` }),
     outputs: { status: statusOf(results), released: JSON.stringify(released) },
-    failures: [...outcome.failures, ...(gap === undefined ? [] : [gap])],
   };
 }
 
@@ -59,57 +54,45 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly PathResult[]> {
-  const { client, clock, connection, runner } = context;
+  const { client, connection, runner } = context;
   const within = defaultLimits(context);
-  const lookUp = (paths: readonly LockPath[], limits: CallLimits) =>
-    lookupIn(listOnPaths(client, workspace, paths, limits));
+  const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
 
-  async function release(lock: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
+  async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
     const service = connection.baseUrl;
-    const result = await releaseTarget(context, { service, workspace, ...lock, found, force }, within);
-    return unlockResult(result, lock, { found, force, isNamed, now: client.serverNow() });
+    const result = await releaseTarget(context, { service, workspace, ...own, found, force }, within);
+    return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
   }
 
-  async function releaseFound({ path, isNamed }: UnlockTarget, together: LookupResult): Promise<PathResult> {
+  /** For a pattern, paths without a known holder are left out. */
+  async function releaseFound(target: UnlockTarget, together: LookupResult): Promise<PathResult | undefined> {
+    const { path, isNamed, isForeign } = target;
     // The list of many paths may be incomplete. The lock may then be of another run.
-    const isLeftOut = together.kind === 'unknown' && others.length > 1;
-    const one = isLeftOut ? (await lookUp([path], within))(path) : together;
+    const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
+    const one = isLeftOut ? (await lookUp([path]))(path) : together;
     const now = client.serverNow();
-    if (one.kind === 'locked' && !force && isOfAnotherRun(one.lock, runner.origin)) {
+    if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
       return heldResult(path, one.lock, isNamed, now);
     }
-    const grant = { path, lock: one.kind === 'locked' ? one.lock : {} };
-    if (one.kind !== 'failed') return release({ grant, mayBeReleased: true }, isNamed, one);
+    if (isForeign && !isNamed) return undefined;
+    if (isForeign && one.kind === 'absent') return { path, result: 'not locked' };
+    if (isForeign) {
+      const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
+      return { path, result: 'left alone', ...notOurs(text) };
+    }
+    const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
+    if (one.kind !== 'failed') return release(own, isNamed, one);
     if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, { force, now });
-    return release({ grant, mayBeReleased: true }, isNamed, { kind: 'unknown', reason: one.error.message });
+    return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
-  const results: PathResult[] = [];
-  const own = targets.filter((target) => target.kind === 'own');
-  const others = targets.filter((target) => target.kind !== 'own');
+  const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(own, async (ours) => void results.push(await release(ours, ours.isNamed)));
-  // Without a lock to release, the list is only information: a slow one must not delay the step for long.
-  const isForInformation = others.every(({ kind }) => kind === 'foreign');
-  const lookup = await lookUp(
-    others.map(({ path }) => path),
-    isForInformation ? { ...within, deadline: clock() + maxLookupMs } : within,
-  );
-  await inParallel(others, async (target) => {
-    const found = lookup(target.path);
-    if (target.kind === 'found') results.push(await releaseFound(target, found));
-    else results.push(...foreignResult(target, found, client.serverNow()));
-  });
-  return results.sort(byPath);
-}
-
-/** For a pattern, paths without a known holder are left out. */
-function foreignResult({ path, isNamed }: UnlockTarget, found: LookupResult, now: number): readonly PathResult[] {
-  if (found.kind === 'locked') return [heldResult(path, found.lock, isNamed, now)];
-  if (!isNamed) return [];
-  if (found.kind === 'absent') return [{ path, result: 'not locked' }];
-  const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
-  return [{ path, result: 'left alone', ...notOurs(text) }];
+  await inParallel(targets, async ({ own, isNamed }) => void (own && results.push(await release(own, isNamed))));
+  const others = targets.filter(({ own }) => own === undefined);
+  const find = await lookUp(others.map(({ path }) => path));
+  await inParallel(others, async (target) => void results.push(await releaseFound(target, find(target.path))));
+  return results.filter((result) => result !== undefined).sort(byPath);
 }
 
 /** Another attempt of the same run is not another run. */
@@ -119,62 +102,61 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
 /** The lock that an unlock means by a path, which is named, or matched by a pattern. */
-type UnlockTarget = { readonly path: LockPath; readonly isNamed: boolean } & (
-  | ({ readonly kind: 'own' } & OurLock)
-  /** The job never planned to lock the path, or sets `force`: any lock found on it. */
-  | { readonly kind: 'found' }
-  /** The job has no lock on it: the current lock is another job's. Patterns release only locks of the job. */
-  | { readonly kind: 'foreign' }
-);
+interface UnlockTarget {
+  readonly path: LockPath;
+  readonly isNamed: boolean;
+  /** The lock of this job. Undefined for the lock that a lookup finds. */
+  readonly own?: OurLock | undefined;
+  /** The lock that is found is another job's, and stays. Patterns release only locks of the job. */
+  readonly isForeign: boolean;
+}
 
 /** Resolves the inputs to targets, before the first request. `gap` is the reason why there may be more locks. */
 async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks) {
-  const { runner, log } = context;
   const { selection, workspace, force } = task;
-  if (selection.kind === 'locks') {
-    const targets = selection.locks.map((ours): UnlockTarget => {
-      const { path, lock } = ours.grant;
-      return { kind: 'own', ...ours, mayBeReleased: jobLocks.hasEnded({ ...lock, path }), path, isNamed: true };
-    });
+  if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
+  if (selection.kind === 'paths') {
+    const resolved = await resolvePaths(selection.paths, { ...context, ...jobLocks });
+    const targets = [...resolved].map(([path, kind]) =>
+      // With `force`, the holder does not matter.
+      force ? { path, isNamed: true, isForeign: false } : resolveFromLedger(path, kind === 'named', jobLocks),
+    );
     return { targets, gap: undefined };
   }
-  if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
-  const { held } = jobLocks;
-  const isLocked = (path: LockPath): boolean => held.has(path);
-  const lockedPaths = [...held.keys()];
-  const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
-  if (warning !== undefined) log.warn(warning);
-  // With `force`, the holder does not matter.
-  const targets = paths.map(
-    (each): UnlockTarget =>
-      force ? { kind: 'found', path: each.path, isNamed: true } : resolveFromLedger(each, jobLocks),
-  );
+  const targets = selection.locks.map(({ grant }): UnlockTarget => {
+    const { path, lock } = grant;
+    const own = { grant, mayBeReleased: jobLocks.hasEnded({ ...lock, path }) };
+    return { path, isNamed: true, own, isForeign: false };
+  });
   return { targets, gap: undefined };
 }
 
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
 function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks) {
   const { held, planned, damaged } = jobLocks;
-  const gap = damaged ? gapText(ledger, 'released', '`path`, `locks` or `locks-file`') : undefined;
+  const gap = damaged ? gapText(ledger) : undefined;
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
   log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
-  return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
+  return { targets: [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks)), gap };
 }
 
 /** The lock of this job on the path, according to the ledger. */
-export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned, damaged }: JobLocks): UnlockTarget {
-  const isNamed = kind === 'named';
+export function resolveFromLedger(
+  path: LockPath,
+  isNamed: boolean,
+  { held, planned, damaged }: JobLocks,
+): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) {
-    return { kind: 'own', ...lock, mayBeReleased: lock.mayBeReleased || damaged, path, isNamed };
+    return { path, isNamed, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isForeign: false };
   }
-  if (!isNamed || planned.has(path)) return { kind: 'foreign', path, isNamed };
-  // The missing part of the ledger may be about this path.
-  if (!damaged) return { kind: 'found', path, isNamed };
-  return { kind: 'own', grant: { path, lock: {} }, mayBeReleased: true, path, isNamed };
+  // The missing part of a damaged ledger may be about this path.
+  const mayBeOwn = isNamed && damaged && !planned.has(path);
+  const own = mayBeOwn ? { grant: { path, lock: {} }, mayBeReleased: true } : undefined;
+  return { path, isNamed, own, isForeign: !isNamed || planned.has(path) };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
@@ -189,9 +171,10 @@ interface Unlocking {
 
 export function unlockResult(
   result: ReleaseResult,
-  { grant: { path }, mayBeReleased }: OurLock,
+  own: OurLock,
   { found, force, isNamed, now }: Unlocking,
 ): PathResult {
+  const { path } = own.grant;
   switch (result.kind) {
     case 'released':
       return { path, result: 'released' };
@@ -204,9 +187,8 @@ export function unlockResult(
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
-      if (mayBeReleased) return heldResult(path, holder, isNamed, now);
-      const failure = `${heldText(path, holder, now)}: this job lost its lock, and left the current one alone.`;
-      return { path, result: 'lost', ...heldBy(holder), failure };
+      if (own.mayBeReleased) return heldResult(path, holder, isNamed, now);
+      return { path, result: 'lost', ...heldBy(holder), failure: lossText(own, holder, now) };
     }
     case 'failed': {
       const holder = found?.kind === 'locked' ? found.lock : undefined;

@@ -9,30 +9,26 @@ import { quoteForLog } from '../../interface/safe-text.ts';
 import type { PathLine } from '../inputs/parse.ts';
 import { InputError, lineProblem } from '../inputs/table.ts';
 
-/** A path from the input: named by a line, or matched by a pattern. */
-export interface ResolvedPath {
-  readonly kind: 'named' | 'matched';
-  readonly path: LockPath;
+export interface ResolveOptions {
+  readonly runner: { readonly checkout: string };
+  readonly log: { warn(text: string): void };
+  /** The locks of the job. Their paths need no files, and patterns match them, too. */
+  readonly held?: Pick<ReadonlyMap<LockPath, unknown>, 'has' | 'keys'>;
 }
 
-export interface ResolveOptions {
-  readonly checkout: string;
-  /** More paths that patterns can match, even if the checkout does not have them. */
-  readonly lockedPaths?: readonly LockPath[];
-  /** Whether the job holds a lock on the path. Such a path needs no file. */
-  readonly isLocked?: (path: LockPath) => boolean;
-}
+/** The paths of the input: named by a line, or matched by a pattern. */
+export type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
 
 /**
  * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern
  * for every file it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError with
  * all problems.
  */
-export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions) {
-  const { isLocked = () => false } = options;
-  const checkout = openCheckout(options.checkout);
+export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedPaths> {
+  const { runner, log, held = new Map<LockPath, unknown>() } = options;
+  const checkout = openCheckout(runner.checkout);
   const problems: string[] = [];
-  const chosen = new Map<LockPath, ResolvedPath['kind']>();
+  const chosen = new Map<LockPath, 'named' | 'matched'>();
   /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
 
@@ -44,7 +40,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
       for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
       return;
     }
-    const matched = pattern.ok ? await expand(pattern.value, options) : pattern;
+    const matched = pattern.ok ? await expand(pattern.value, runner.checkout, held.keys()) : pattern;
     if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
@@ -52,7 +48,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   async function choose({ kind, text }: PathLine): Promise<void> {
     const name = canonicalLockPath(text);
     const entry = name.ok && kind !== 'literal' ? checkout.find(name.value) : undefined;
-    const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && isLocked(name.value)));
+    const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && held.has(name.value)));
     if (isKnown) chosen.set(name.value, 'named');
     else if (name.ok && entry === 'folder') problems.push(lineProblem('path', text, folderText(name.value, checkout)));
     else if (kind === 'pattern') await choosePattern(text);
@@ -69,11 +65,9 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   }
   if (problems.length > 0) throw new InputError(problems);
   const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
-  return {
-    paths: [...chosen].map(([path, kind]): ResolvedPath => ({ kind, path })),
-    // Before a checkout, no path has a file.
-    warning: unknownLines.length > 0 && !checkout.isEmpty() ? unknownLinesText(unknownLines, checkout) : undefined,
-  };
+  // Before a checkout, no path has a file.
+  if (unknownLines.length > 0 && !checkout.isEmpty()) log.warn(unknownLinesText(unknownLines, checkout));
+  return chosen;
 }
 
 const mistakeText =
@@ -96,13 +90,12 @@ function parsePattern(text: string): Parsed<string> {
 
 async function expand(
   pattern: string,
-  { checkout, lockedPaths }: ResolveOptions,
+  checkout: string,
+  held: IteratorObject<LockPath>,
 ): Promise<Parsed<readonly LockPath[]>> {
-  const paths = new Set(lockedPaths?.filter(createMatcher(pattern)));
+  const paths = new Set(held.filter(createMatcher(pattern)));
   const files = await matchingFiles(pattern, checkout);
-  if (files.length === 0 && paths.size === 0) {
-    return refused(lockedPaths === undefined ? noFileText(checkout) : noLockText(checkout));
-  }
+  if (files.length === 0 && paths.size === 0) return refused(noFileText(checkout));
   for (const file of files) {
     const path = parseLockPath(file);
     if (!path.ok) return refused(`It matches the file ${JSON.stringify(file)}, which cannot be locked. ${path.reason}`);
@@ -132,10 +125,7 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
 const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
 
 const noFileText = (checkout: string): string =>
-  `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`;
-
-const noLockText = (checkout: string): string =>
-  `This job holds no lock that matches it, nor does the checkout in ${checkout} have such a file. If this is the name of a file, set \`glob: false\`.`;
+  `No file of the checkout in ${checkout} matches it, and no lock of this job. Check it out first, or set \`glob: false\` if this is the name of a file.`;
 
 /** A list of thousands would not help, and each line reads folders of the checkout. */
 const maxListed = 5;

@@ -25,27 +25,28 @@ export interface Bar {
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
-  const lost = new Set(results.filter(({ result }) => result === 'lost').map(({ path }) => path));
+  const resultOn = new Map(results.map(({ path, result }) => [path, result]));
   // A step that was granted a path again holds the last of these locks.
   const last = new Map(
     historyOf(entries)
       .granted()
-      .map((lock) => [`${lock.grant.step} ${lock.grant.path}`, lock]),
+      .filter(({ grant }) => grant.step === step)
+      .map((lock) => [lock.grant.path, lock]),
   );
-  const bars = [...last.values()]
-    .filter(({ grant }) => grant.step === step)
-    .map(({ grant, loss, ending }): Bar => {
-      const granted = Date.parse(grant.at);
-      const lastEntry = loss ?? ending;
-      return {
-        path: redact(grant.path),
-        requested: granted - grant.waitedMs,
-        granted,
-        ended: lastEntry === undefined ? now : Date.parse(lastEntry.at),
-        end: lost.has(grant.path) ? 'lost' : ending === undefined ? 'not released' : 'released',
-      };
-    });
-  return gantt(bars);
+  const bars = last.values().map(({ grant, loss, ending }): Bar => {
+    const granted = Date.parse(grant.at);
+    const lastEntry = loss ?? ending;
+    const result = resultOn.get(grant.path);
+    const isReleased = ending !== undefined || result === 'released' || result === 'already gone';
+    return {
+      path: redact(grant.path),
+      requested: granted - grant.waitedMs,
+      granted,
+      ended: lastEntry === undefined ? now : Date.parse(lastEntry.at),
+      end: result === 'lost' ? 'lost' : isReleased ? 'released' : 'not released',
+    };
+  });
+  return gantt([...bars]);
 }
 
 /** As many rows as fit on a screen. The table next to the chart has all locks. */
@@ -56,8 +57,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const drawable = bars.filter(isDrawable).toSorted(byPath);
   if (drawable.length === 0) return undefined;
   const visible = drawable.slice(0, maxRows);
-  const names = namesOf(visible);
-  const rows = visible.map((bar, index) => rowOf(bar, names[index] ?? ''));
+  const rows = visible.map(rowOf);
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
   const [begin, end] = [
@@ -67,18 +67,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   // The axis shows neither the date nor the time zone.
   const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
   const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
-  return `\`\`\`mermaid\n${withColumnFor(names)}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
-}
-
-/** Makes the names unique: rows with the same name would be merged. */
-function namesOf(bars: readonly Bar[]): readonly string[] {
-  const counts = new Map<string, number>();
-  return bars.map(({ path }) => {
-    const name = nameOf(path);
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    return count === 1 ? name : `${name} (${count})`;
-  });
+  return `\`\`\`mermaid\n${withColumnFor(visible.map(({ path }) => nameOf(path)))}gantt\n${title}${format}${rows.join('')}\`\`\`\n${rest}`;
 }
 
 /** Longer names keep their end, so that the name column takes at most a third of the chart. */
@@ -94,13 +83,13 @@ function nameOf(path: string): string {
 /** A shorter wait would only show as a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
-function rowOf({ requested, granted, ended, end }: Bar, name: string): string {
+function rowOf({ path, requested, granted, ended, end }: Bar): string {
   const requestedAt = Math.round(requested);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
   const waited = since - requestedAt >= minWaitMs ? `    waited :done, ${utc(requestedAt)}, ${utc(since)}\n` : '';
   const held = end === 'released' ? 'held :active' : `${end} :crit`;
-  return `    section ${name}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
+  return `    section ${nameOf(path)}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
 }
 
 /** Mermaid shows a time without a zone as it is, and would convert one with a zone to that of the reader. */

@@ -1,17 +1,15 @@
 import { sleep, steadyClock } from '../../client/time.ts';
 import { pluralize } from '../../interface/format.ts';
-import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, ledgerFile, openLedger, parseLines } from '../../locks/ledger/ledger.ts';
 import { cancelledText } from '../../locks/messages.ts';
 import { createReader, type RawInputs } from '../inputs/table.ts';
 import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { joinSome, locksPage, resultsOutcome } from '../report/results.ts';
+import { joinSome, resultsOutcome } from '../report/results.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
-import { readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
-import { releaseAll } from './release.ts';
+import { readCandidates, releaseAll } from './release.ts';
 
 interface StepToRelease {
   readonly step: string;
@@ -49,39 +47,23 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     return;
   }
 
-  // For the post-steps of the job's earlier steps, which may know the same locks, and for the chart.
-  const recordInLedger = createRecorder(ledger, { warn: log.debug });
-  const releases: Entry[] = [];
-  const record = (entry: Entry): void => {
-    recordInLedger(entry);
-    releases.push(entry);
-  };
-
+  // For the post-steps of the job's earlier steps, which may know the same locks.
+  const record = createRecorder(ledger, { warn: log.debug });
   const { results, now } = await releaseAll(candidates, { raw, reporter, origin, ledger, record, cancelled });
-  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
-  const { held, lease, unanswered } = candidates;
-  // All locks of a step are in the same workspace.
-  const about = lease ?? held[0]?.grant ?? unanswered[0];
   const released = results.filter(({ result }) => result === 'released').length;
-  const outcome = resultsOutcome(results, {
-    main: 'released',
-    begin: `Released ${pluralize(released, 'lock')} at the end of the job`,
-    rest: about && locksPage(about.service, about.workspace),
-    now,
-  });
-  const cancellations = records.entries.filter((entry) => entry.kind === 'run-cancelled');
-  const runCancelled = cancellations.find((entry) => entry.step === step);
+  const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
+  const outcome = resultsOutcome(results, { main: 'released', begin, now });
+  const runCancelled = records.entries.filter((entry) => entry.kind === 'run-cancelled');
   await reporter.finish(
     'Workspace: locks at the end of the job',
     {
       ...outcome,
-      ...lossesOf(outcome, state('on-lost'), cancelledText(runCancelled)),
+      ...lossesOf(outcome, state('on-lost'), cancelledText(runCancelled.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart,
+      chart: chartOf(records.entries, { step, results, now, redact }),
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,
-    now,
   );
 }
 

@@ -5,28 +5,65 @@ import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant, Intent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';
-import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { mayHaveExpired } from '../../locks/ownership.ts';
+import type { ReleaseResult } from '../../locks/session.ts';
+import { lossText } from '../report/loss-text.ts';
 import type { PathResult } from '../report/results.ts';
-import type { ReleaseCandidates } from './candidates.ts';
 
-/** Results of the post-step for a path. `now` is the current time by the clock of the service. */
-export const releasedResult = ({ path }: Pick<Grant, 'path'>): PathResult => ({ path, result: 'released' });
+/** The result of the release of a lock, or the reason why there was none. */
+export type LockEnd =
+  | Exclude<ReleaseResult, { readonly kind: 'failed' }>
+  /** `mayBeDone`: the request had no response, and is not repeated if nothing identifies the lock. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly mayBeDone?: boolean };
 
-/** A lock that is gone without having been lost. The job may have relied on it beyond its expiry. */
-export function goneResult({ path, lock }: Grant, now: number): PathResult {
-  const end = Date.parse(lock.expires_at);
-  if (end > now + responseClockMs) return { path, result: 'already gone' };
-  return {
-    ...{ path, result: 'already gone' },
-    warning: {
-      text: `The lock on ${path} expired at ${pastMoment(end, now)}, before the job ended.`,
-      advice: 'Increase `ttl` to cover the job.',
-    },
-  };
+interface Records {
+  readonly ledgerError: string | undefined;
+  readonly renewalError: string | undefined;
 }
 
-/** `mayBeDone`: the request had no response, and is not repeated if nothing identifies the lock. */
-export function notReleasedResult(grant: Grant, reason: string, now: number, mayBeDone = false): PathResult {
+/** The result of the post-step for a lock. `now` is the current time by the clock of the service. */
+export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now: number): PathResult {
+  const { grant, grantedAgain = false, mayBeReleased, loss } = candidate;
+  const { path, lock } = grant;
+  switch (end.kind) {
+    case 'released':
+      return { path, result: 'released' };
+    case 'absent': {
+      // A lock that was to be renewed until the end of the job was lost if it expired, even if the path is free now.
+      const isLost = loss !== undefined || (records.renewalError !== undefined && mayHaveExpired(lock, now));
+      return isLost ? replacedResult(candidate, 'nobody', records, now) : goneResult(grant, now);
+    }
+    case 'other': {
+      const { holder, mayBeDone = false } = end;
+      return replacedResult({ ...candidate, mayBeReleased: mayBeReleased || mayBeDone }, holder, records, now);
+    }
+    case 'ambiguous': {
+      if (grantedAgain) return replacedResult(candidate, undefined, records, now);
+      const text = `The service gave no id or ETag to identify the lock on ${path} (${untilText(grant, now)}): the current lock was left alone.`;
+      return { path, result: 'left alone', until: lock.expires_at, warning: { text } };
+    }
+    case 'failed':
+      // A lock that is already known to be lost needs no further request.
+      return loss === undefined
+        ? notReleasedResult(grant, end, now)
+        : replacedResult(candidate, undefined, records, now);
+  }
+}
+
+/** A lock that is gone without having been lost. The job may have relied on it beyond its expiry. */
+function goneResult({ path, lock }: Grant, now: number): PathResult {
+  const end = Date.parse(lock.expires_at);
+  if (end > now + responseClockMs) return { path, result: 'already gone' };
+  const text = `The lock on ${path} expired at ${pastMoment(end, now)}, before the job ended.`;
+  return { path, result: 'already gone', warning: { text, advice: 'Increase `ttl` to cover the job.' } };
+}
+
+function notReleasedResult(
+  grant: Grant,
+  { reason, mayBeDone = false }: Extract<LockEnd, { readonly kind: 'failed' }>,
+  now: number,
+): PathResult {
   const { path, lock } = grant;
   const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(grant, now)].filter((text) => text !== '');
   const which = about.length > 0 ? ` (${about.join(', ')})` : '';
@@ -44,59 +81,23 @@ export const unansweredResult = (intent: Pick<Intent, 'path' | 'ttl' | 'at'>, re
   warning: { text: `${unansweredText(intent)} ${reason}` },
 });
 
-export const unidentifiedResult = (grant: Grant, now: number): PathResult => ({
-  ...{ path: grant.path, result: 'left alone', until: grant.lock.expires_at },
-  warning: {
-    text: `The service gave no id or ETag to identify the lock on ${grant.path} (${untilText(grant, now)}): the current lock was left alone.`,
-  },
-});
-
 /** `holder` is `nobody` if the path is free. The lock is lost, unless this job may have released it. */
-export function replacedResult(
+function replacedResult(
   candidate: JobLock,
   holder: KnownLock | 'nobody' | undefined,
-  { ledgerError, renewalError }: Pick<ReleaseCandidates, 'ledgerError' | 'renewalError'>,
+  { ledgerError, renewalError }: Records,
   now: number,
 ): PathResult {
   const { grant, mayBeReleased, loss } = candidate;
   const { path } = grant;
   // A lock whose renewal was refused was lost before anyone could have released it.
   if (loss !== undefined || !mayBeReleased) {
-    return { path, result: 'lost', holder, failure: lostText(candidate, holder, renewalError, now) };
+    return { path, result: 'lost', holder, failure: lossText(candidate, holder, now, renewalError) };
   }
   if (ledgerError === undefined || holder === 'nobody') return goneResult(grant, now);
-  return {
-    ...{ path, result: 'left alone', holder },
-    warning: {
-      text: `${heldText(path, holder, now, true)}: that lock was left alone.`,
-      advice: 'The ledger is damaged or gone, so it is unknown whether this job had released its own lock.',
-    },
-  };
-}
-
-function lostText(
-  { grant, loss, grantedAgain }: JobLock,
-  holder: KnownLock | 'nobody' | undefined,
-  renewalError: string | undefined,
-  now: number,
-): string {
-  const { path, lock } = grant;
-  const end = Date.parse(lock.expires_at);
-  const hadExpired = loss === undefined ? end <= now + responseClockMs : end <= Date.parse(loss.at);
-  const isOutage = renewalError !== undefined && hadExpired;
-  const again = holder !== 'nobody' && grantedAgain ? `A later step of this job locked ${path} again.` : undefined;
-  // A lock that was lost before it expired did not fail to renew: someone had released it.
-  if (loss !== undefined && !isOutage) {
-    if (again === undefined) return lostRenewalText(loss, holder, now);
-    return `${lostRenewalText({ ...loss, holder: undefined }, undefined, now)} ${again}`;
-  }
-  const how = isOutage
-    ? `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`
-    : `The lock on ${path} was lost while the job relied on it.${howItEnded(end, holder === 'nobody' ? undefined : holder, now)}`;
-  if (holder === 'nobody') return `${how} Nobody holds ${path} now.`;
-  // Without a response, the current holder of a lock that the process could not renew is unknown.
-  if (loss !== undefined && holder === undefined && again === undefined) return how;
-  return `${how} ${again ?? `${heldText(path, holder, now, true)}; that lock was left alone.`}`;
+  const text = `${heldText(path, holder, now, true)}: that lock was left alone.`;
+  const advice = 'The ledger is damaged or gone, so it is unknown whether this job had released its own lock.';
+  return { path, result: 'left alone', holder, warning: { text, advice } };
 }
 
 function untilText({ lock }: Grant, now: number): string {

@@ -24,7 +24,7 @@ export async function endMain(context: EndContext, saved: string): Promise<void>
   const main = savedProcess(saved);
   if (main === undefined || isGone(main)) return;
   signalKnown(main, 'SIGTERM');
-  await waitOrKill(context, main, neverAborted);
+  await waitOrKill(context, main);
 }
 
 /** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
@@ -40,11 +40,9 @@ export async function stopRenewal(
   if (renewer !== undefined) await waitOrKill(context, renewer, signal);
 }
 
-const neverAborted = new AbortController().signal;
-
-async function waitOrKill({ clock, sleep }: EndContext, known: RecordedProcess, signal: AbortSignal): Promise<void> {
+async function waitOrKill({ clock, sleep }: EndContext, known: RecordedProcess, signal?: AbortSignal): Promise<void> {
   const until = clock() + maxWaitMs;
-  while (!isGone(known) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
+  while (!isGone(known) && clock() < until && signal?.aborted !== true) await sleep(pollMs, signal);
   if (!signalKnown(known, 'SIGKILL')) return;
   const killedBy = clock() + maxKillMs;
   while (!isGone(known) && clock() < killedBy) await sleep(pollMs);

@@ -6,9 +6,8 @@ import { errorMessage } from '../../interface/format.ts';
 export type Renewer = ReturnType<typeof startRenewer>;
 
 /**
- * Starts the process that renews locks. It does nothing until it receives its task, and ends if it receives none. Node
- * takes longer to start than the service to respond, so a step starts it first of all. `response` is undefined once it
- * renews the locks, or the reason why it does not: it may end at any time.
+ * Starts the process that renews locks. It does nothing until it receives its task, and ends if its input does without
+ * one. `response` is undefined once it renews the locks, or the reason why it does not: it may end at any time.
  */
 export function startRenewer() {
   const renewer = startProcess();

@@ -1,25 +1,20 @@
+import { errorMessage } from '../../interface/format.ts';
+
 /** The outcome of an operation, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
   /** The result in one sentence, for the log and the summary. The log leaves it out if it is a failure. */
-  readonly sentence: Text;
+  readonly sentence: string;
   /** Details that unfold below the sentence in the log. */
   readonly lines?: readonly string[];
-  /** More lines of the log. */
-  readonly notes?: readonly string[];
   readonly warnings?: readonly string[];
   readonly table?: Table | undefined;
   /** Markdown below the table. */
   readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
-  readonly failures: readonly Text[];
+  readonly failures: readonly string[];
   readonly annotations?: readonly FileAnnotation[];
 }
-
-/** A text with times: relative to `now` in the log, and absolute in a summary, which is read for months. */
-export type Text = string | ((now?: number) => string);
-
-export const textAt = (text: Text, now?: number): string => (typeof text === 'string' ? text : text(now));
 
 /** A text, or a run URL, which is shown as a link with a name. */
 export type Cell = string | { readonly run: string };
@@ -27,8 +22,6 @@ export type Cell = string | { readonly run: string };
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** A link to the rows that a summary leaves out. */
-  readonly rest?: { readonly text: string; readonly url: string } | undefined;
 }
 
 export type Outputs = { readonly [Name in OutputName]?: string };
@@ -68,13 +61,26 @@ export interface FileAnnotation {
   readonly file: string;
   readonly title: string;
   readonly text: string;
-  /** Shown even if the step succeeds. */
   readonly isWarning?: boolean;
 }
 
-export const failed = (outputs: Outputs, reason: Text, table?: Table): Outcome => ({
+export const failed = (outputs: Outputs, reason: string, table?: Table): Outcome => ({
   outputs,
   sentence: reason,
   table,
   failures: [reason],
 });
+
+/** Formats an error for users. A bug in the action is named as such, so that nobody looks for it in their network. */
+export function errorText(error: unknown): string {
+  const text = errorMessage(error);
+  if (!isFault(error)) return text;
+  return `Internal error: ${text.replace(/\.$/, '')}. This is a bug in the action: report it with the log of a run that has debug logging enabled.`;
+}
+
+/** Errors that the language and Node throw for wrong code. Ours have sentences, and no class or one of ours. */
+const faults = [TypeError, RangeError, ReferenceError, SyntaxError, URIError];
+
+export const isFault = (error: unknown): boolean =>
+  faults.some((fault) => error instanceof fault) ||
+  (error instanceof Error && 'code' in error && /^ERR_|^MODULE_NOT_FOUND$/.test(String(error.code)));

@@ -3,6 +3,7 @@ import { errorMessage, formatNumber, pluralize, runName } from '../../interface/
 import type { Redact } from '../../interface/redact.ts';
 import {
   type Cell,
+  errorText,
   type FileAnnotation,
   fitsVariable,
   type Outcome,
@@ -10,47 +11,41 @@ import {
   type Outputs,
   outputNames,
   type Table,
-  textAt,
 } from './outcome.ts';
 import { createSecretRedactor } from './redact.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
 
-/** GitHub shows ten annotations of a step and silently drops the rest. */
+/** The runner keeps ten errors and ten warnings of a step, and silently drops the rest. */
 const maxAnnotations = 10;
 
-/** Leaves room for the failures of the step. The last warning counts those that did not fit. */
-const maxWarnings = 4;
-
-/** The log of a step. No secret and no workflow command gets into it, whatever the texts contain. */
-export interface Log {
-  line(text: string): void;
-  warn(text: string): void;
-  /** Writes only to the runner's debug log. */
-  debug(text: string): void;
-  /** Logs details that unfold below a title. */
-  group(title: string, lines: readonly string[]): void;
-}
+const write = { error: core.error, warning: core.warning };
 
 export type Reporter = ReturnType<typeof createReporter>;
-
-type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
 
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export function createReporter(secrets: readonly string[]) {
   const { redact, add } = createSecretRedactor(secrets);
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
-  let warnings = 0;
-  const emptyOutputs = new Set<OutputName>();
+  const annotated = { error: 0, warning: 0 };
 
-  function warn(text: string): void {
-    warnings += 1;
-    if (warnings < maxWarnings) core.warning(clean(text));
-    else core.info(clean(`Warning: ${text}`));
+  /** Annotations that do not fit are lines of the log. */
+  function annotate(level: 'error' | 'warning', text: string, { title, file }: Partial<FileAnnotation> = {}): void {
+    annotated[level] += 1;
+    if (annotated[level] < maxAnnotations) {
+      // The runner masks the text of an annotation, but not its properties.
+      write[level](clean(text), {
+        ...(title !== undefined && { title: clean(title) }),
+        ...(file !== undefined && { file: clean(file) }),
+      });
+    } else if (annotated[level] < maxAnnotations + maxGroupLines) {
+      core.info(clean(`${level === 'error' ? 'Error' : 'Warning'}: ${text}`));
+    }
   }
 
+  /** Logs details that unfold below a title. */
   function group(title: string, lines: readonly string[]): void {
     if (lines.length === 0) {
       core.info(clean(title));
@@ -75,44 +70,21 @@ export function createReporter(secrets: readonly string[]) {
         continue;
       }
       core.setOutput(name, '');
-      // Outputs that are set early are set again at the end of the step.
-      if (emptyOutputs.has(name)) continue;
-      emptyOutputs.add(name);
       const advice =
         name === 'locks' && outputs.locks_file !== undefined
           ? ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.'
           : '';
-      warn(`The output \`${name}\` is too large for a step and was left empty.${advice}`);
+      log.warn(`The output \`${name}\` is too large for a step and was left empty.${advice}`);
     }
   }
 
-  function annotate({ text, title, file, isWarning }: Annotation): void {
-    const write = isWarning ? core.warning : core.error;
-    // The runner masks the text of an annotation, but not its properties.
-    write(clean(text), {
-      ...(title !== undefined && { title: clean(title) }),
-      ...(file !== undefined && { file: clean(file) }),
-    });
-  }
-
-  /** The last report of a step: failures first, then annotations on files, and the number that did not fit. */
-  function annotateFailures(failures: readonly string[], onFiles: readonly FileAnnotation[]): void {
-    const all: readonly Annotation[] = [...failures.map((text) => ({ text })), ...onFiles];
-    const room = maxAnnotations - Math.min(warnings, maxWarnings);
-    const visible = all.length <= room ? all : all.slice(0, room - 1);
-    const others = all.slice(visible.length);
-    if (others.length > 0) {
-      group(
-        `${pluralize(others.length, failures.length > 0 ? 'more error' : 'more warning')}:`,
-        others.map(({ text }) => text),
-      );
-    }
-    const hiddenWarnings = warnings - (maxWarnings - 1);
-    if (hiddenWarnings > 0) core.warning(`And ${pluralize(hiddenWarnings, 'more warning')}: see the log of the step.`);
-    for (const annotation of visible) annotate(annotation);
-    if (others.length > 0) {
-      const text = `And ${formatNumber(others.length)} more: see the log of the step.`;
-      annotate({ text, isWarning: failures.length === 0 });
+  /** The last report of a step. The last annotation counts those that did not fit. */
+  function end(failures: readonly string[], onFiles: readonly FileAnnotation[] = []): void {
+    for (const text of failures) annotate('error', text);
+    for (const one of onFiles) annotate(one.isWarning ? 'warning' : 'error', one.text, one);
+    for (const level of ['warning', 'error'] as const) {
+      const hidden = annotated[level] - (maxAnnotations - 1);
+      if (hidden > 0) write[level](`And ${pluralize(hidden, `more ${level}`)}: see the log of the step.`);
     }
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
@@ -121,13 +93,19 @@ export function createReporter(secrets: readonly string[]) {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
-      await core.summary.addRaw(summaryHtml(title, textAt(sentence), table, redact) + chart).write();
+      await core.summary.addRaw(summaryHtml(title, sentence, table, redact) + chart).write();
     } catch (error) {
-      warn(`Could not write the job summary: ${errorMessage(error)}`);
+      log.warn(`Could not write the job summary: ${errorMessage(error)}`);
     }
   }
 
-  const log: Log = { line: (text) => core.info(clean(text)), warn, debug: (text) => core.debug(clean(text)), group };
+  /** No secret and no workflow command gets into the log, whatever the texts contain. */
+  const log = {
+    line: (text: string): void => core.info(clean(text)),
+    warn: (text: string): void => annotate('warning', text),
+    /** Writes only to the runner's debug log. */
+    debug: (text: string): void => core.debug(clean(text)),
+  };
   return {
     log,
     redact,
@@ -136,21 +114,23 @@ export function createReporter(secrets: readonly string[]) {
       maskInLog(secret);
       add(secret);
     },
+    /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
     setOutputs,
+    /** Formats an error for users. The debug log has its stack. */
+    explain(error: unknown): string {
+      if (error instanceof Error) for (const line of (error.stack ?? '').split('\n')) log.debug(line);
+      return errorText(error);
+    },
     /** Fails the step before it has done anything. */
-    failEarly: (problems: readonly string[]): void => annotateFailures(problems, []),
-    /** Reports the end of the step. `now` is the time by the clock of the service, if that is known. */
-    async finish(title: string, outcome: Outcome, withSummary: boolean, now?: number): Promise<void> {
-      const { outputs, sentence, lines = [], notes = [], warnings: texts = [], failures, annotations = [] } = outcome;
-      if (!failures.includes(sentence)) group(textAt(sentence, now), lines);
-      for (const note of notes) log.line(note);
-      for (const text of texts) warn(text);
+    failEarly: (problems: readonly string[]): void => end(problems),
+    /** Reports the end of the step. */
+    async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
+      const { outputs, sentence, lines = [], warnings = [], failures, annotations = [] } = outcome;
+      if (!failures.includes(sentence)) group(sentence, lines);
+      for (const text of warnings) log.warn(text);
       setOutputs(outputs);
       if (withSummary) await summarize(title, outcome);
-      annotateFailures(
-        failures.map((text) => textAt(text, now)),
-        annotations.filter(({ isWarning }) => isWarning || failures.length > 0),
-      );
+      end(failures, annotations);
     },
   };
 }
@@ -169,13 +149,12 @@ const maxSentenceLength = 4_000;
 
 const truncate = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text);
 
-function tableHtml({ head, rows, rest }: Table = { head: [], rows: [] }, redact: Redact): string {
+function tableHtml({ head, rows }: Table = { head: [], rows: [] }, redact: Redact): string {
   if (rows.length === 0) return '';
   const visible = rows.slice(0, maxRows).map((row) => rowHtml('td', row, redact));
   const table = `<table>\n${rowHtml('th', head, redact)}${visible.join('')}</table>\n`;
-  const restLink = rest === undefined ? '' : `: ${link(redact(rest.text), redact(rest.url))}`;
   const omitted = rows.length - visible.length;
-  return omitted === 0 ? table : `${table}<p>And ${formatNumber(omitted)} more${restLink}.</p>\n`;
+  return omitted === 0 ? table : `${table}<p>And ${formatNumber(omitted)} more.</p>\n`;
 }
 
 const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>
@@ -185,10 +164,9 @@ function cellHtml(cell: Cell, redact: Redact): string {
   if (typeof cell === 'string') return inHtml(truncate(redact(cell), maxCellLength));
   const url = truncate(redact(cell.run), maxCellLength);
   const name = runName(url);
-  return name === undefined ? inHtml(url) : link(name, url);
+  // Only the plain URL of a run has a name: nothing in it needs to be escaped.
+  return name === undefined ? inHtml(url) : `<a href="${url}">${inHtml(name)}</a>`;
 }
-
-const link = (text: string, url: string): string => `<a href="${inAttribute(url)}">${inHtml(text)}</a>`;
 
 /** Shows texts in backticks as code, because Markdown is not interpreted here. Backticks inside a path mean nothing. */
 const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');
@@ -217,10 +195,6 @@ const htmlSpelling: Readonly<Record<string, string>> = {
 /** Escapes untrusted text for HTML. GitHub does not interpret Markdown inside an HTML block. */
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
-
-/** Escapes untrusted text for an attribute in double quotes. */
-const inAttribute = (text: string): string =>
-  oneLine(text).replace(/[&<>"']/g, (character) => htmlSpelling[character] ?? character);
 
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;

@@ -37,13 +37,14 @@ interface ResultsReport {
   /** The result that `begin` counts. */
   readonly main: PathResult['result'];
   readonly begin: string;
-  readonly rest: Table['rest'];
+  /** The reason why there may be more locks. */
+  readonly gap?: string | undefined;
   /** The current time by the clock of the service. */
   readonly now: number;
 }
 
 /** The outcome of a step with a result for each path, but for its outputs. */
-export function resultsOutcome(results: readonly PathResult[], { main, begin, rest, now }: ResultsReport) {
+export function resultsOutcome(results: readonly PathResult[], { main, begin, gap, now }: ResultsReport) {
   const sorted = results.toSorted(
     (one, other) => order.indexOf(one.result) - order.indexOf(other.result) || (one.path < other.path ? -1 : 1),
   );
@@ -54,7 +55,6 @@ export function resultsOutcome(results: readonly PathResult[], { main, begin, re
     table: {
       head: ['Path', 'Result', 'Held by', 'Until'],
       rows: sorted.map(({ path, result, holder, until }) => [path, result, holderName(holder), timeCell(until)]),
-      rest,
     },
     lines: sorted.map(({ path, result, holder, until }) => {
       // The output of another job may have any text in place of a time.
@@ -62,7 +62,7 @@ export function resultsOutcome(results: readonly PathResult[], { main, begin, re
       const held = holder === undefined ? '' : `, held by ${holderName(holder)}`;
       return `${path}: ${result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
     }),
-    failures: sorted.flatMap(({ failure }) => failure ?? []),
+    failures: [...sorted.flatMap(({ failure }) => failure ?? []), ...(gap === undefined ? [] : [gap])],
     warnings: joinWarnings(sorted.flatMap(({ warning }) => warning ?? [])),
   };
 }
@@ -96,7 +96,7 @@ export const heldBy = (holder: KnownLock | undefined): Pick<PathResult, 'holder'
 /** The table of locks in a summary. It has a column for notes only if there are any. */
 export function holderTable(
   locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
-): Pick<Table, 'head' | 'rows'> {
+): Table {
   const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
   return {
     head: ['Path', 'Holder', 'Until', 'Run', ...(hasNotes ? ['Note'] : [])],
@@ -109,12 +109,6 @@ export function holderTable(
     ]),
   };
 }
-
-/** The page of the dashboard with all locks of a workspace. */
-export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
-  text: `all locks of ${workspace}`,
-  url: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
-});
 
 interface ListedLock {
   readonly path: string;

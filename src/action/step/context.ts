@@ -1,11 +1,14 @@
+import type { IdentityRequest } from '../../client/access.ts';
+import { type Client, type ClientOptions, createClient } from '../../client/client.ts';
+import type { ExchangeContext } from '../../client/exchange.ts';
 import type { LockComparison } from '../../client/known-lock.ts';
-import type { CallLimits } from '../../client/request.ts';
+import type { CallLimits, Retry } from '../../client/request.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
+import { formatElapsed } from '../../interface/format.ts';
 import { createRecorder, ledgerFile, marksIn, openLedger } from '../../locks/ledger/ledger.ts';
-import type { ConnectionInputs } from '../inputs/connection.ts';
+import type { ConnectionInputs } from '../inputs/task.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
 
 /** State that the post-step of the same step can read. */
@@ -16,38 +19,29 @@ export type Context = ReturnType<typeof createContext>;
 /** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
 export function createContext(
   connection: ConnectionInputs,
-  { log, mask, redact, setOutputs }: Reporter,
+  reporter: Reporter,
   saveState: (name: StateName, value: string) => void,
 ) {
   const runner = readRunner(process.env);
   const cancelled = cancellation(runner.worker);
   const compared: LockComparison[] = [];
-  const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
-  const record = createRecorder(ledger, log);
-  log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
+  const ledger = openLedger(ledgerFile(runner.temporaryFolder), reporter.redact);
+  const record = createRecorder(ledger, reporter.log);
+  reporter.log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
   return {
+    ...reporter,
     connection,
     runner,
-    client: connect(
-      connection,
-      runner.origin,
-      { log, mask },
-      {
-        branch: runner.branch,
-        marks: marksIn(ledger, record, connection.baseUrl),
-        onCompared: (comparison) => compared.push(comparison),
-      },
-    ),
+    client: connect(connection, runner.origin, reporter, {
+      branch: runner.branch,
+      marks: marksIn(ledger, record, connection.baseUrl),
+      onCompared: (comparison) => compared.push(comparison),
+    }),
     /** Locks of this step on outdated files. */
     compared,
     ledger,
     record,
-    log,
-    /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
-    setOutputs,
     saveState,
-    redact,
-    mask,
     signal: cancelled.signal,
     /** Ends the step like a cancellation by the runner. */
     cancel: (reason: Error): void => cancelled.abort(reason),
@@ -60,11 +54,63 @@ export function createContext(
 const defaultLimitMs = 120_000;
 
 /** Without an explicit wait, an operation is limited to two minutes plus one attempt. */
-export const defaultLimits = ({
-  clock,
-  connection,
-  signal,
-}: Pick<Context, 'clock' | 'connection' | 'signal'>): CallLimits => ({
+export const defaultLimits = ({ clock, connection, signal }: Context): CallLimits => ({
   deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
   signal,
 });
+
+/** The client of a step. It logs retries, and sends the run URL with its requests. */
+export function connect(
+  connection: ConnectionInputs,
+  origin: string | undefined,
+  { log, mask }: Pick<Reporter, 'log' | 'mask'>,
+  more: Pick<ClientOptions, 'branch' | 'onCompared' | 'marks'>,
+): Client {
+  const { baseUrl, credentials, requestTimeout, retries } = connection;
+  return createClient({
+    baseUrl,
+    credentials:
+      credentials.kind === 'static'
+        ? credentials
+        : { kind: 'exchanged', open: (exchange) => openJobTokens(credentials, exchange, mask) },
+    retries,
+    requestTimeoutMs: milliseconds(requestTimeout),
+    userAgent: `workspace-automation/${actionVersion}`,
+    ...(origin !== undefined && { origin }),
+    ...more,
+    onWarning: log.warn,
+    onRetry: retryLog(log),
+  });
+}
+
+/** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
+async function openJobTokens(identity: IdentityRequest, exchange: ExchangeContext, mask: Reporter['mask']) {
+  // Loaded only if no token is given.
+  const { createTokenSource, openIssuer } = await import('../../client/exchange.ts');
+  return createTokenSource({
+    ...exchange,
+    issueIdentityToken: openIssuer(identity, exchange, mask),
+    onToken: mask,
+    messages: {
+      unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
+      unsupported: 'Set the input `token` to an API token, from a secret.',
+      untrusted: `The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`,
+    },
+  });
+}
+
+/** Sent as User-Agent. A test compares it with package.json. */
+export const actionVersion = '0.1.0';
+
+/** More retries of a failing service would fill the log of a step with many requests. */
+const maxRetriesInLog = 10;
+
+export function retryLog(log: Reporter['log']) {
+  let logged = 0;
+  return ({ reason, delayMs }: Retry): void => {
+    logged += 1;
+    const write = logged <= maxRetriesInLog ? log.line : log.debug;
+    write(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
+    if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
+  };
+}

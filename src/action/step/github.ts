@@ -1,12 +1,13 @@
 import { createCall } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
-import type { RawResponse } from '../../client/response.ts';
+import { isSuccess, type RawResponse } from '../../client/response.ts';
+import type { ServiceError } from '../../client/service-error.ts';
 import { createServerClock, dateOf } from '../../client/time.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { retryLog } from './connect.ts';
-import type { Context } from './context.ts';
+import { InputError } from '../inputs/table.ts';
+import { actionVersion, type Context, retryLog } from './context.ts';
 import type { RunEvent } from './runner.ts';
 
 /** The repository of the run, and the API to reach it. */
@@ -27,21 +28,11 @@ export function findRepository(
   event: Pick<RunEvent, 'repository' | 'apiUrl'>,
   { token, allowHttp }: RepositoryAccess,
 ): Parsed<GitHubRepository> {
-  const repository = parseRepository(event.repository);
-  if (!repository.ok) return repository;
-  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
-  return apiUrl.ok ? accepted({ repository: repository.value, apiUrl: apiUrl.value, token }) : apiUrl;
-}
-
-function parseRepository(text: string): Parsed<GitHubRepository['repository']> {
-  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
-  return owner === undefined || repo === undefined
-    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
-    : accepted({ owner, repo });
-}
-
-function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
-  const url = URL.parse(text === '' ? 'https://api.github.com' : text);
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(event.repository) ?? [];
+  if (owner === undefined || repo === undefined) {
+    return refused('GITHUB_REPOSITORY does not name a repository as owner/name.');
+  }
+  const url = URL.parse(event.apiUrl || 'https://api.github.com');
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return refused('GITHUB_API_URL is not the URL of the GitHub API.');
   }
@@ -50,7 +41,8 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
       `The GitHub API is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
     );
   }
-  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
+  const apiUrl = `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
+  return accepted({ repository: { owner, repo }, apiUrl, token });
 }
 
 export const apiHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
@@ -118,3 +110,47 @@ function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | un
   }
   return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
 }
+
+/** The run of the job, with a token that may cancel it. */
+export interface RunToCancel extends GitHubRepository {
+  readonly run: string;
+}
+
+/** Throws an InputError if the environment does not name the run. */
+export function findRun(event: RunEvent, access: RepositoryAccess): RunToCancel {
+  const repository = findRepository(event, access);
+  if (repository.ok && /^\d+$/.test(event.run)) return { ...repository.value, run: event.run };
+  const reason = repository.ok ? 'GITHUB_RUN_ID is not the id of a run.' : repository.reason;
+  throw new InputError([`Input \`on-lost\` is "cancel". ${reason}`]);
+}
+
+const timeLimitMs = 60_000;
+
+/** Cancels the run because the step lost a lock. Returns why it could not; undefined if it could. */
+export async function cancelRun(
+  { apiUrl, repository: { owner, repo }, run, token }: RunToCancel,
+  context: GitHubContext,
+): Promise<string | undefined> {
+  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
+  const within = { deadline: context.clock() + timeLimitMs };
+  const target = `${new URL(apiUrl).pathname.replace(/\/$/, '')}/repos/${owner}/${repo}/actions/runs/${run}/cancel`;
+  const headers = {
+    ...apiHeaders,
+    authorization: `Bearer ${token}`,
+    'user-agent': `workspace-automation/${actionVersion}`,
+  };
+  try {
+    const result = await call({ method: 'POST', target, headers }, within);
+    const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
+    const error = result.kind === 'failed' ? result.error : result.refusal();
+    return isDone ? undefined : refusalText(error);
+  } finally {
+    close();
+  }
+}
+
+/** GitHub does not cancel a run that has ended. */
+const goneStatus = 409;
+
+const refusalText = ({ reason, advice, status = 0 }: ServiceError): string =>
+  reason + ([401, 403, 404].includes(status) ? ' Give the job the permission `actions: write`.' : advice);

@@ -64,7 +64,7 @@ describe('the change of an event', () => {
       { issue: { number: 7, pull_request: {} } },
       'Supported events: push, merge_group and those with a pull request',
     ],
-    ['an event without a name', '', {}, 'GITHUB_EVENT_NAME is not set, so the changed files are unknown'],
+    ['an event without a name', '', {}, 'The event of the run is "", which has no list of changed files'],
     [
       'a pull request without a number',
       'pull_request',
@@ -78,15 +78,15 @@ describe('the change of an event', () => {
       'a push that creates the default branch',
       'push',
       { ...topic, ref: 'refs/heads/main' },
-      'The push creates the default branch "main": there is nothing to compare it with.',
+      'The push creates "main", and there is no other branch to compare it with.',
     ],
     [
       'a push of a new branch in an unknown repository',
       'push',
       { ...topic, repository: undefined },
-      'does not name the branch to compare it with.',
+      'The push creates "topic", and there is no other branch to compare it with.',
     ],
-    ['an event file with a list', 'push', [], 'The event file does not contain a JSON object.'],
+    ['an event file with a list', 'push', [], 'The push event does not name its commits.'],
   ])('is refused for %s, with advice on what to do instead', (_name, event, payload, words) => {
     expect(parse(event, payload).ok).toBe(false);
     expect(nameIn(event, payload)).toContain(words);

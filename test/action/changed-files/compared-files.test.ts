@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { filesBetween, type ListedFile } from '../../../src/action/changed-files/changed-files.ts';
 import type { GitHub } from '../../../src/action/changed-files/github.ts';
-import { filesBetween, filesSince, type ListedFile } from '../../../src/action/changed-files/listed-files.ts';
 import { asObject, isObject, type Json } from '../../../src/client/json.ts';
 import { changedPaths, createHistory, type History, type Tree } from '../../support/other-servers/github-history.ts';
 import { runs } from '../../support/runs.ts';
@@ -73,7 +73,7 @@ describe('the files of a comparison', () => {
     await fc.assert(
       fc.asyncProperty(anyTwo, async ({ history, base, head }) => {
         const common = history.mergeBase(base, head) ?? '';
-        const since = await filesSince(gitHubOf(history), base, head);
+        const since = await filesBetween(gitHubOf(history), base, head, true);
         expect(namesOf(since)).toEqual(changedPaths(history.treeOf(common), history.treeOf(head)));
         const between = await filesBetween(gitHubOf(history), base, head);
         expect(namesOf(between)).toEqual(changedPaths(history.treeOf(base), history.treeOf(head)));

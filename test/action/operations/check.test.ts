@@ -43,10 +43,10 @@ describe('the check of a lock', () => {
   });
 
   test('says how a lost lock ended, and who holds the path now', () => {
-    expect(check('absent').failure).toMatch(/It expired at 13:00 UTC .* Nobody holds the path now\.$/);
+    expect(check('absent').failure).toMatch(/It expired at 13:00 UTC .* Nobody holds Content\/Hero\.uasset now\.$/);
     expect(check('other').failure).toMatch(/It expired at 13:00 UTC .* Content\/Hero\.uasset is held by grace /);
     expect(check('absent', {}, '').failure).toBe(
-      'This job lost its lock on Content/Hero.uasset. Nobody holds the path now.',
+      'This job lost its lock on Content/Hero.uasset. Nobody holds Content/Hero.uasset now.',
     );
   });
 });

@@ -94,7 +94,7 @@ async function following({
     clock: () => now,
     sleep: async (ms) => passUntil(now + ms),
     signal,
-    log: { line: (text) => lines.push(text), warn: (text) => warnings.push(text), debug: nothing, group: nothing },
+    log: { line: (text) => lines.push(text), warn: (text) => warnings.push(text), debug: nothing },
     setOutputs: nothing,
   };
   // A sync uses no other parts of its context.

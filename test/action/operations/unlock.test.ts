@@ -18,47 +18,39 @@ describe('the target of an unlocked path', () => {
     held: new Map([[path, { grant, mayBeReleased }]]),
     planned: new Set([path]),
   });
-  const named = { kind: 'named', path } as const;
-  const matched = { kind: 'matched', path } as const;
 
-  test.each([named, matched])(
-    'is the identified lock of the job if the path is $kind and the job holds it',
-    (resolved) => {
-      const own = {
-        kind: 'own',
-        path,
-        isNamed: resolved.kind === 'named',
-        grant,
-      };
-      expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
-      expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
-      expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({
-        ...own,
-        mayBeReleased: true,
-      });
-    },
-  );
+  test.each([true, false])('is the identified lock of the job if the job holds it, named: %s', (isNamed) => {
+    const target = (mayBeReleased: boolean) => ({ path, isNamed, own: { grant, mayBeReleased }, isForeign: false });
+    expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
+    expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
+    expect(resolveFromLedger(path, isNamed, { ...holding(false), damaged: true })).toEqual(target(true));
+  });
 
-  const unknown = { kind: 'own', grant: { path, lock: {} }, mayBeReleased: true };
+  const unknown = { grant: { path, lock: {} }, mayBeReleased: true };
 
-  test.each([
-    ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'foreign' }],
+  test.each<[string, isNamed: boolean, JobLocks, { readonly isForeign: boolean; readonly own?: typeof unknown }]>([
+    ['is nothing to release if only a pattern matches the path', false, empty, { isForeign: true }],
     [
       'is nothing to release if only a pattern matches the path and the ledger is damaged',
-      matched,
+      false,
       { ...empty, damaged: true },
-      { kind: 'foreign' },
+      { isForeign: true },
     ],
     [
       'is the lock of someone else if the job asked for the path but does not hold it',
-      named,
-      { ...empty, lost: [], planned: new Set([path]) },
-      { kind: 'foreign' },
+      true,
+      { ...empty, planned: new Set([path]) },
+      { isForeign: true },
     ],
-    ['is the current lock on the path if the job never asked for it', named, empty, { kind: 'found' }],
-    ['may be released if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
-  ])('%s', (_, resolved, jobLocks, target) => {
-    expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, isNamed: resolved.kind === 'named', ...target });
+    ['is the current lock on the path if the job never asked for it', true, empty, { isForeign: false }],
+    [
+      'may be released if the lock may be missing from a damaged ledger',
+      true,
+      { ...empty, damaged: true },
+      { isForeign: false, own: unknown },
+    ],
+  ])('%s', (_, isNamed, jobLocks, target) => {
+    expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ path, isNamed, ...target });
   });
 });
 

@@ -2,13 +2,10 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  goneResult,
+  type LockEnd,
   manualReleaseCommand,
-  notReleasedResult,
-  releasedResult,
-  replacedResult,
+  resultOf,
   unansweredResult,
-  unidentifiedResult,
 } from '../../../src/action/post-step/results.ts';
 import { type PathResult, resultsOutcome } from '../../../src/action/report/results.ts';
 import type { KnownLock } from '../../../src/client/known-lock.ts';
@@ -21,7 +18,7 @@ import { addressOf, grantOf, intentOf, iso, knownLock, lockOf, start } from '../
 const minute = 60_000;
 const now = start + 30 * minute;
 const report = (...results: readonly PathResult[]) =>
-  resultsOutcome(results, { main: 'released', begin: 'Released 1 lock', rest: undefined, now });
+  resultsOutcome(results, { main: 'released', begin: 'Released 1 lock', now });
 
 const grant = grantOf('a');
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
@@ -33,16 +30,21 @@ interface Lost extends Partial<JobLock> {
   readonly renewalError?: string;
   readonly ledgerError?: string;
 }
-const replaced = ({ holder, renewalError, ledgerError, ...candidate }: Lost = {}): PathResult =>
-  replacedResult({ grant, mayBeReleased: false, ...candidate }, holder, { renewalError, ledgerError }, now);
+const result = (end: LockEnd, { renewalError, ledgerError, ...candidate }: Omit<Lost, 'holder'> = {}): PathResult =>
+  resultOf({ grant, mayBeReleased: false, ...candidate }, end, { renewalError, ledgerError }, now);
+const replaced = ({ holder, ...lost }: Lost = {}): PathResult =>
+  result(holder === 'nobody' ? { kind: 'absent' } : { kind: 'other', holder }, lost);
+const absent: LockEnd = { kind: 'absent' };
+const released: LockEnd = { kind: 'released' };
+const failed: LockEnd = { kind: 'failed', reason };
 
 describe('the result of a lock at the end of a job', () => {
   const ledgerError = 'A line cannot be read.';
 
   test.each<[string, PathResult, number]>([
-    ['a released lock', releasedResult(grant), 0],
-    ['a lock that is gone', goneResult(grant, now), 0],
-    ['a lock that expired before', goneResult(over, now), 1],
+    ['a released lock', result(released), 0],
+    ['a lock that is gone', result(absent), 0],
+    ['a lock that expired before', result(absent, { grant: over }), 1],
     ['a lock that the job may have released', replaced({ mayBeReleased: true }), 0],
     ['such a lock with a damaged ledger', replaced({ mayBeReleased: true, ledgerError }), 1],
     [
@@ -50,12 +52,12 @@ describe('the result of a lock at the end of a job', () => {
       replaced({ mayBeReleased: true, ledgerError, holder: 'nobody' }),
       0,
     ],
-    ['a lock that nothing identifies', unidentifiedResult(grant, now), 1],
-    ['a lock that could not be released', notReleasedResult(grant, reason, now), 1],
+    ['a lock that nothing identifies', result({ kind: 'ambiguous' }), 1],
+    ['a lock that could not be released', result(failed), 1],
     ['an unanswered request', unansweredResult(intentOf('i'), reason), 1],
-  ])('is no failure for %s, and a warning if it stays or expired early', (_, result, warnings) => {
-    expect(report(result).failures).toEqual([]);
-    expect(report(result).warnings).toHaveLength(warnings);
+  ])('is no failure for %s, and a warning if it stays or expired early', (_, one, warnings) => {
+    expect(report(one).failures).toEqual([]);
+    expect(report(one).warnings).toHaveLength(warnings);
   });
 
   test('says whether a longer ttl would have kept a lost lock', () => {
@@ -64,11 +66,11 @@ describe('the result of a lock at the end of a job', () => {
   });
 
   test('does not name another holder of a lost lock if a later step of the job locked the path again', () => {
-    const result = replaced({ grant: over, grantedAgain: true });
-    expect(result.failure).toMatch(
-      /^The lock on a was lost .* It expired at .* A later step of this job locked a again\.$/,
+    const lost = replaced({ grant: over, grantedAgain: true });
+    expect(lost.failure).toMatch(
+      /^This job lost its lock on a\. It expired at .* A later step of this job locked a again\.$/,
     );
-    expect(report(result).lines).toEqual(['a: lost']);
+    expect(report(lost).lines).toEqual(['a: lost']);
   });
 
   const renewalError = 'The service was down.';
@@ -96,25 +98,25 @@ describe('the result of a lock at the end of a job', () => {
     [
       'expired in an outage and has another holder',
       { grant: over, loss, holder: knownLock('a'), renewalError },
-      /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\); that lock was left alone\.$/,
+      /^The lock on a expired at .*: The service was down\. a is held by grace until 13:00 UTC \(in 30 min\)\.$/,
     ],
     [
       'expired after a failed renewal and has another holder',
       { grant: over, holder: knownLock('a'), renewalError },
-      /^The lock on a expired at .*: The service was down\. a is held by grace .* left alone\.$/,
+      /^The lock on a expired at .*: The service was down\. a is held by grace .*\.$/,
     ],
   ])('says when and why a renewed lock that %s was lost', (_, lost, expected) => {
     expect(replaced(lost)).toMatchObject({ result: 'lost', failure: expect.stringMatching(expected) });
   });
 
   test('says why a lock could not be released, and what to do', () => {
-    const result = notReleasedResult(grant, reason, now);
-    expect(report(result).warnings).toEqual([
+    const left = result(failed);
+    expect(report(left).warnings).toEqual([
       expect.stringMatching(
         /^Some locks could not .*\. It lost its connection\. To release them now: a \(.*\): curl .*'\.$/,
       ),
     ]);
-    const [warning, ...others] = report(...Array.from({ length: 8 }, () => result)).warnings;
+    const [warning, ...others] = report(...Array.from({ length: 8 }, () => left)).warnings;
     expect(others).toEqual([]);
     expect(warning?.match(/curl -X DELETE/g)).toHaveLength(5);
     expect(warning).toContain('And 3 more');
@@ -122,8 +124,8 @@ describe('the result of a lock at the end of a job', () => {
 
   test('lists the locks that need attention first, with an end only for those that may still exist', () => {
     const lost = replaced();
-    const failed = notReleasedResult(grantOf('c'), '', now);
-    const { sentence, lines, table } = report(releasedResult(grantOf('b')), failed, lost);
+    const left = result(failed, { grant: grantOf('c') });
+    const { sentence, lines, table } = report(result(released, { grant: grantOf('b') }), left, lost);
     expect(table.rows).toEqual([
       ['a', 'lost', '', ''],
       ['c', 'not released', '', '2026-03-01 13:00 UTC'],
@@ -136,8 +138,8 @@ describe('the result of a lock at the end of a job', () => {
   test('shares its advice with other warnings', () => {
     const advice = 'Increase `ttl` to cover the job.';
     const [warning = '', ...others] = report(
-      goneResult(over, now),
-      goneResult({ ...over, path: grantOf('b').path }, now),
+      result(absent, { grant: over }),
+      result(absent, { grant: { ...over, path: grantOf('b').path } }),
     ).warnings;
     expect(others).toEqual([]);
     expect(warning.match(/ expired at /g)).toHaveLength(2);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/action/report/outcome.ts';
-import type { Log } from '../../../src/action/report/reporter.ts';
+import type { Reporter } from '../../../src/action/report/reporter.ts';
 import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);
 const secret = 'wsa_geheim@0123/456';
 
-type Said = readonly [keyof Log, ...unknown[]];
+type Said = readonly [keyof Reporter['log'], text: string];
 
 /** Runs a step that logs these lines and ends with this outcome, and returns the result that the runner sees. */
 async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug = false): Promise<StepResult> {
@@ -20,7 +20,7 @@ async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug
     main,
     `const { createReporter } = await import(${JSON.stringify(reporter.href)});
      const reporter = createReporter([${JSON.stringify(secret)}]);
-     for (const [how, ...what] of ${JSON.stringify(says)}) reporter.log[how](...what);
+     for (const [how, text] of ${JSON.stringify(says)}) reporter.log[how](text);
      await reporter.finish('Workspace: test', ${JSON.stringify(whole)}, true);`,
   );
   const job = await startJob({ debug });
@@ -34,12 +34,12 @@ const texts = ({ annotations }: StepResult, level: string) =>
   annotations.filter((each) => each.level === level).map(({ message }) => message);
 
 describe('the annotations of a step', () => {
-  test('are limited to ten; the others are counted, and listed in the log', async () => {
+  test('are limited to ten errors and ten warnings; the others are counted, and listed in the log', async () => {
     const annotations = many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text }));
     const result = await tell({ failures: many(20, 'failure'), annotations }, warnings(30));
-    expect(result.annotations).toHaveLength(10);
-    expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 27 more warnings: see the log of the step.']);
-    expect(texts(result, 'error')).toEqual([...many(5, 'failure'), 'And 35 more: see the log of the step.']);
+    expect(result.annotations).toHaveLength(20);
+    expect(texts(result, 'warning')).toEqual([...many(9, 'caution'), 'And 21 more warnings: see the log of the step.']);
+    expect(texts(result, 'error')).toEqual([...many(9, 'failure'), 'And 31 more errors: see the log of the step.']);
     for (const text of [...many(30, 'caution'), ...many(20, 'failure'), ...many(20, 'note')]) {
       expect(result.log).toMatch(new RegExp(`${text}$`, 'm'));
     }
@@ -52,11 +52,11 @@ test('masks a secret before any other output, and hides it everywhere, even in f
     ['line', `a ${secret}`],
     ['warn', `b ${encodeURIComponent(secret)}`],
     ['debug', `c ${secret}`],
-    ['group', `d ${secret}`, [`e ${secret}`]],
   ];
   const outcome: Partial<Outcome> = {
     outputs: { holder: secret, locks: JSON.stringify([secret]) },
-    sentence: secret,
+    sentence: `d ${secret}`,
+    lines: [`e ${secret}`],
     table: { head: [secret], rows: [[secret]] },
     failures: [secret],
     annotations: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }],
@@ -72,14 +72,11 @@ test('masks a secret before any other output, and hides it everywhere, even in f
   expect(result.outputs).toEqual({ holder: '***', locks: '["***"]' });
 });
 
-test('prints at most a hundred lines of a group, an empty group as a line, and debug lines only on request', async () => {
-  const says: readonly Said[] = [
-    ['group', 'many', many(1_000, 'path')],
-    ['group', 'none', []],
-    ['debug', 'inside'],
-  ];
-  const folded = ['##[group]many', ...many(100, 'path').map((text) => `  ${text}`), '  And 900 more.', '##[endgroup]'];
-  expect((await tell({}, says)).log.split('\n')).toEqual([...folded, 'none', 'Done.']);
+test('prints at most a hundred lines below its sentence, and debug lines only on request', async () => {
+  const folded = ['##[group]Done.', ...many(100, 'path').map((text) => `  ${text}`), '  And 900 more.', '##[endgroup]'];
+  const says: readonly Said[] = [['debug', 'inside']];
+  expect((await tell({ lines: many(1_000, 'path') }, says)).log.split('\n')).toEqual(folded);
+  expect((await tell({}, says)).log).toBe('Done.');
   expect((await tell({}, says, true)).log).toContain('##[debug]inside');
 });
 

@@ -52,18 +52,16 @@ test('backticks become code in a sentence, but not in a path of a table', () => 
   expect(html).toContain('<td>a `b` c.umap</td>');
 });
 
-test('fifty rows are shown, and the rest is a count with a link', () => {
-  const rest = { text: 'all locks of game', url: 'https://a.example/it\'s"&/workspaces/game/locks' };
-  const parts = (count: number, more: Partial<Table> = { rest }) => {
+test('fifty rows are shown, and the rest is a count', () => {
+  const parts = (count: number) => {
     const rows = Array.from({ length: count }, (_, number) => [`p${number}`]);
-    const html = summaryHtml('t', 's', { head: ['Path'], rows, ...more }, asItIs);
+    const html = summaryHtml('t', 's', { head: ['Path'], rows }, asItIs);
     expect(html).toMatch(summaryShape);
     return { shown: html.split('<td>').length - 1, left: /<p>(And .*)<\/p>/.exec(html)?.[1] };
   };
   expect(parts(50)).toEqual({ shown: 50, left: undefined });
-  const all = '<a href="https://a.example/it&#39;s&quot;&amp;/workspaces/game/locks">all locks of game</a>';
-  expect(parts(3_000)).toEqual({ shown: 50, left: `And 2,950 more: ${all}.` });
-  expect(parts(51, {}).left).toBe('And 1 more.');
+  expect(parts(51)).toEqual({ shown: 50, left: 'And 1 more.' });
+  expect(parts(3_000)).toEqual({ shown: 50, left: 'And 2,950 more.' });
 });
 
 const cell = fc.oneof(
@@ -75,9 +73,8 @@ const cell = fc.oneof(
 test('the summary is one block of HTML with only text and links to runs, whatever texts it contains', () => {
   const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
   fc.assert(
-    fc.property(hostileText, rows, hostileText, (sentence, some, text) => {
-      const rest = { text, url: `https://a.example/${text}`.replaceAll(/\s/g, '') };
-      const table = { head: ['y', 'x'], rows: some, rest };
+    fc.property(hostileText, rows, (sentence, some) => {
+      const table = { head: ['y', 'x'], rows: some };
       expect(summaryHtml('Workspace: lock', sentence, table, asItIs)).toMatch(summaryShape);
     }),
     { numRuns: 500 },

@@ -27,7 +27,9 @@ test.each(conclusions)(
     expect(post?.annotations).toMatchObject([
       {
         level: conclusion === 'success' ? 'warning' : 'error',
-        message: expect.stringMatching(/\bb\b.* was lost .* Someone released it before it expired\. .* by grace/s),
+        message: expect.stringMatching(
+          /^This job lost its lock on b\. Someone released it before it expired\. .* by grace/s,
+        ),
       },
     ]);
     expect(await stage.locks()).toEqual([theirs]);

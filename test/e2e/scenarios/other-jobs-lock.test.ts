@@ -56,7 +56,7 @@ test('an unlock without force leaves the locks of others alone on paths that the
 const reportsLoss = {
   conclusion: 'failure',
   annotations: [
-    { message: expect.stringMatching(new RegExp(`The lock on ${hero} was lost .* A later step .* again`)) },
+    { message: expect.stringMatching(new RegExp(`This job lost its lock on ${hero}\\. .*A later step .* again`)) },
   ],
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readCandidates } from '../../../src/action/post-step/candidates.ts';
+import { readCandidates } from '../../../src/action/post-step/release.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
 import { addressOf, at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
 
