@@ -4,19 +4,11 @@ import { Refusal } from '../contract/problem.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
-import { findLocks, type LockKey } from './find.ts';
+import { findLocks, type LinePath, type LockKey } from './find.ts';
 import { isFree, keptFor } from './line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
 import { isOwnLock } from './release.ts';
-import {
-  defaultUrgency,
-  joinLine,
-  type LinePath,
-  type OnChange,
-  removeWaits,
-  tooManyWaits,
-  type WaitRequest,
-} from './waits.ts';
+import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
@@ -94,14 +86,15 @@ async function ask(
   line: LinePath,
   id: string,
 ): Promise<Omit<QueuedRequest, 'waitId'>> {
-  const [held] = await findLocks(db, now, [{ workspace, path, foldedPath: line.path }]);
+  const key = { workspace, path, foldedPath: line.path };
+  const [held] = await findLocks(db, now, [key]);
   if (held?.isActive && isOwnLock(held, bearer)) throw refused(`You hold the lock on ${path} already.`);
   const [next] = held?.isTaken ? [] : await keptFor(db, now, [line]);
   if (!held?.isTaken && (next === undefined || next.id === id)) {
     throw refused(`${path} is free, and not kept for anyone else. Lock it.`);
   }
   const request: WaitRequest = {
-    ...{ id, workspace, kind: 'ask', wanted: 1, paths: [{ path: line.path, askedPath: path }], tokenId: bearer.id },
+    ...{ id, workspace, kind: 'ask', wanted: 1, keys: [key], tokenId: bearer.id },
     ...{ owner: bearer.owner, origin: null, note, urgency: defaultUrgency, requestId: id, presentMs: askKeptMs },
   };
   await joinLine(db, now, [request]);

@@ -23,6 +23,14 @@ export interface LockKey {
 /** Folds the path if the service does. */
 export type KeyOf = (workspace: string, path: string) => LockKey;
 
+/** The line of a path: paths that share a lock share a line. */
+export type LinePath = Omit<LockKey, 'foldedPath'>;
+
+export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): LinePath => ({
+  workspace,
+  path: foldedPath,
+});
+
 const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'folded_path', field: string) =>
   db
     .selectFrom(members)

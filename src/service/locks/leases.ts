@@ -23,7 +23,7 @@ import { isOwnLock } from './release.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
 import type { Waited, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { findWait, maxNamedLines, type OnChange, pathsOfWait, removeWaits } from './waits.ts';
+import { findWait, keysOfWait, maxNamedLines, type OnChange, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
@@ -113,8 +113,7 @@ export function createLeases(options: LeasesOptions) {
       if (row !== undefined && row.fingerprint !== null) return stateOf(storage.read, row);
       if (wait === undefined) throw noSuchLease(key.id);
       const { id: waitId, wanted } = wait;
-      const paths = await pathsOfWait(storage.read, waitId);
-      const keys = paths.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
+      const keys = await keysOfWait(storage.read, waitId);
       const blocked = await blockedNow(storage.read, now, { keys, wanted, waitId, bearer });
       return { ...blocked, queue: await placeInLine(storage, waitId) };
     },
@@ -147,9 +146,8 @@ export function createLeases(options: LeasesOptions) {
           await storeLease(db, { ...ended, state: 'ended', expires_at: at });
         }
         if (wait !== undefined) {
-          const changed = pathsOf(await pathsOfWait(db, wait.id, maxNamedLines + 1));
           await removeWaits(db, now, [wait]);
-          return { released: [], lost: [], changed };
+          return { released: [], lost: [], changed: [] };
         }
         if (row === undefined || row.fingerprint === null) return undefined;
         const isEnded = row.state === 'ended';

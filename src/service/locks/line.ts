@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { isTaken } from './find.ts';
-import { isPresent, type LinePath, nameOf, requestGapMs } from './waits.ts';
+import { isTaken, type LinePath } from './find.ts';
+import { isPresent, nameOf, requestGapMs } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 export const passedForMs = 5 * 60_000;
@@ -25,12 +25,10 @@ export async function keptFor(
   now: Now,
   keys: readonly LinePath[],
 ): Promise<readonly (Next | undefined)[]> {
-  const mayWait = keys.length > manyKeys ? await isAnyoneWaiting(db) : keys.length > 0;
-  const waited = mayWait ? await waitedFor(db, now, keys) : [];
-  if (waited.length === 0) return keys.map(() => undefined);
+  if (keys.length === 0 || !(await isAnyoneWaiting(db))) return keys.map(() => undefined);
   const known = new Map<string, Next>();
   const seen = new Set<string>();
-  for (let paths: readonly LinePath[] = waited.flatMap(({ index }) => keys[index] ?? []); paths.length > 0; ) {
+  for (let paths = keys; paths.length > 0; ) {
     for (const path of paths) seen.add(nameOf(path));
     const waits = (await selectFirst(db, now, paths)).filter(({ id }) => !known.has(id));
     const sets = [...new Map(waits.flatMap((wait) => (wait.size > 1 ? [[wait.id, wait]] : []))).values()];
@@ -59,24 +57,8 @@ const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
 ];
 
 /** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
-const manyKeys = 300;
-
 const isAnyoneWaiting = async (db: Database): Promise<boolean> =>
   (await db.selectFrom('waits').select('id').limit(1).execute()).length > 0;
-
-const waitedFor = batchQuery((db, members) =>
-  db
-    .selectFrom(members)
-    .select(inputIndex.as('index'))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('wait_paths')
-          .select('wait_id')
-          .where('wait_paths.workspace_id', '=', textOf('workspace'))
-          .where('wait_paths.path', '=', textOf('path')),
-      ),
-    ),
-);
 
 /**
  * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later

@@ -7,7 +7,7 @@ import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
-import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { findCommittedLock, findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
 import { type LockQuery, listLocks } from './list.ts';
@@ -16,10 +16,10 @@ import { endOfLine, listQueue } from './queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { type RenewDecision, type RenewRequest, renewLocks } from './renew.ts';
 import type { LockRequest } from './store-locks.ts';
-import { type LockTerms, linePathOf, type TakeDecision, type TakeRequest, take } from './take.ts';
+import { type LockTerms, type TakeDecision, type TakeRequest, take } from './take.ts';
 import { createWaitInLine, placeOf, type Waited, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
-import { type LinePath, maxNamedLines, nameOf, type OnChange } from './waits.ts';
+import { maxNamedLines, nameOf, type OnChange } from './waits.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
@@ -93,7 +93,7 @@ export function createLocks(options: LocksOptions) {
   };
 
   const onExceeded = (): void => metrics.refusedLocks.inc();
-  const line = createWaitInLine({ storage, waiters, onChange, onExceeded, onError });
+  const line = createWaitInLine({ storage, waiters, onExceeded, onError });
 
   const commitAcquire = idempotency.idempotentBatch<TakeRequest, TakeDecision>({
     decide: (db, requests) => take(db, storage.now, requests, terms),

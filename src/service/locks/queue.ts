@@ -4,9 +4,9 @@ import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-q
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { LockRow } from './find.ts';
+import type { LinePath, LockRow } from './find.ts';
 import { byRank } from './line.ts';
-import { defaultUrgency, isPresent, type LinePath, nameOf } from './waits.ts';
+import { defaultUrgency, isPresent, nameOf } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */
 
@@ -32,8 +32,7 @@ export async function countWaiting(
   locks: readonly LockRow[],
 ): Promise<ReadonlyMap<string, number>> {
   const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
-    workspace,
-    path: folded_path ?? path,
+    ...{ workspace, path: folded_path ?? path },
   }));
   const lengths = await queueLengths(read, now, lines);
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));

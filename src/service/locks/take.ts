@@ -1,20 +1,12 @@
 import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findLocks, type LockKey, type RecordedLock, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, linePathOf, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import {
-  joinLine,
-  type LinePath,
-  nameOf,
-  newestRequests,
-  removeWaits,
-  type Urgency,
-  type WaitRequest,
-} from './waits.ts';
+import { joinLine, nameOf, newestRequests, removeWaits, type Urgency, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -217,24 +209,13 @@ function inTheWay(
   return next === undefined || isOwn ? undefined : { next };
 }
 
-/** The line of a path: paths that share a lock share a line. */
-export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): LinePath => ({
-  workspace,
-  path: foldedPath,
-});
-
 function waitOf({ place, waitId: id, bearer, keys, note = null, ...request }: TakeRequest): readonly WaitRequest[] {
   if (place === undefined) return [];
   const { workspace, wanted, origin, fingerprint } = request;
   const { urgency, requestId, presentMs } = place;
-  const paths = keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path }));
   const { id: tokenId, owner } = bearer;
-  return [
-    {
-      ...{ id, workspace, kind: 'request', paths, wanted, tokenId, owner, origin, note },
-      ...{ urgency, requestId, presentMs, fingerprint },
-    },
-  ];
+  const who = { id, workspace, kind: 'request', tokenId, owner, origin, note } as const;
+  return [{ ...who, keys, wanted, urgency, requestId, presentMs, fingerprint }];
 }
 
 /** Too few of the paths of a request are free. */

@@ -2,18 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { LinePath } from './find.ts';
 import { placeInLine } from './queue.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
-import {
-  keepPresent,
-  type LinePath,
-  linesOfWaits,
-  type OnChange,
-  presenceMs,
-  requestGapMs,
-  type Urgency,
-} from './waits.ts';
+import { keepPresent, presenceMs, requestGapMs, type Urgency } from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -42,7 +35,6 @@ export type Waited<Decided> = Decided & {
 interface WaitInLineOptions {
   readonly storage: Pick<Storage, 'commit' | 'batchCommits' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
-  readonly onChange: OnChange;
   /** A quota has refused a request. */
   readonly onExceeded: () => void;
   readonly onError: (error: unknown) => void;
@@ -52,7 +44,7 @@ interface Leaving extends Pick<Wait, 'id' | 'workspace'>, Pick<Place, 'requestId
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
-export function createWaitInLine({ storage, waiters, onChange, onExceeded, onError }: WaitInLineOptions) {
+export function createWaitInLine({ storage, waiters, onExceeded, onError }: WaitInLineOptions) {
   const { now } = storage;
 
   /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
@@ -103,23 +95,17 @@ export function createWaitInLine({ storage, waiters, onChange, onExceeded, onErr
   const leaveAll = storage.batchCommits(
     ({ workspace }: Leaving) => ({ workspace }),
     async (db, leaving) => {
-      const newest = new Set((await keepPresent(db, now, leaving)).map(({ id }) => id));
-      const lines = Map.groupBy(await linesOfWaits(db, now, leaving), ({ index }) => index);
-      const pathsOf = (index: number) => (lines.get(index) ?? []).map(({ path }) => path);
-      return leaving.map(({ id }, index) => (newest.has(id) ? pathsOf(index) : []));
+      await keepPresent(db, now, leaving);
+      return leaving.map(() => undefined);
     },
   );
 
-  /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
+  /** The others look again within requestGapMs, whoever the path was kept for: see lookAgainMs(). */
   async function leave({ workspace, id, requestId }: Omit<Leaving, 'presentMs'>, outcome: WaitOutcome): Promise<void> {
     // This instance stops, and the client will ask another one.
     if (outcome === 'stopped') return;
     const presentMs = outcome === 'gone' ? 0 : requestGapMs;
-    try {
-      onChange(workspace, await leaveAll({ workspace, id, requestId, presentMs }));
-    } catch (error) {
-      onError(error);
-    }
+    await leaveAll({ workspace, id, requestId, presentMs }).catch(onError);
   }
 
   type Placed = ReturnType<typeof waiters.placed>;

@@ -1,5 +1,6 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import { type LinePath, nameOf, requestGapMs } from './waits.ts';
+import type { LinePath } from './find.ts';
+import { nameOf, requestGapMs } from './waits.ts';
 
 /** Clients whose requests wait at this instance: at their place in line, or, without one, until a path is free. */
 

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Refusal } from '../contract/problem.ts';
+import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
   excludedOf,
@@ -15,7 +16,8 @@ import {
 } from '../storage/batch-query.ts';
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { notifyHolders, type Reminder, remindedEveryMs } from './reminders.ts';
+import { findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
+import { requestedEvent } from './history.ts';
 
 /**
  * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as one that
@@ -54,20 +56,19 @@ export const maxNamedLines = 100;
 /** Tells the waiting clients of all instances that locks on these paths, or their lines, have changed. */
 export type OnChange = (workspace: string, paths: readonly string[]) => void;
 
-export interface LinePath {
-  readonly workspace: string;
-  /** Folded with --windows-paths. */
-  readonly path: string;
-}
-
 /** No id of a workspace contains a space. */
 export const nameOf = ({ workspace, path }: LinePath): string => `${workspace} ${path}`;
 
-export interface WaitRequest extends Reminder {
+export interface WaitRequest {
   readonly id: string;
+  readonly workspace: string;
   readonly kind: 'request' | 'ask';
+  readonly keys: readonly LockKey[];
   readonly wanted: number;
   readonly tokenId: string;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
   readonly urgency: Urgency;
   /** The newest request of its client: no earlier one is granted. */
   readonly requestId: string;
@@ -149,11 +150,9 @@ const deletePaths = batchQuery((db, members) =>
 export async function joinLine(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<readonly boolean[]> {
   // Only the last request of each id: an upsert must not name a row twice.
   const waits = [...new Map(requests.map((request) => [request.id, request])).values()];
-  const rows = waits.map(({ paths, ...wait }) => ({
-    ...{ ...wait, size: paths.length, bonusMs: (wait.urgency - defaultUrgency) * urgencyMs },
-    pathsHash: createHash('sha256')
-      .update(paths.map(({ path }) => path).join('\n'))
-      .digest('base64'),
+  const rows = waits.map(({ keys, ...wait }) => ({
+    ...{ ...wait, size: keys.length, bonusMs: (wait.urgency - defaultUrgency) * urgencyMs },
+    pathsHash: hash('sha256', keys.map((key) => linePathOf(key).path).join('\n'), 'base64'),
   }));
   await removeExpired(db, now, rows);
   const known = inInputOrder(rows, await selectKnown(db, now, rows));
@@ -188,8 +187,56 @@ async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequ
   );
 }
 
-const pathRows = ({ id, workspace, paths }: WaitRequest) =>
-  paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 }));
+const pathRows = ({ id, keys }: WaitRequest) =>
+  keys.map((key, position) => ({
+    ...{ ...linePathOf(key), askedPath: key.path, id, position, is_set: keys.length > 1 ? 1 : 0 },
+  }));
+
+/** How often an owner may remind the holder of a lock. */
+const remindedEveryMs = 60_000;
+
+/** A lease that waits for thousands of paths notifies at most this number of holders. */
+const maxNotified = 20;
+
+/** Queues an event for each owner who begins to wait for a held lock, once within a minute. */
+async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<void> {
+  const asked = requests.flatMap(({ keys, owner, origin, note }) =>
+    keys.slice(0, maxNotified).map((key) => ({ ...key, request: { owner, origin, note } })),
+  );
+  if (asked.length === 0) return;
+  const locks = await findLocks(db, now, asked);
+  const nameOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
+  const held = asked.flatMap(({ request, ...key }, index) => {
+    const lock = locks[index];
+    return lock?.isActive ? { ...linePathOf(key), owner: request.owner, request, lock } : [];
+  });
+  const byName = new Map(held.map((each) => [nameOf(each.workspace, each.path, each.owner), each]));
+  const due = await insertReminders(
+    db,
+    now,
+    [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner })),
+  );
+  const events = due.flatMap(({ workspace_id, path, owner, at }) => {
+    const found = byName.get(nameOf(workspace_id, path, owner));
+    return found === undefined ? [] : requestedEvent(found.lock, found.request, at);
+  });
+  await recordEvents(db, now, events);
+}
+
+const insertReminders = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'lock_requests', {
+    ...textsOf(['path', 'owner']),
+    workspace_id: textOf('workspace'),
+    at: now,
+  })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'path', 'owner'])
+        .doUpdateSet({ at: now })
+        .where(sql<boolean>`lock_requests.at <= ${now} - ${sql.lit(remindedEveryMs)}`),
+    )
+    .returning(['workspace_id', 'path', 'owner', 'at']),
+);
 
 /** The newest request of each wait; undefined for one that does not wait. */
 export async function newestRequests(db: Database, now: Now, ids: readonly { readonly id: string }[]) {
@@ -218,23 +265,13 @@ export const keepPresent = batchQuery((db, members, now) =>
 export const findWait = (db: Database, id: string) =>
   db.selectFrom('waits').selectAll().where('id', '=', id).executeTakeFirst();
 
-export const pathsOfWait = (db: Database, id: string, limit = Number.MAX_SAFE_INTEGER) =>
+export const keysOfWait = (db: Database, id: string): Promise<LockKey[]> =>
   db
     .selectFrom('wait_paths')
-    .select(['workspace_id as workspace', 'path', 'asked_path as askedPath'])
+    .select(['workspace_id as workspace', 'asked_path as path', 'path as foldedPath'])
     .where('wait_id', '=', id)
     .orderBy('position')
-    .limit(limit)
     .execute();
-
-/** The lines of each wait, as many as a message may name, and one more. */
-export const linesOfWaits = batchQuery((db, members) =>
-  db
-    .selectFrom(members)
-    .innerJoin('wait_paths', (join) => join.on('wait_id', '=', textOf('id')))
-    .where('position', '<=', maxNamedLines)
-    .select([inputIndex.as('index'), 'wait_paths.path']),
-);
 
 /** Paths of abandoned waits per transaction, because other changes wait meanwhile. A single wait may have more. */
 const maxRemovedAtOnce = 1_000;

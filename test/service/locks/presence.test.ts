@@ -25,7 +25,6 @@ test('clients of one workspace are kept present while another one is blocked', a
     },
     // Only this part is used here.
     waiters: { placed: () => placed } as unknown as LockWaiters,
-    onChange: () => undefined,
     onExceeded: () => undefined,
     onError: (error) => errors.push(error),
   });
