@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { joinFirst } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type PoolItem, withoutSecrets } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
@@ -7,7 +7,6 @@ import type { Pool } from '../contract/schemas.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
@@ -17,24 +16,23 @@ export interface StoredPool extends Pool {
   readonly workspace: string;
 }
 
-/** Pools by workspace and name, with their items in order. */
+/** Pools by workspace and name. */
 export async function findPools(
   db: Database,
   { workspace, name }: { readonly workspace?: string | undefined; readonly name?: string },
 ): Promise<readonly StoredPool[]> {
   const rows = await db
-    .selectFrom('pool_items')
+    .selectFrom('pools')
     .selectAll()
-    .$if(workspace !== undefined, (items) => items.where('workspace_id', '=', workspace ?? ''))
-    .$if(name !== undefined, (items) => items.where('pool', '=', name ?? ''))
+    .$if(workspace !== undefined, (pools) => pools.where('workspace_id', '=', workspace ?? ''))
+    .$if(name !== undefined, (pools) => pools.where('name', '=', name ?? ''))
     .orderBy('workspace_id')
-    .orderBy('pool')
-    .orderBy('position')
+    .orderBy('name')
     .execute();
-  return [...Map.groupBy(rows, (row) => `${row.workspace_id} ${row.pool}`).values()].flatMap((items) => {
-    const [first] = items;
-    return first === undefined ? [] : [{ workspace: first.workspace_id, name: first.pool, items: items.map(itemOf) }];
-  });
+  // Only storeItems() writes the items.
+  return rows.map(({ workspace_id, name, items }) => ({
+    ...{ workspace: workspace_id, name, items: JSON.parse(items) as PoolItem[] },
+  }));
 }
 
 /** Throws if there is no such pool. */
@@ -88,7 +86,8 @@ export async function removePool(
   actor: Actor,
   { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>,
 ): Promise<boolean> {
-  const { numDeletedRows } = await deleteItems(db, { workspace, name });
+  const pool = db.deleteFrom('pools').where('workspace_id', '=', workspace).where('name', '=', name);
+  const { numDeletedRows } = await pool.executeTakeFirstOrThrow();
   if (numDeletedRows === 0n) return false;
   await recordAudit(db, now, { actor, action: 'pool.removed', detail: { workspace, pool: name } });
   return true;
@@ -97,21 +96,16 @@ export async function removePool(
 /** More names would hide the rest of a sentence. */
 const maxNamed = 10;
 
-/** A sentence that names the pools that exist, if they are few. */
+/** A sentence that names some of the pools that exist. */
 export async function noSuchPool(db: Database, workspace: string, name: string): Promise<string> {
   const names = await poolNames(db, workspace);
-  const known =
-    names.length === 0
-      ? 'It has none'
-      : names.length <= maxNamed
-        ? `Its pools are ${names.join(', ')}`
-        : `It has ${names.length} pools`;
+  const known = names.length === 0 ? 'It has none' : `Its pools are ${joinFirst(names, maxNamed)}`;
   return `The workspace "${workspace}" has no pool ${JSON.stringify(name)}. ${known}.`;
 }
 
 async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
-  const query = db.selectFrom('pool_items').select('pool').distinct().where('workspace_id', '=', workspace);
-  return (await query.orderBy('pool').execute()).map(({ pool }) => pool);
+  const query = db.selectFrom('pools').select('name').where('workspace_id', '=', workspace);
+  return (await query.orderBy('name').execute()).map(({ name }) => name);
 }
 
 async function storeItems(
@@ -131,16 +125,12 @@ async function storeItems(
     return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
   if (all.length > maxItems)
     return refused(`The pool "${name}" would have ${all.length} items. The maximum is ${maxItems}.`);
-  await deleteItems(db, { workspace, name });
-  const rows = all.map(({ path, properties, secret }, position) => ({
-    workspace_id: workspace,
-    pool: name,
-    position,
-    path,
-    properties: JSON.stringify(properties),
-    secrets: JSON.stringify(secret),
-  }));
-  await db.insertInto('pool_items').values(rows).execute();
+  const stored = { items: JSON.stringify(all) };
+  await db
+    .insertInto('pools')
+    .values({ workspace_id: workspace, name, ...stored })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'name']).doUpdateSet(stored))
+    .execute();
   const set = firstOf(items.map(({ path }) => path));
   const detail = { workspace, pool: name, set, ...(removed.length > 0 && { removed: firstOf(removed) }) };
   await recordAudit(db, now, { ...by, detail });
@@ -149,16 +139,6 @@ async function storeItems(
 
 /** Only paths, because properties may be secret. */
 const firstOf = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
-
-const deleteItems = (db: Database, { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>) =>
-  db.deleteFrom('pool_items').where('workspace_id', '=', workspace).where('pool', '=', name).executeTakeFirstOrThrow();
-
-// Only storeItems() writes these columns.
-const itemOf = ({ path, properties, secrets }: Selectable<Tables['pool_items']>): PoolItem => ({
-  path,
-  properties: JSON.parse(properties) as Record<string, string>,
-  secret: JSON.parse(secrets) as string[],
-});
 
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number];
 

@@ -84,11 +84,9 @@ export const tables = {
     workspace_id bytes not null references workspaces (id) on delete cascade, path bytes not null,
     owner text not null, at bigint not null,
     primary key (workspace_id, path, owner)`,
-  // `secrets` are the names of secret properties.
-  pool_items: `
-    workspace_id bytes not null references workspaces (id) on delete cascade, pool bytes not null,
-    position integer not null, path bytes not null, properties text not null, secrets text not null,
-    primary key (workspace_id, pool, path)`,
+  pools: `
+    workspace_id bytes not null references workspaces (id) on delete cascade, name bytes not null, items text not null,
+    primary key (workspace_id, name)`,
   // `received_objects` are those of the last sync that received any: the estimate if the remote does not respond in time.
   synced_branches: `
     workspace_id bytes not null references workspaces (id) on delete cascade, name text not null, head text not null,

@@ -73,6 +73,6 @@ describe.each(databaseKinds)('pools on $name', (kind) => {
     await storePool(service.storage, workspace, 'macs', 'a');
     await service.storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', workspace).execute());
     const { read } = service.storage;
-    expect(await read.selectFrom('pool_items').selectAll().where('workspace_id', '=', workspace).execute()).toEqual([]);
+    expect(await read.selectFrom('pools').selectAll().where('workspace_id', '=', workspace).execute()).toEqual([]);
   });
 });
