@@ -41,13 +41,6 @@ const leaseParameter = workspaceParameter.extend({
 });
 
 export function addLeaseRoutes(api: Api, parts: ApiParts): void {
-  addPutRoute(api, parts);
-  addGetRoute(api, parts);
-  addRenewRoute(api, parts);
-  addEndRoute(api, parts);
-}
-
-function addPutRoute(api: Api, parts: ApiParts): void {
   const { storage, locks } = parts;
 
   addWorkspaceOperation(api, parts, {
@@ -86,10 +79,6 @@ function addPutRoute(api: Api, parts: ApiParts): void {
       );
     },
   });
-}
-
-function addGetRoute(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'getLease',
@@ -106,10 +95,6 @@ function addGetRoute(api: Api, parts: ApiParts): void {
       return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
   });
-}
-
-function addRenewRoute(api: Api, parts: ApiParts): void {
-  const { locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'renewLease',
@@ -127,10 +112,6 @@ function addRenewRoute(api: Api, parts: ApiParts): void {
       return jsonApiResponse(200, renewed);
     },
   });
-}
-
-function addEndRoute(api: Api, parts: ApiParts): void {
-  const { locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'endLease',

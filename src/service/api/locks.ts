@@ -49,11 +49,8 @@ const lockPathParameter = workspaceParameter.extend({
 });
 
 export function addLockRoutes(api: Api, parts: ApiParts): void {
-  addAcquireRoute(api, parts);
-  addReleaseRoute(api, parts);
-}
+  const { storage, locks } = parts;
 
-function addAcquireRoute(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'acquireLock',
     summary: 'Acquire a lock on a path, or renew one (If-Match)',
@@ -72,21 +69,17 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
       if (ifMatch !== undefined) {
         const renewal = { ...body, ...caller, match: parseIfMatch(ifMatch) };
-        return renewResponse(renewal, await parts.locks.renew(key, renewal));
+        return renewResponse(renewal, await locks.renew(key, renewal));
       }
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
       const request = { ...body, ...caller, origin: runOriginOf(c), branch, compare };
-      return waitWith(c, parts.storage, async (options) =>
-        acquireResponse(request, await parts.locks.acquire(key, request, options)),
+      return waitWith(c, storage, async (options) =>
+        acquireResponse(request, await locks.acquire(key, request, options)),
       );
     },
   });
-}
-
-function addReleaseRoute(api: Api, parts: ApiParts): void {
-  const { locks } = parts;
 
   addWorkspaceOperation(api, parts, {
     operationId: 'releaseLock',

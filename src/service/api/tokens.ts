@@ -51,15 +51,35 @@ const errorSchema = z
   .object({ error: z.enum(errorCodes), error_description: z.string() })
   .openapi('TokenExchangeError');
 
+const ownTokenSchema = z
+  .object({
+    id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
+    name: z.string().openapi({ example: 'laptop' }),
+    owner: z.string().openapi({ description: 'Owner of its locks.', example: 'ada' }),
+    scopes: z.array(z.enum(scopes)),
+    workspaces: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
+  })
+  .openapi('Token');
+
 export function addTokenRoutes(api: Api, parts: ApiParts): void {
-  addTokenRoute(api, parts);
-  addTokenExchangeRoute(api, parts);
-}
+  // So that a client recognizes its own locks.
+  addOperation(api, parts, {
+    operationId: 'getToken',
+    summary: 'Get the owner and the scopes of the token of this request',
+    method: 'get',
+    path: '/v1/token',
+    access: 'any-token',
+    responses: { 200: jsonResponse('The token, without its secret.', ownTokenSchema) },
+    async handle({ c }) {
+      const { id, name, owner, scopes, workspaces } = bearerOf(c);
+      return jsonApiResponse(200, { id, name, owner, scopes, workspaces });
+    },
+  });
 
-/** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
-function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
-  const { exchangeToken } = parts;
-
+  // Token exchange of RFC 8693. Its errors are those of OAuth, not problem details.
   addOperation(api, parts, {
     operationId: 'exchangeToken',
     summary: 'Exchange the identity of a job for a token (RFC 8693)',
@@ -91,7 +111,7 @@ function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
         return errorResponse('invalid_request', `The parameter ${name} is missing or has an unsupported value.`);
       }
       const { subject_token: jwt, scope = '' } = parsed.data;
-      const exchange = await exchangeToken({
+      const exchange = await parts.exchangeToken({
         jwt,
         scopes: scope.split(' ').filter((name) => name !== ''),
         address: c.get('clientAddress'),
@@ -151,33 +171,4 @@ async function readForm(c: Context<Environment>): Promise<Readonly<Record<string
     if (error instanceof Refusal) return error.message;
     throw error;
   }
-}
-
-const ownTokenSchema = z
-  .object({
-    id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
-    name: z.string().openapi({ example: 'laptop' }),
-    owner: z.string().openapi({ description: 'Owner of its locks.', example: 'ada' }),
-    scopes: z.array(z.enum(scopes)),
-    workspaces: z
-      .array(z.string())
-      .nullable()
-      .openapi({ description: 'The workspaces that it is limited to; null for all.' }),
-  })
-  .openapi('Token');
-
-/** Describes the token of the request, so that a client recognizes its own locks. */
-function addTokenRoute(api: Api, parts: ApiParts): void {
-  addOperation(api, parts, {
-    operationId: 'getToken',
-    summary: 'Get the owner and the scopes of the token of this request',
-    method: 'get',
-    path: '/v1/token',
-    access: 'any-token',
-    responses: { 200: jsonResponse('The token, without its secret.', ownTokenSchema) },
-    async handle({ c }) {
-      const { id, name, owner, scopes, workspaces } = bearerOf(c);
-      return jsonApiResponse(200, { id, name, owner, scopes, workspaces });
-    },
-  });
 }

@@ -20,9 +20,22 @@ import {
   workspaceParameter,
 } from './operation.ts';
 
+const poolParameter = workspaceParameter.extend({
+  name: z.string().openapi({
+    param: { name: 'name', in: 'path' },
+    pattern: workspaceIdPattern.source,
+    description: 'The name of the pool. Invalid names get 404, like unknown ones.',
+    example: 'unity-pro',
+  }),
+});
+
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
-  const { storage, remoteMemory } = parts;
-  addPoolRoutes(api, parts);
+  const { storage, remoteMemory, locks } = parts;
+
+  const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
+    const seats = await seatsOf(locks, pool, bearerOf(c));
+    return { name: pool.name, items: seats.map(({ item }) => item) };
+  };
 
   addOperation(api, parts, {
     operationId: 'listWorkspaces',
@@ -59,24 +72,6 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
       return jsonApiResponse(200, { branches });
     },
   });
-}
-
-const poolParameter = workspaceParameter.extend({
-  name: z.string().openapi({
-    param: { name: 'name', in: 'path' },
-    pattern: workspaceIdPattern.source,
-    description: 'The name of the pool. Invalid names get 404, like unknown ones.',
-    example: 'unity-pro',
-  }),
-});
-
-function addPoolRoutes(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
-
-  const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
-    const seats = await seatsOf(locks, pool, bearerOf(c));
-    return { name: pool.name, items: seats.map(({ item }) => item) };
-  };
 
   addWorkspaceOperation(api, parts, {
     operationId: 'listPools',

@@ -27,13 +27,7 @@ export interface LfsLockRoutes extends AccessControl {
 }
 
 export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
-  addAcquireRoute(app, routes);
-  addListRoutes(app, routes);
-  addReleaseRoute(app, routes);
-}
-
-function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
-  const { locks } = routes;
+  const { storage, locks } = routes;
 
   addRoute(app, routes, {
     method: 'POST',
@@ -57,10 +51,6 @@ function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
       return lfsResponse(201, { lock: lfsLock(lock) });
     },
   });
-}
-
-function addListRoutes(app: App, routes: LfsLockRoutes): void {
-  const { storage } = routes;
 
   addRoute(app, routes, {
     method: 'GET',
@@ -74,8 +64,8 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock !== undefined && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await routes.locks.list({ workspace, path, limit, after });
-      return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
+      const { locks: listed, next } = await locks.list({ workspace, path, limit, after });
+      return lfsResponse(200, { locks: lfsLocks(listed), ...nextCursor(next) });
     },
   });
 
@@ -86,35 +76,18 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     async handle(c, workspace) {
       const { limit, cursor: after } = await readOptionalBody(c, verifySchema);
       const bearer = bearerOf(c);
-      const { locks, next } = await routes.locks.list({ workspace: workspace.id, limit, after });
-      const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs'));
+      const { locks: listed, next } = await locks.list({ workspace: workspace.id, limit, after });
+      const sideOf = (lock: LockRow) => (isOwnLock(lock, bearer) ? 'ours' : 'theirs');
+      const { ours = [], theirs = [] } = Object.groupBy(listed, sideOf);
       const ttl = lfsLockTtl(workspace);
       const due = grants(bearer.scopes, 'locks:write') ? ours.filter((lock) => isLfsRenewalDue(lock, ttl)) : [];
       const extension = { workspace: workspace.id, ttl, bearer, isExtension: true };
       await Promise.all(
-        due.map(({ path, id }) => routes.locks.renew(undefined, { ...extension, path, match: (held) => held === id })),
+        due.map(({ path, id }) => locks.renew(undefined, { ...extension, path, match: (held) => held === id })),
       );
       return lfsResponse(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
     },
   });
-}
-
-const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
-
-const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
-
-function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
-  const { storage, locks } = routes;
-
-  function heldByAnother(c: Context<Environment>, lock: Lock, forceRequested: boolean): Refusal {
-    const held = `${lock.path} is ${heldBy(lock)}.`;
-    if (forceRequested) {
-      const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
-      return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
-    }
-    const hint = 'A token with the scope locks:admin can release it with --force.';
-    return new Refusal('lock-of-another-owner', `${held} ${hint}`, { lock });
-  }
 
   addRoute(app, routes, {
     method: 'POST',
@@ -150,6 +123,20 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       }
     },
   });
+}
+
+const lfsLocks = (locks: readonly LockRow[]) => locks.map((row) => lfsLock(toLock(row)));
+
+const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+
+function heldByAnother(c: Context<Environment>, lock: Lock, forceRequested: boolean): Refusal {
+  const held = `${lock.path} is ${heldBy(lock)}.`;
+  if (forceRequested) {
+    const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
+    return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
+  }
+  const hint = 'A token with the scope locks:admin can release it with --force.';
+  return new Refusal('lock-of-another-owner', `${held} ${hint}`, { lock });
 }
 
 async function findById(storage: Storage, workspace: string, id: string): Promise<LockRow | undefined> {
