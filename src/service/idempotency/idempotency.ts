@@ -22,8 +22,6 @@ interface Rules<Details, Result> {
   readonly decide: (db: Database, details: readonly Details[]) => Promise<readonly Result[]>;
   /** Whether the request has been carried out: only then is its key used. Such results must be JSON. */
   readonly isDone: (result: Result) => boolean;
-  /** With a query more for each request, a repeated one does not wait for changes of its workspace. */
-  readonly recallsFirst?: boolean;
 }
 
 interface Asked<Details> {
@@ -78,9 +76,6 @@ export function createIdempotency(storage: Storage) {
     return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
   }
 
-  const recall = async <Result>(request: KeyedRequest | undefined) =>
-    (await recallAll<Result>(storage.read, storage, [request]))[0];
-
   /** `prepare` runs before the transaction. A refusal anywhere leaves the key unused. */
   async function idempotent<Prepared>(
     workspace: string,
@@ -89,7 +84,7 @@ export function createIdempotency(storage: Storage) {
     respond: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
     const response = await runExclusively(request, async () => {
-      const before = await recall<ApiResponse>(request);
+      const [before] = await recallAll<ApiResponse>(storage.read, storage, [request]);
       if (before !== undefined) return orThrow(before);
       const asked = [{ request, details: await prepare() }];
       const decide = (db: Database, all: readonly Prepared[]) => Promise.all(all.map((each) => respond(db, each)));
@@ -108,10 +103,7 @@ export function createIdempotency(storage: Storage) {
       (db, waiting) => decideNew(db, waiting, rules),
     );
     return (request: KeyedRequest | undefined, details: Details): Promise<Once<Result>> =>
-      runExclusively(request, async () => {
-        const before = rules.recallsFirst ? await recall<Result>(request) : undefined;
-        return orThrow(before ?? (await commit({ request, details })));
-      });
+      runExclusively(request, async () => orThrow(await commit({ request, details })));
   }
 
   return { idempotent, idempotentBatch };

@@ -103,7 +103,6 @@ export function createLocks(options: LocksOptions) {
   const commitRenewal = idempotency.idempotentBatch<RenewRequest, RenewDecision>({
     decide: (db, requests) => renewLocks(db, storage.now, requests),
     isDone: ({ kind }) => kind === 'renewed',
-    recallsFirst: true,
   });
 
   const commitRelease = storage.batchCommits(
