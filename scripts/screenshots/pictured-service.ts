@@ -11,6 +11,7 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { endlessDisk } from '../../test/support/endless-disk.ts';
+import { operator } from '../../test/support/operator.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
 
 export interface Picture {
@@ -68,7 +69,7 @@ export async function withPicturedService(
   });
   const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
     const token = { name, scopes, workspaces: null, lifetime: null };
-    return (await storage.commit('global', (db) => createToken(db, storage.now, token, id))).secret;
+    return (await storage.commit('global', (db) => createToken(db, storage.now, operator, token, id))).secret;
   };
   const administrator = await tokenOf('ada', ['admin'], administratorId);
   try {

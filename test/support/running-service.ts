@@ -14,6 +14,7 @@ import { createToken } from '../../src/service/tokens/tokens.ts';
 import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { endlessDisk } from './endless-disk.ts';
+import { operator } from './operator.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
 import { valueIn } from './value-in.ts';
 
@@ -126,7 +127,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
       lifetime = null,
     }: TokenOptions = {}): Promise<{ readonly id: string; readonly secret: string }> {
       const { token, secret } = await storage.commit('global', (db) =>
-        createToken(db, storage.now, { name, owner, scopes, workspaces, lifetime }),
+        createToken(db, storage.now, operator, { name, owner, scopes, workspaces, lifetime }),
       );
       return { id: token.id, secret };
     },

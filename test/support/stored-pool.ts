@@ -1,8 +1,7 @@
 import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
 import { addPool, type StorePool, updatePool } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
-
-const operator = { name: 'operator:root', tokenId: null, address: null };
+import { operator } from './operator.ts';
 
 type Commits = Pick<Storage, 'commit' | 'now'>;
 

@@ -1,9 +1,7 @@
 import { addTrustRule, type NewTrustRule, type TrustRule } from '../../src/service/trust/rules.ts';
 import { type OidcIssuer, startOidcIssuer } from './oidc-issuer.ts';
+import { operator } from './operator.ts';
 import type { RunningService } from './running-service.ts';
-
-/** The actor that removes and adds rules in tests. */
-export const operator = { name: 'operator:test', tokenId: null, address: null };
 
 /** The ids of the test jobs, as in the environment of their steps. */
 export const jobIds = { repository_id: '2', repository_owner_id: '3' };

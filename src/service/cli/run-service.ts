@@ -21,7 +21,7 @@ import { databaseKey } from '../storage/database-key.ts';
 import { type Migration, schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { workflowStep } from '../tokens/first-steps.ts';
-import { createTokenAudited } from '../tokens/tokens.ts';
+import { createToken } from '../tokens/tokens.ts';
 import { listTrustRules } from '../trust/rules.ts';
 import { addWorkspaceAudited } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
@@ -209,7 +209,7 @@ async function setUpDev({ commit, now }: Storage, git: Git) {
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
     await addWorkspaceAudited(db, now, operator, { id: sampleWorkspace, remote });
-    return createTokenAudited(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
+    return createToken(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
   });
   return { token: secret, workspace: sampleWorkspace };
 }

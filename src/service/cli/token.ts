@@ -6,7 +6,7 @@ import { timeCell } from '../../interface/format.ts';
 import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
 import { type Scope, scopeMeanings, scopes } from '../contract/scopes.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem } from '../tokens/new-token.ts';
-import { createTokenAudited, listTokens, revokeTokenAudited, type Token } from '../tokens/tokens.ts';
+import { createToken, listTokens, revokeToken, type Token } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand, requireWorkspaces } from './storage-command.ts';
 
@@ -69,7 +69,7 @@ const tokenCreate = defineStorageCommand({
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     await requireWorkspaces(storage, workspaces ?? []);
     const created = { name, owner, scopes, workspaces, lifetime };
-    const { token, secret } = await storage.change((...by) => createTokenAudited(...by, created));
+    const { token, secret } = await storage.change((...by) => createToken(...by, created));
     return {
       document: { token, secret },
       lines: [
@@ -107,7 +107,7 @@ const tokenRevoke = defineStorageCommand({
   arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, { change }) {
-    const revocation = await change((...by) => revokeTokenAudited(...by, id));
+    const revocation = await change((...by) => revokeToken(...by, id));
     if (revocation === 'unknown')
       throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
     return {

@@ -57,16 +57,11 @@ export function createIdempotency(storage: Storage) {
     asked: readonly Asked<Details>[],
     { decide, isDone }: Rules<Details, Result>,
   ): Promise<readonly (Once<Result> | 'key-reused')[]> {
-    const before = await recallAll<Result>(
-      db,
-      storage,
-      asked.map(({ request }) => request),
-    );
+    const requests = asked.map(({ request }) => request);
+    const before = await recallAll<Result>(db, storage, requests);
     const open = asked.filter((_, index) => before[index] === undefined);
-    const decided = await decide(
-      db,
-      open.map(({ details }) => details),
-    );
+    const details = open.map((each) => each.details);
+    const decided = await decide(db, details);
     const done = decided.flatMap((result, index) => {
       const request = open[index]?.request;
       return request !== undefined && isDone(result) ? { ...request, result: JSON.stringify(result) } : [];
@@ -167,10 +162,10 @@ const insertResults = batchQuery((db, members, now) =>
 const maxRemembered = 1_000_000;
 
 /** Called periodically. Returns the number of those that were removed early, because there were too many. */
-export async function removeOldResults(storage: Storage, max = maxRemembered, countedAtOnce = 5_000): Promise<number> {
+export async function removeOldResults(storage: Storage): Promise<number> {
   const rows = { table: 'remembered_answers', time: 'created_at' } as const;
   await removeOld(storage, { ...rows, keptForMs: rememberedForMs });
-  return removeBeyond(storage, rows, { max, countedAtOnce });
+  return removeBeyond(storage, rows, { max: maxRemembered, countedAtOnce: 5_000 });
 }
 
 export const maxKeyLength = 255;

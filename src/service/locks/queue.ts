@@ -73,11 +73,8 @@ const selectLines = batchQuery((db, members, now) =>
 /** The place of a wait among all that want one of its paths. Often, all clients of a line ask at the same time. */
 export const placeInLine = coalesceReads(
   async (db: Database, now: Now, ids: readonly string[]): Promise<readonly QueuePosition[]> => {
-    const rows = await selectLines(
-      db,
-      now,
-      ids.map((id) => ({ id })),
-    );
+    const waits = ids.map((id) => ({ id }));
+    const rows = await selectLines(db, now, waits);
     const lines = Map.groupBy(rows, nameOf);
     const firstPaths = rows.filter(({ position }) => position < maxPlacePaths);
     const own = Map.groupBy(firstPaths, ({ id }) => id);

@@ -87,14 +87,11 @@ const lockOf = (member: Member, path: string, index: number): RecordedLock => ({
 
 async function insertLocks(db: Database, now: Now, members: readonly Member[]): Promise<void> {
   const isFolded = members.some(({ keys: [first] }) => first?.foldedPath !== undefined);
-  await (isFolded ? insertFolded : insertPlain)(
-    db,
-    now,
-    members.map(({ keys, ...member }) => ({
-      ...member,
-      paths: { ...keys.map(({ path, foldedPath }) => (isFolded ? [path, foldedPath] : path)) },
-    })),
-  );
+  const rows = members.map(({ keys, ...member }) => ({
+    ...member,
+    paths: { ...keys.map(({ path, foldedPath }) => (isFolded ? [path, foldedPath] : path)) },
+  }));
+  await (isFolded ? insertFolded : insertPlain)(db, now, rows);
 }
 
 const texts = ['type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
@@ -176,17 +173,11 @@ async function raisedFences(db: Database, now: Now, grants: readonly Grant[]) {
   for (const { request, keys } of grants) {
     counts.set(request.workspace, (counts.get(request.workspace) ?? 0) + keys.length);
   }
-  const raised = await raiseFences(
-    db,
-    now,
-    [...counts].map(([workspace, count]) => ({ workspace, count })),
-  );
-  const next = new Map(
-    raised.map(({ workspace_id, value, at }) => [
-      workspace_id,
-      { at, fence: Number(value) - (counts.get(workspace_id) ?? 0) + 1 },
-    ]),
-  );
+  const rows = [...counts].map(([workspace, count]) => ({ workspace, count }));
+  const raised = (await raiseFences(db, now, rows)).map(({ workspace_id: workspace, value, at }) => {
+    return [workspace, { at, fence: Number(value) - (counts.get(workspace) ?? 0) + 1 }] as const;
+  });
+  const next = new Map(raised);
   return (workspace: string, count: number) => {
     const { at, fence } = next.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
     next.set(workspace, { at, fence: fence + count });

@@ -86,13 +86,8 @@ export async function take(
       ? kind === 'blocked' || (kind === 'granted' && request.lease !== undefined)
       : kind === 'granted';
   });
-  if (left.length > 0) {
-    await removeWaits(
-      db,
-      now,
-      left.map(({ waitId }) => ({ id: waitId })),
-    );
-  }
+  const leftIds = left.map(({ waitId: id }) => ({ id }));
+  if (leftIds.length > 0) await removeWaits(db, now, leftIds);
   return requests.flatMap((request) => decisions.get(request) ?? []);
 }
 
@@ -114,12 +109,8 @@ async function supersededAmong(
   requests: readonly TakeRequest[],
 ): Promise<readonly TakeRequest[]> {
   const waited = requests.filter(({ place }) => place?.isFirst === false);
-  if (waited.length === 0) return [];
-  const newest = await newestRequests(
-    db,
-    now,
-    waited.map(({ waitId }) => ({ id: waitId })),
-  );
+  const ids = waited.map(({ waitId: id }) => ({ id }));
+  const newest = ids.length === 0 ? [] : await newestRequests(db, now, ids);
   return waited.filter(({ place }, index) => newest[index] !== place?.requestId);
 }
 

@@ -211,11 +211,8 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
     return lock?.isActive ? { ...linePathOf(key), owner: request.owner, request, lock } : [];
   });
   const byName = new Map(held.map((each) => [nameOf(each.workspace, each.path, each.owner), each]));
-  const due = await insertReminders(
-    db,
-    now,
-    [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner })),
-  );
+  const reminders = [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));
+  const due = await insertReminders(db, now, reminders);
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
     const found = byName.get(nameOf(workspace_id, path, owner));
     return found === undefined ? [] : requestedEvent(found.lock, found.request, at);

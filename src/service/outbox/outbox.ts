@@ -82,11 +82,8 @@ export async function recordEventsIn(
     await insertDeliveries(db, now, deliveries.slice(start, start + maxInsertedAtOnce));
   }
   const changes = subscribers.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
-  await changeBacklogs(
-    db,
-    now,
-    changes.filter(({ added, dropped }) => added + dropped > 0),
-  );
+  const changed = changes.filter(({ added, dropped }) => added + dropped > 0);
+  await changeBacklogs(db, now, changed);
 }
 
 /** Events with the same key reach a hook in the order in which they happened. */
@@ -114,11 +111,8 @@ const selectHooks = batchQuery((db, members) =>
 );
 
 async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<string>): Promise<Subscriber[]> {
-  const rows = await selectHooks(
-    db,
-    now,
-    [...workspaces].map((workspace) => ({ workspace })),
-  );
+  const members = [...workspaces].map((workspace) => ({ workspace }));
+  const rows = await selectHooks(db, now, members);
   return rows.map(({ waiting, ...hook }) => ({
     hook,
     capacity: maxWaitingDeliveries - (waiting ?? 0),

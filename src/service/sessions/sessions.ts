@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
-import { checkToken, createTokenAudited } from '../tokens/tokens.ts';
+import { checkToken, createToken } from '../tokens/tokens.ts';
 
 export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
@@ -103,7 +103,7 @@ export async function useSignInLink(
   const tokenId = newTokenId();
   const actor = { name: administrator.name, tokenId, address };
   const lifetime = { seconds: sessionMs / 1_000 };
-  await createTokenAudited(db, now, actor, { ...administrator, lifetime }, tokenId);
+  await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
   return startSession(db, now, actor, 'link');
 }
 

@@ -21,11 +21,8 @@ export function coalesceReads<Key, Result>(
     try {
       // Without duplicates: requests with the same token have the same key.
       const byKey = [...Map.groupBy(waiting, ({ key }) => key)];
-      const results = await query(
-        read,
-        now,
-        byKey.map(([key]) => key),
-      );
+      const keys = byKey.map(([key]) => key);
+      const results = await query(read, now, keys);
       for (const [index, result] of results.entries()) {
         for (const { resolve } of byKey[index]?.[1] ?? []) resolve(result);
       }

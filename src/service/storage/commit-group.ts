@@ -165,10 +165,8 @@ async function runInSavepoint(transaction: Database, unit: Unit): Promise<readon
 }
 
 async function run(db: Database, { make, changes }: Unit): Promise<readonly Settle[]> {
-  const results = await make(
-    db,
-    changes.map(({ change }) => change),
-  );
+  const all = changes.map(({ change }) => change);
+  const results = await make(db, all);
   return [
     () => {
       for (const [index, result] of results.entries()) changes[index]?.resolve(result);

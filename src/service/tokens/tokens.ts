@@ -43,6 +43,7 @@ export interface NewToken {
 export async function createToken(
   db: Database,
   now: Now,
+  actor: Actor,
   { name, owner = name, scopes, workspaces, lifetime }: NewToken,
   id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
@@ -61,8 +62,10 @@ export async function createToken(
     .execute();
   const expires_at = lifetime && sql<number>`created_at + ${milliseconds(lifetime)}`;
   const stored = db.updateTable('tokens').set({ expires_at }).where('id', '=', id);
-  const row = await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow();
-  return { token: toToken(row), secret };
+  const token = toToken(await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow());
+  const detail = { token: id, name, owner, scopes, workspaces, expires_at: token.expires_at };
+  await recordAudit(db, now, { actor, action: 'token.created', detail });
+  return { token, secret };
 }
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
@@ -80,11 +83,13 @@ export async function isRevoked(db: Database, { id, run }: Bearer): Promise<bool
   return (await token.where('revoked_at', 'is not', null).select('id').executeTakeFirst()) !== undefined;
 }
 
-export async function revokeToken(db: Database, now: Now, id: string) {
-  const row = await db.selectFrom('tokens').select('revoked_at').where('id', '=', id).executeTakeFirst();
+/** Adds no audit entry if the token was already revoked. */
+export async function revokeToken(db: Database, now: Now, actor: Actor, id: string) {
+  const row = await db.selectFrom('tokens').select(['name', 'revoked_at']).where('id', '=', id).executeTakeFirst();
   if (row === undefined) return 'unknown';
   if (row.revoked_at !== null) return 'already-revoked';
   await db.updateTable('tokens').set({ revoked_at: now }).where('id', '=', id).execute();
+  await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: id, name: row.name } });
   return 'revoked';
 }
 
@@ -101,11 +106,8 @@ const selectTokens = batchQuery((db, members, now) =>
 );
 
 const tokenOfHash = rememberReads(async (db, now, hashes) => {
-  const rows = await selectTokens(
-    db,
-    now,
-    hashes.map((hash) => ({ hash })),
-  );
+  const members = hashes.map((hash) => ({ hash }));
+  const rows = await selectTokens(db, now, members);
   const readAt = performance.now();
   return inInputOrder(hashes, rows).map((row) => row && { row, bearer: bearerOf(row), readAt });
 });
@@ -178,28 +180,6 @@ function stateOf(row: Row, now: number) {
 const withNow = (db: Database, now: Now) =>
   db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
 
-/** Adds no audit entry if the token was already revoked. */
-export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string) {
-  const revocation = await revokeToken(db, now, id);
-  if (revocation === 'revoked') {
-    const { name } = await db.selectFrom('tokens').select('name').where('id', '=', id).executeTakeFirstOrThrow();
-    await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: id, name } });
-  }
-  return revocation;
-}
-
-/** Use this function for every new token, so that its creation is recorded. */
-export async function createTokenAudited(db: Database, now: Now, actor: Actor, newToken: NewToken, tokenId?: string) {
-  const created = await createToken(db, now, newToken, tokenId);
-  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
-  await recordAudit(db, now, {
-    actor,
-    action: 'token.created',
-    detail: { token: id, name, owner, scopes, workspaces, expires_at },
-  });
-  return created;
-}
-
 /**
  * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
  * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
@@ -216,7 +196,7 @@ export async function rotateToken(
   if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
-  const { token, secret } = await createTokenAudited(db, now, actor, newToken);
+  const { token, secret } = await createToken(db, now, actor, newToken);
   const keptUntil = Date.parse(token.created_at) + keepMs;
   const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
   const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };

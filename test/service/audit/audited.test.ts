@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
-import { createToken, createTokenAudited, listTokens, revokeTokenAudited } from '../../../src/service/tokens/tokens.ts';
+import { createToken, listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
   const byAda = { actor: 'ada', token_id: 'tok_ada', address: '192.0.2.7' };
 
   test('records a new token with its scopes and workspaces, and without its secret', async () => {
-    const { token, secret } = await storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci));
+    const { token, secret } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
     const { id, name, scopes, workspaces, expires_at } = token;
     expect(expires_at).not.toBeNull();
     expect(await told()).toEqual([
@@ -48,15 +48,15 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
   });
 
   test('undoes a change that it cannot record', async () => {
-    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
+    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
     await storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
     const state = async () => [await listTokens(storage), await listWorkspaces(storage.read)];
     const before = await state();
     expect(before[1]).toMatchObject([{ id: 'game' }]);
     await storage.commit('global', (db) => sql`drop table audit`.execute(db));
     for (const change of [
-      storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci)),
-      storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, token.id)),
+      storage.commit('global', (db) => createToken(db, storage.now, actor, ci)),
+      storage.commit('global', (db) => revokeToken(db, storage.now, actor, token.id)),
       storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, { ...game, id: 'other' })),
       removeWorkspaceInBatches(storage, actor, 'game'),
     ]) {

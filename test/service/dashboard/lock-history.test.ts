@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { csvLine, historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
@@ -119,7 +120,7 @@ describe('the history file', () => {
     const response = await fetch(service.baseUrl + csvOf(workspace), { headers: { cookie: visitor.cookie() } });
     const body = response.body?.getReader();
     expect((await body?.read())?.done).toBe(false);
-    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, visitor.id));
+    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, visitor.id));
     const readOn = async () => {
       for (let isOver = false; !isOver; ) isOver = (await body?.read())?.done ?? true;
     };

@@ -4,6 +4,7 @@ import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/s
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
@@ -89,7 +90,7 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
   test.each([
     [
       'the token is revoked',
-      (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id)),
+      (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, id)),
     ],
     ['the token expires', (id: string) => changeRows(service.storage, 'tokens', { expires_at: 1 }, { id })],
     [

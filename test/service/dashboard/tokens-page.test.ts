@@ -4,6 +4,7 @@ import { readAudit } from '../../../src/service/audit/audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { signedIn, type Visitor, visit } from './browser-like.ts';
@@ -22,7 +23,7 @@ test('the list of tokens shows the owner, scopes and last use of each token, act
   const [active, expired, revoked] = [await token('active'), await token('old'), await token('lost')];
   await changeRows(service.storage, 'tokens', { expires_at: 1 }, { id: expired });
   await changeRows(service.storage, 'tokens', { last_used_at: sql.ref('created_at') }, { id: active });
-  await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, revoked));
+  await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, operator, revoked));
 
   const page = await show('');
   expect(listed(page)).toEqual([active, own, expired, revoked]);
@@ -68,7 +69,7 @@ describe.each(databaseKinds)('revoking a token on $name', (kind) => {
     const locks = async (token: string) => service.ask('GET', `/v1/workspaces/${game}/locks`, { token });
     expect((await locks(secret)).status).toBe(401);
     expect((await locks((await service.token()).secret)).body.locks).toHaveLength(7);
-    const { entries } = await readAudit(service.storage, { limit: 1 });
+    const { entries } = await readAudit(service.storage, { limit: 1, action: 'token.revoked' });
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.revoked', detail: { token: id, name: 'ci' } }]);
   });
 

@@ -3,6 +3,7 @@ import { scopes } from '../../../src/service/contract/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { expectedPages } from '../dashboard/expected-pages.ts';
@@ -102,7 +103,7 @@ describe.each(databaseKinds)('access on $name', (kind) => {
       for (const { secret } of [expired, revoked]) expect((await ask(operation, secret)).status).toBe(letIn);
       await commit('global', async (db) => {
         await db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.id).execute();
-        await revokeToken(db, now, revoked.id);
+        await revokeToken(db, now, operator, revoked.id);
       });
       for (const { secret } of [expired, revoked]) expectChallenge(await ask(operation, secret), invalidToken);
     });

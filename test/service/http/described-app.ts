@@ -20,6 +20,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
+import { operator } from '../../support/operator.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
 
 const notHere = (): never => {
@@ -86,7 +87,7 @@ export async function serveApp(given: Partial<Parts> = {}, options: ServerOption
     /** Creates a token, and returns its secret. */
     async token(...scopes: readonly Scope[]): Promise<string> {
       const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
-      return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;
+      return (await storage.commit('global', (db) => createToken(db, storage.now, operator, made))).secret;
     },
     async stop(): Promise<void> {
       await close({ idleMs: 0, requestsMs: 0 });

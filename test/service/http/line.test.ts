@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
@@ -196,7 +197,7 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     const refused = locksOf(service, workspace, secret).take('revoked', { prefer: 'wait=30' });
     await waiting(1);
     const { storage } = service;
-    await storage.commit('global', (db) => revokeToken(db, storage.now, id));
+    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, id));
     await locks.release('revoked');
     expectProblem(await refused, 'unauthorized');
     expect((await locks.take('revoked')).status).toBe(201);

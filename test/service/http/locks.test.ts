@@ -3,7 +3,7 @@ import { readAudit } from '../../../src/service/audit/audit.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { operator } from '../../support/trusted-jobs.ts';
+import { operator } from '../../support/operator.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 

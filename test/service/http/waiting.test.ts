@@ -3,6 +3,7 @@ import type { Locks as ServiceLocks } from '../../../src/service/locks/locks.ts'
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
 import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -108,7 +109,7 @@ describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
     const refused = waitWith(revoked);
     await waiting(1);
     const { storage } = service;
-    await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.id));
+    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, revoked.id));
     await locks.release('secret');
     expectProblem(await refused, 'unauthorized');
   });

@@ -9,6 +9,7 @@ import { joinLine, maxWaitsOfToken, removeOldWaits } from '../../../src/service/
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type Bearer, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { waitRequest } from '../../support/waits.ts';
@@ -35,7 +36,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const person = async (name: string, scopes: readonly Scope[] = ['locks:write']): Promise<Bearer> =>
     (
       await storage.commit('global', (db) =>
-        createToken(db, storage.now, { name, scopes, workspaces: null, lifetime: null }),
+        createToken(db, storage.now, operator, { name, scopes, workspaces: null, lifetime: null }),
       )
     ).token;
   const lock = (bearer: Bearer) => storage.commit({ workspace }, (db) => takeIn(db, storage, [path], { bearer }));
@@ -79,8 +80,8 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     const cy = await person('cy');
     await ask(bo, 'Lights');
     await ask(cy);
-    const sixDaysAgo = Date.now() - 6 * 86_400_000;
-    await changeRows(storage, 'waits', { asked_at: sixDaysAgo }, { owner: 'bo' });
+    const sixDaysLater = { present_until: Date.now() + 86_400_000 };
+    await changeRows(storage, 'waits', sixDaysLater, { owner: 'bo' });
     await removeOldWaits(storage);
     expect((await ask(bo, 'Sound')).position).toBe(1);
     expect(await queue()).toEqual([
@@ -90,8 +91,8 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     const events = await storage.read.selectFrom('deliveries').select('event').execute();
     const requests = events.map(({ event }) => JSON.parse(event).data.request);
     expect(requests).toMatchObject([{ owner: 'bo', note: 'Lights' }, { owner: 'cy' }]);
-    const eightDaysAgo = { asked_at: sixDaysAgo - 2 * 86_400_000, present_until: Date.now() - 86_400_000 };
-    await changeRows(storage, 'waits', eightDaysAgo, { owner: 'bo' });
+    const eightDaysLater = { present_until: Date.now() - 86_400_000 };
+    await changeRows(storage, 'waits', eightDaysLater, { owner: 'bo' });
     await removeOldWaits(storage);
     expect(await queue()).toEqual([['cy', null]]);
   });
@@ -105,7 +106,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     await ask(reader);
     const revoked = await person('di');
     await ask(revoked);
-    await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.id));
+    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, revoked.id));
     await free();
     for (let each = 0; each < 3; each += 1) await asking.tellPeople();
     expect(await told()).toEqual([]);
@@ -124,7 +125,8 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   });
 
   test('come after those who are ahead of them, also of a free path', async () => {
-    const job = waitRequest('job', { paths: [path] });
+    // Ahead also within the same millisecond.
+    const job = waitRequest('job', { paths: [path], urgency: 1 });
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [job]));
     await free();
     expect((await ask(bo)).position).toBe(2);

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { processesNaming } from '../../support/git-processes.ts';
+import { operator } from '../../support/operator.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { type SharedService, sharedService } from '../http/shared-service.ts';
@@ -110,7 +111,7 @@ test('a clone ends if its token is revoked, and the clone of another token conti
   const { id, secret } = await revocable.token({ scopes: ['contents:read'] });
   const revoked = await stalledClone(revocable, mirror, secret);
   const { response } = await stalledClone(revocable, mirror, revocable.secret);
-  await storage.commit('global', (db) => revokeToken(db, storage.now, id));
+  await storage.commit('global', (db) => revokeToken(db, storage.now, operator, id));
   // Otherwise the rest could be read before the next check of the token.
   await expect.poll(() => outcomes(revocable)).toEqual({ refused: 1 });
   await expect(buffer(revoked.response)).rejects.toThrow('aborted');

@@ -7,6 +7,7 @@ import { createPostgresDatabase, postgresAt, postgresServer } from '../../suppor
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { operator } from '../../support/operator.ts';
 import { postgresOfTests } from '../../support/postgres-of-tests.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
@@ -165,7 +166,7 @@ test.skipIf(postgresServer === undefined)(
     const { secret: token } = await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: workspace, remote: remote.path });
       const ci = { name: 'ci', scopes: ['sync'] as const, workspaces: null, lifetime: null };
-      return createToken(db, storage.now, { ...ci, owner: undefined });
+      return createToken(db, storage.now, operator, { ...ci, owner: undefined });
     });
     await close();
     const originOf = ({ baseUrl }: ServiceProcess) => ({ baseUrl: baseUrl.replace('/v1', ''), ask: askAt(baseUrl) });

@@ -5,10 +5,10 @@ import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
-import { operator } from '../../support/trusted-jobs.ts';
 
 const day = 86_400;
 
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
         ])
         .execute(),
     );
-    await storage.commit('global', (db) => revokeToken(db, storage.now, 'revoked'));
+    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, 'revoked'));
     await changeRows(storage, 'tokens', { replaced_by: 'forever' }, { id: 'rotated' });
     await changeRows(storage, 'tokens', { run_id: 'run' }, { id: 'exchanged' });
     await createDatabaseGauges(storage, metrics).measureTokens();

@@ -5,6 +5,7 @@ import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, updateWorkspaceAudited, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite, temporaryDataFolder } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
 const storage = sharedStorage(sqlite);
@@ -91,11 +92,11 @@ describe('reads of tokens and workspaces on SQLite', () => {
     const add = { id: 'game', remote: 'https://git.example.com/game.git' };
     const { token: made, secret } = await service.commit('global', async (db) => {
       await addWorkspace(db, service.now, add);
-      return createToken(db, service.now, { ...token, lifetime: null });
+      return createToken(db, service.now, operator, { ...token, lifetime: null });
     });
     expect((await authenticate(service, secret)).kind).toBe('known');
     expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: null });
-    await command.commit('tokens', (db) => revokeToken(db, command.now, made.id));
+    await command.commit('tokens', (db) => revokeToken(db, command.now, operator, made.id));
     expect((await authenticate(service, secret)).kind).toBe('refused');
     const change = { id: 'game', latest: 'refuse' };
     await command.commit({ workspace: 'game' }, (db) =>
@@ -107,7 +108,7 @@ describe('reads of tokens and workspaces on SQLite', () => {
   test('do not keep a token beyond its end', async () => {
     const { service } = await open();
     const { secret } = await service.commit('global', (db) =>
-      createToken(db, service.now, { ...token, lifetime: { seconds: 1 } }),
+      createToken(db, service.now, operator, { ...token, lifetime: { seconds: 1 } }),
     );
     expect((await authenticate(service, secret)).kind).toBe('known');
     await expect.poll(async () => (await authenticate(service, secret)).kind, { timeout: 10_000 }).toBe('refused');

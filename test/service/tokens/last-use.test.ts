@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
@@ -16,7 +17,7 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
   const makeTokens = (count: number): Promise<string[]> =>
     storage.commit('global', async (db) => {
       const ids: string[] = [];
-      while (ids.length < count) ids.push((await createToken(db, storage.now, newToken)).token.id);
+      while (ids.length < count) ids.push((await createToken(db, storage.now, operator, newToken)).token.id);
       return ids;
     });
   const databaseTime = async () =>

@@ -11,6 +11,7 @@ import {
   rotateToken,
 } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, findRows } from '../../support/stored-rows.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
@@ -30,7 +31,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
     lifetime: null,
   } as const;
   const create = (more: Partial<NewToken> = {}) =>
-    storage.commit('global', (db) => createToken(db, storage.now, { ...laptop, ...more }));
+    storage.commit('global', (db) => createToken(db, storage.now, operator, { ...laptop, ...more }));
   const rotate = (id: string, keepMs: number) =>
     storage.commit('global', (db) => rotateToken(db, storage.now, actor, { id, keepMs }));
   async function rotated(id: string, keepMs: number) {
@@ -89,7 +90,7 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
 
   test('refuses revoked, expired and unknown tokens', async () => {
     const revoked = await create();
-    await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.token.id));
+    await storage.commit('global', (db) => revokeToken(db, storage.now, operator, revoked.token.id));
     const expired = await create({ lifetime: { seconds: 60 } });
     await changeRows(storage, 'tokens', { expires_at: 1 }, { id: expired.token.id });
     for (const { token } of [revoked, expired]) {

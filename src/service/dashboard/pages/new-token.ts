@@ -11,7 +11,7 @@ import {
   tokenPresets,
   unknownWorkspaces,
 } from '../../tokens/new-token.ts';
-import { createTokenAudited } from '../../tokens/tokens.ts';
+import { createToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { navigationLinks } from '../elements/list.ts';
@@ -48,7 +48,7 @@ export function addNewTokenPages(site: Site): void {
     const outcome = await storage.commit('global', async (db) => {
       const { unknown } = await unknownWorkspaces(db, values.workspaces ?? []);
       if (unknown.length > 0) return { unknown };
-      return createTokenAudited(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
+      return createToken(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
     });
     if ('unknown' in outcome) {
       return tokenForm(form, '', { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });

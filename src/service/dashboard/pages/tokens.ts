@@ -7,7 +7,7 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import {
   dependentsOf,
   listTokens,
-  revokeTokenAudited,
+  revokeToken,
   rotateToken,
   type Token,
   type TokenState,
@@ -61,7 +61,7 @@ export function addTokenPages(site: Site): void {
 
   addAction(site, '/tokens/:token/revoke', 'admin', async (call) => {
     const id = idIn(call);
-    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actorOf(call.c), id));
+    const revocation = await storage.commit('global', (db) => revokeToken(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return { to: tokenUrl(id) };
     return { to: '/sign-in', notice: 'session-revoked', cookie: endedCookie(call.c.env.incoming) };
