@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
+import { insufficientScope, Refusal, realm, unavailable } from '../contract/response.ts';
 import { grants, type Scope } from '../contract/scopes.ts';
 import type { Environment } from '../http/context.ts';
 import type { RequestLimit } from '../http/request-limit.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Actor } from '../audit/audit.ts';
-import { noSuchWorkspace } from '../contract/problem.ts';
+import { noSuchWorkspace } from '../contract/response.ts';
 import type { Environment } from '../http/context.ts';
 import { type KeyedRequest, keyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,7 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { bearerOf } from '../access/caller.ts';
-import { unavailable } from '../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse, unavailable } from '../contract/response.ts';
 import type { Environment } from '../http/context.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { addCheckRoute } from './check.ts';

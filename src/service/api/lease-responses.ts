@@ -1,6 +1,5 @@
 import type { QueuePosition } from '../../interface/problem.ts';
-import { Refusal } from '../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse, Refusal } from '../contract/response.ts';
 import type { Resource } from '../contract/schemas.ts';
 import { type RecordedLock, toLock } from '../locks/find.ts';
 import type { KnownLease, LeaseDecision, LeaseRequest } from '../locks/leases.ts';
@@ -10,14 +9,7 @@ import { mapInSlices } from '../runtime/map-in-slices.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Lease, waitingLeaseSchema } from './lease-schemas.ts';
-import {
-  appliedWait,
-  notTaken,
-  obstacleOf,
-  obstacleText,
-  outdatedRefusal,
-  retryAfterSeconds,
-} from './lock-responses.ts';
+import { appliedWait, obstacleOf, obstacleText, outdatedRefusal, retryAfterSeconds } from './lock-responses.ts';
 
 export async function putLeaseResponse(
   storage: Storage,
@@ -43,7 +35,7 @@ export async function putLeaseResponse(
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
     default:
-      throw notTaken(decision, `the lease ${id}`);
+      throw decision.refusal;
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { maxLeasePaths, maxNoteLength } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { describedNewPath, lockRequestSchema, parsedBy } from '../contract/request-fields.ts';
 import {
   asOfField,
@@ -24,16 +23,13 @@ const countText = `It must be a whole number from 1 to ${maxLeasePaths}.`;
 // A separate object, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
 const propertyNames = { propertyNames: { maxLength: maxPropertyNameLength } };
 
-type Where = Readonly<Record<string, string>>;
+const whereText = `It has at most ${maxProperties} properties, with names of at most ${maxPropertyNameLength} characters and values of at most ${maxNoteLength}.`;
 
-function parseWhere(where: Where): Parsed<Where> {
+function isWithinLimits(where: Readonly<Record<string, string>>): boolean {
   const entries = Object.entries(where);
-  if (entries.length > maxProperties) return refused(`It must not have more than ${maxProperties} properties.`);
-  const isTooLong = entries.some(
-    ([name, value]) => name.length > maxPropertyNameLength || value.length > maxNoteLength,
-  );
-  if (!isTooLong) return accepted(where);
-  return refused(`A name has at most ${maxPropertyNameLength} characters, and a value at most ${maxNoteLength}.`);
+  const isShort = ([name, value]: readonly [string, string]) =>
+    name.length <= maxPropertyNameLength && value.length <= maxNoteLength;
+  return entries.length <= maxProperties && entries.every(isShort);
 }
 
 export const leaseRequestSchema = z
@@ -52,7 +48,7 @@ export const leaseRequestSchema = z
     }),
     where: z
       .record(z.string(), z.string())
-      .transform(parsedBy(parseWhere))
+      .refine(isWithinLimits, whereText)
       .optional()
       .openapi({
         type: 'object',

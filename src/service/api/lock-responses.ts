@@ -1,15 +1,18 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Compared, Lock, Outdated } from '../../interface/resources.ts';
-import { Refusal, unavailable } from '../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse, type Once, onceResponse } from '../contract/response.ts';
+import {
+  type ApiResponse,
+  jsonApiResponse,
+  type Once,
+  onceResponse,
+  Refusal,
+  unavailable,
+} from '../contract/response.ts';
+import { entityTag, type RenewDecision, type RenewRequest } from '../locks/change-lock.ts';
 import { type StoredLock, toLock } from '../locks/find.ts';
-import type { LockQuotas } from '../locks/lock-quota.ts';
 import type { Acquisition } from '../locks/locks.ts';
-import { entityTag } from '../locks/release.ts';
-import type { RenewDecision, RenewRequest } from '../locks/renew.ts';
-import type { Blocked, TakeDecision } from '../locks/take.ts';
-import { tooManyWaits } from '../locks/waits.ts';
+import type { Blocked } from '../locks/take.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
 /** The lock, or why there is none. */
@@ -38,7 +41,7 @@ export function acquiredLock(
     case 'outdated':
       throw outdatedRefusal({ branch }, acquisition.comparison);
     default:
-      throw notTaken(acquisition, path);
+      throw acquisition.refusal;
   }
 }
 
@@ -56,23 +59,6 @@ export function acquireResponse(
 
 export const appliedWait = (seconds: number | undefined): Readonly<Record<string, string>> =>
   seconds === undefined ? {} : { 'preference-applied': `wait=${seconds}` };
-
-/** Why a request got no locks, whatever is on their paths. */
-export function notTaken(
-  decision: Exclude<TakeDecision, { readonly kind: 'granted' | 'blocked' | 'outdated' }>,
-  subject: string,
-): Refusal {
-  switch (decision.kind) {
-    case 'superseded':
-      return new Refusal('request-in-progress', `This client has sent a newer request for ${subject}.`, {
-        headers: { 'retry-after': '1' },
-      });
-    case 'too-many-waits':
-      return tooManyWaits();
-    case 'exceeded':
-      return new Refusal('quota-exceeded', quotaTexts[decision.quota](decision.max));
-  }
-}
 
 export function outdatedRefusal(
   { branch }: { readonly branch?: string | undefined },
@@ -149,8 +135,3 @@ const lockResponse = (status: number, workspace: string, lock: Lock, headers?: A
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
   });
-
-const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
-  maxLocks: (max) => `The workspace has its maximum of ${max} locks. Release some.`,
-  maxLocksPerOwner: (max) => `The owner of this token has the maximum of ${max} locks in this workspace. Release some.`,
-};

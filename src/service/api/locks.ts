@@ -2,13 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { requireFreeDisk } from '../access/access.ts';
 import { actorOf, bearerOf, keyedRequestOf, originHeader, runOriginOf } from '../access/caller.ts';
-import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { describedLockPath, lockRequestSchema, noteField } from '../contract/request-fields.ts';
-import { emptyResponse } from '../contract/response.ts';
+import { emptyResponse, insufficientScope, invalid, Refusal } from '../contract/response.ts';
 import { acquiredLockSchema, lockSchema } from '../contract/schemas.ts';
 import { grants } from '../contract/scopes.ts';
 import { lastSegment } from '../http/request-target.ts';
-import { parseIfMatch, tagPattern } from '../locks/release.ts';
+import { parseIfMatch, tagPattern } from '../locks/change-lock.ts';
 import { lockBranchHeader, lockBranchOf, waitHeaders, waitWith } from './lock-headers.ts';
 import { acquireResponse, anotherLock, heldBy, renewResponse } from './lock-responses.ts';
 import {
@@ -114,13 +113,12 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       const path = parsedPath.value;
       const lockable = parseLockPath(path);
       const bearer = bearerOf(c);
-      const ifMatch = c.req.header('if-match');
       const admin = grants(bearer.scopes, 'locks:admin');
       const forceRequested = query.force === 'true';
       const release = await locks.release({
         workspace: workspace.id,
         path,
-        match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
+        match: parseIfMatch(c.req.header('if-match')),
         releaser: {
           ...actorOf(c),
           owner: bearer.owner,

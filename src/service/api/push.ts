@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { requireFreeDisk } from '../access/access.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
-import { emptyResponse } from '../contract/response.ts';
+import { emptyResponse, invalid, Refusal } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { forEachPiece, isJson } from '../http/body.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';

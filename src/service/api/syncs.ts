@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { requireFreeDisk } from '../access/access.ts';
 import { bearerOf, keyedRequestOf } from '../access/caller.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField } from '../contract/request-fields.ts';
-import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, invalid, jsonApiResponse, Refusal } from '../contract/response.ts';
 import { type Sync, syncSchema } from '../contract/schemas.ts';
 import { enqueue, findSync, syncIdPattern } from '../syncs/queue.ts';
 import {

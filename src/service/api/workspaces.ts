@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bearerOf } from '../access/caller.ts';
-import { unavailable } from '../contract/problem.ts';
-import { jsonApiResponse } from '../contract/response.ts';
+import { jsonApiResponse, unavailable } from '../contract/response.ts';
 import { branchSchema, type Pool, poolSchema, workspaceSchema } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
 import { findPools, poolWithName, type StoredPool, seatsOf } from '../pools/pools.ts';

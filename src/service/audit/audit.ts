@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import { parseJson } from '../contract/problem.ts';
+import { parseJson } from '../contract/response.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import { type Retention, removeInBatches } from '../storage/remove-old.ts';

@@ -6,7 +6,7 @@ import { type Selectable, sql } from 'kysely';
 import { CommandError } from '../../command/command.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { parseJson } from '../contract/problem.ts';
+import { parseJson } from '../contract/response.ts';
 import { migrate, schemaVersion } from '../storage/migrate.ts';
 import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';

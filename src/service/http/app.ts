@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
-import { Refusal, toProblemResponse, unavailable } from '../contract/problem.ts';
+import { Refusal, toProblemResponse, unavailable } from '../contract/response.ts';
 import type { Cidr } from '../platform/ip-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { DatabaseClock } from '../storage/database-clock.ts';

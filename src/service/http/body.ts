@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { parseRequestPart, Refusal } from '../contract/problem.ts';
+import { parseRequestPart, Refusal } from '../contract/response.ts';
 import type { Environment } from './context.ts';
 
 export const isForm = (contentType: string): boolean =>

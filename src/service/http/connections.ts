@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { type ProblemName, problems } from '../../interface/problem.ts';
-import { toProblemResponse } from '../contract/problem.ts';
+import { toProblemResponse } from '../contract/response.ts';
 
 /** A connection with more waiting requests is not read until some of them have been answered. */
 const maxWaiting = 15;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { invalid, pointerTo, type Refusal } from '../contract/problem.ts';
+import { invalid, pointerTo, type Refusal } from '../contract/response.ts';
 
 /** The absolute form of a request target (RFC 9112 section 3.2.2), up to its path. */
 const absolute = /^https?:\/\/[^/?#]*/i;

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import { Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/response.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { disconnection, type Environment } from './context.ts';
 

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
-import { invalid, Refusal } from '../contract/problem.ts';
-import { type ApiResponse, type Once, onceResponse } from '../contract/response.ts';
+import { type ApiResponse, invalid, type Once, onceResponse, Refusal } from '../contract/response.ts';
 import {
   batchQuery,
   excludedOf,

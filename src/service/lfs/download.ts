@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/response.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { type FileResponse, parseByteRange, sendFile } from '../http/send-output.ts';

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { AccessControl } from '../access/access.ts';
 import { bearerOf } from '../access/caller.ts';
-import { Refusal } from '../contract/problem.ts';
-import type { ApiResponse } from '../contract/response.ts';
+import { type ApiResponse, Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import { readOptionalBody } from '../http/body.ts';
 import type { App, Environment } from '../http/context.ts';

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { type LockPath, pathKeptMinutes } from '../../interface/lock-path.ts';
-import { Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/response.ts';
 import { grants } from '../contract/scopes.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
+import { isOwnLock } from './change-lock.ts';
 import { findLocks, type LinePath, type LockKey } from './find.ts';
 import { isFree, keptFor } from './line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
-import { isOwnLock } from './release.ts';
 import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /**

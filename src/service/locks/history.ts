@@ -22,7 +22,10 @@ export type LockEnd = {
   | { readonly kind: Exclude<(typeof lockEnds)[number], 'expired'>; readonly by: string }
 );
 
-type LockChange = LockEnd | { readonly kind: 'acquired'; readonly lock: RecordedLock };
+type LockChange =
+  | LockEnd
+  | { readonly kind: 'acquired'; readonly lock: RecordedLock }
+  | { readonly kind: 'requested'; readonly lock: RecordedLock; readonly at: number; readonly request: RequestedBy };
 
 const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'note', 'lease_id', 'ended_by'] as const;
 const numbers = ['ended_at', 'fence', 'acquired_at'] as const;
@@ -72,15 +75,14 @@ export async function removeOldLockHistory(
   }
 }
 
-export function requestedEvent(lock: RecordedLock, request: RequestedBy, at: number): OutboxEvent {
-  const { data, ...about } = aboutLock(lock, at);
-  return { type: 'lock.requested', ...about, data: { ...data, request } };
-}
-
 export function eventOf(change: LockChange): OutboxEvent {
   const { kind, lock } = change;
-  const { data, ...about } = aboutLock(lock, kind === 'acquired' ? lock.acquired_at : change.at);
+  const at = kind === 'acquired' ? lock.acquired_at : change.at;
+  const about = { workspace: lock.workspace_id, occurredAt: asTimestamp(at) };
+  const data = { lock: toLock(lock) };
   switch (kind) {
+    case 'requested':
+      return { type: 'lock.requested', ...about, data: { ...data, request: change.request } };
     case 'acquired':
     case 'expired':
       return { type: `lock.${kind}`, ...about, data };
@@ -91,12 +93,6 @@ export function eventOf(change: LockChange): OutboxEvent {
     }
   }
 }
-
-const aboutLock = (lock: RecordedLock, at: number) => ({
-  workspace: lock.workspace_id,
-  occurredAt: asTimestamp(at),
-  data: { lock: toLock(lock) },
-});
 
 /** Limit per transaction: an expired lock may be reported to many hooks, and other changes wait meanwhile. */
 const maxDeliveriesAtOnce = 500;
@@ -208,15 +204,8 @@ export async function readLockHistory(
     .limit(limit + 1)
     .execute();
   const shown = page.slice(0, limit);
-  const last =
-    page.length > limit
-      ? shown.at(-1)
-      : (
-          await newest
-            .limit(1)
-            .offset(lookAt - 1)
-            .execute()
-        )[0];
+  const end = newest.limit(1).offset(lookAt - 1);
+  const last = page.length > limit ? shown.at(-1) : await end.executeTakeFirst();
   return {
     /** Newest first. */
     periods: shown.map(periodOf),

@@ -2,10 +2,12 @@ import { type Selectable, sql } from 'kysely';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { recordEventsIn } from '../outbox/outbox.ts';
+import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { findLocks, type KeyOf, type RecordedLock, recordedColumns, toLock } from './find.ts';
 import { eventOf } from './history.ts';
+import { maxNamedLines } from './waits.ts';
 
 /** The rows of leases, and their locks: with a few statements for any number of them. */
 
@@ -35,25 +37,12 @@ export async function timeOf(db: Database, now: Now): Promise<number> {
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
 /** Leases that ended so long ago that no request for them is still on its way. */
-export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
+export async function removeOldLeases(storage: Storage): Promise<void> {
   const locks = sql`select 1 from locks where locks.workspace_id = leases.workspace_id
     and locks.id > leases.lock_ids and locks.id < leases.lock_ids || ':' and locks.lease_id = leases.id`;
-  const isOld = sql<boolean>`(leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)}
-    and not exists (${locks}))`;
-  const old = read.selectFrom('leases').select('workspace_id').distinct().where(isOld);
-  for (const { workspace_id: workspace } of await old.execute()) {
-    await commit({ workspace }, async (db) => {
-      const ofWorkspace = db.selectFrom('leases').select('id').where('workspace_id', '=', workspace).where(isOld);
-      // The history stays longer: the id may be used again, by a lease that lost none of these locks.
-      await db
-        .updateTable('lock_history')
-        .set({ lease_id: null })
-        .where('workspace_id', '=', workspace)
-        .where('lease_id', 'in', ofWorkspace)
-        .execute();
-      await db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute();
-    });
-  }
+  const isOld = sql`leases.expires_at < (select ${storage.now}) - ${sql.lit(forgottenAfterMs)}
+    and not exists (${locks})`;
+  await removeInBatches(storage, { table: 'leases', time: 'expires_at' }, isOld);
 }
 
 /** An id starts like those of the locks that were acquired together, followed by digits, which come before the colon. */
@@ -72,27 +61,20 @@ const heldOf = (db: Database, lease: LeaseRow, at: number) =>
 export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<RecordedLock[]> =>
   heldOf(db, lease, at).select(recordedColumns).execute();
 
-/** The paths that the lease holds, up to `limit`. */
-export const heldPaths = async (db: Database, lease: LeaseRow, at: number, limit?: number): Promise<string[]> => {
-  const held = heldOf(db, lease, at).select('path');
-  return (await (limit === undefined ? held : held.limit(limit)).execute()).map(({ path }) => path);
-};
-
-/** Returns the number of renewed locks. */
-export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('locks')
-    .set({ expires_at: at + ttlMs })
-    .where(isOf(lease))
-    .where('expires_at', '>', at)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows > 0n) await storeLease(db, { ...lease, expires_at: at + ttlMs });
-  return Number(numUpdatedRows);
+/** Returns the paths of renewed locks: as many as a message may name, and one more. */
+export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
+  const end = { expires_at: at + ttlMs };
+  await db.updateTable('locks').set(end).where(isOf(lease)).where('expires_at', '>', at).execute();
+  const held = heldOf(db, lease, at)
+    .select('path')
+    .limit(maxNamedLines + 1);
+  const paths = (await held.execute()).map(({ path }) => path);
+  if (paths.length > 0) await storeLease(db, { ...lease, ...end });
+  return paths;
 }
 
 /** Releases what is held of the lease, and returns its paths. The history is filed later: see fileEndedLocks(). */
 export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: number, by: string): Promise<string[]> {
-  const paths = await heldPaths(db, lease, at);
   const held = heldOf(db, lease, at);
   await db
     .insertInto('ended_locks')
@@ -102,8 +84,8 @@ export async function releaseHeld(db: Database, now: Now, lease: LeaseRow, at: n
   await recordEventsIn(db, now, new Set([lease.workspace_id]), async () =>
     (await heldLocks(db, lease, at)).map((lock) => eventOf({ kind: 'released', lock, at, by })),
   );
-  await db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).execute();
-  return paths;
+  const ended = db.deleteFrom('locks').where(isOf(lease)).where('expires_at', '>', at).returning(['path', 'fence']);
+  return (await ended.execute()).toSorted((one, other) => one.fence - other.fence).map(({ path }) => path);
 }
 
 const copied = ['workspace_id', 'fence', 'path', 'owner', 'origin', 'note', 'acquired_at'] as const;
@@ -170,6 +152,8 @@ export async function lostLocks(
     .select(['lock_id as id', 'path', 'kind'])
     .where('workspace_id', '=', workspace)
     .where('lease_id', '=', lease.id)
+    // The history stays longer than a lease: an earlier one may have had this id.
+    .where(startsLike('lock_id', lease))
     .execute();
   // Outside of a transaction, an expired lock may have come into the history meanwhile.
   const all = [...expired.map(({ id, path }) => ({ id, path, kind: 'expired' })), ...recorded];

@@ -1,13 +1,13 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
+import { invalid, Refusal } from '../contract/response.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
+import { isOwnLock } from './change-lock.ts';
 import type { KeyOf, LockKey, RecordedLock } from './find.ts';
 import {
   findLease,
   heldLocks,
-  heldPaths,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
@@ -19,11 +19,10 @@ import {
   timeOf,
 } from './lease-store.ts';
 import { placeInLine } from './queue.ts';
-import { isOwnLock } from './release.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
 import type { Waited, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { findWait, keysOfWait, maxNamedLines, type OnChange, removeWaits } from './waits.ts';
+import { findWait, keysOfWait, type OnChange, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
 
@@ -86,24 +85,19 @@ export function createLeases(options: LeasesOptions) {
   }
 
   async function attempt(request: LeaseRequest, place: Place | undefined) {
-    const comparison = await request.compare(await request.readPaths(storage.read));
-    const decided = await storage.commit(
-      request,
-      async (db) => (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place),
-    );
+    const before = await known(storage.read, request);
+    // The paths of a pool may have changed since then. Only paths that were parsed are locked.
+    const held = before?.locks.map(({ path }) => path as LockPath);
+    const comparison = await request.compare(held ?? (await request.readPaths(storage.read)));
+    const decide = async (db: Database) =>
+      (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place);
+    const decided = before ?? (await storage.commit(request, decide));
     if (decided.kind === 'lease' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
     return { ...decided, comparison };
   }
 
   return {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
-      // First: the paths of a pool may have changed since then.
-      const before = await known(storage.read, request);
-      if (before !== undefined) {
-        // Only paths that were parsed are locked.
-        const held = before.locks.map(({ path }) => path as LockPath);
-        return { ...before, comparison: await request.compare(held) };
-      }
       const { workspace, bearer } = request;
       const client = { id: waitIdOf(request), workspace, owner: bearer.owner };
       return line.decide(client, waitOptions, (place) => attempt(request, place));
@@ -122,10 +116,10 @@ export function createLeases(options: LeasesOptions) {
         const { row } = await findLeaseOrWait(db, key, bearer);
         if (row === undefined) throw noSuchLease(key.id);
         const at = await timeOf(db, now);
-        const renewed = await renewLocks(db, row, at, ttlMs);
+        const held = await renewLocks(db, row, at, ttlMs);
         const lost = await lostLocks(db, now, row, at, keyOf);
-        if (renewed === 0) throw leaseEnded(key.id, lost);
-        return { expiresAt: at + ttlMs, held: await heldPaths(db, row, at, maxNamedLines + 1), lost };
+        if (held.length === 0) throw leaseEnded(key.id, lost);
+        return { expiresAt: at + ttlMs, held, lost };
       });
       // A renewal may also shorten locks.
       onChange(key.workspace, renewal.held);

@@ -25,7 +25,8 @@ export async function keptFor(
   now: Now,
   keys: readonly LinePath[],
 ): Promise<readonly (Next | undefined)[]> {
-  if (keys.length === 0 || !(await isAnyoneWaiting(db))) return keys.map(() => undefined);
+  const isAnyoneWaiting = keys.length > 0 && (await anyoneWaiting(db, now, [])).length > 0;
+  if (!isAnyoneWaiting) return keys.map(() => undefined);
   const known = new Map<string, Next>();
   const seen = new Set<string>();
   for (let paths = keys; paths.length > 0; ) {
@@ -57,8 +58,7 @@ const distinct = (paths: readonly LinePath[]): readonly LinePath[] => [
 ];
 
 /** Most often, nobody waits for any of thousands of paths: then they need not be written as JSON. */
-const isAnyoneWaiting = async (db: Database): Promise<boolean> =>
-  (await db.selectFrom('waits').select('id').limit(1).execute()).length > 0;
+const anyoneWaiting = batchQuery((db) => db.selectFrom('waits').select('id').limit(sql.lit(1)));
 
 /**
  * The present leases of each line, up to the first one of a single path. It is granted where nobody before it is: later

@@ -58,10 +58,10 @@ export async function listLocks(storage: Storage, query: LockQuery) {
   const locks = rows.slice(0, limit);
   if (rows.length > limit) return { locks, next: locks.map(positionOf).at(-1) };
   if (words.length === 0) return { locks, next: undefined };
-  const [last] = await ordered
-    .offset(maxSearched - 1)
+  const last = await ordered
     .limit(1)
-    .execute();
+    .offset(maxSearched - 1)
+    .executeTakeFirst();
   return { locks, next: last && positionOf(last) };
 }
 
@@ -152,20 +152,13 @@ export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bear
 /** Locks that a bearer may renew and release, by workspace and path, and the number of all of them, up to maxCounted. */
 export async function listOwnLocks(storage: Storage, bearer: Bearer, limit: number) {
   const own = ownLocksOf(storage, bearer);
-  const rows = await own
-    .orderBy('workspace_id')
-    .orderBy('path')
-    .limit(limit + 1)
-    .execute();
+  const listed = own.orderBy('workspace_id').orderBy('path');
+  const rows = await listed.limit(limit + 1).execute();
   const locks = rows.slice(0, limit);
   if (rows.length <= limit) return { locks, all: locks.length };
-  const counted = own
-    .clearSelect()
-    .select('path')
-    .limit(maxCounted + 1)
-    .as('counted');
+  const counted = own.clearSelect().select('path');
   const { all } = await storage.read
-    .selectFrom(counted)
+    .selectFrom(counted.limit(maxCounted + 1).as('counted'))
     .select(({ fn }) => fn.countAll<number>().as('all'))
     .executeTakeFirstOrThrow();
   return { locks, all: Number(all) };

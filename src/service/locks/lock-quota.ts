@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
 export interface LockQuotas {
@@ -9,7 +10,7 @@ export interface LockQuotas {
 export interface QuotaExceeded {
   readonly kind: 'exceeded';
   readonly quota: keyof LockQuotas;
-  readonly max: number;
+  readonly refusal: Refusal;
 }
 
 /** A number of free paths to lock together. */
@@ -45,10 +46,20 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  function decide({ total, ofOwner }: KnownCount, { owner, count }: QuotaRequest): QuotaExceeded | undefined {
-    if (total + count > maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
-    if ((ofOwner.get(owner) ?? 0) + count <= maxLocksPerOwner) return undefined;
-    return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
+  /** Counts the locks of the requests that may add theirs. */
+  function decide(known: KnownCount, { owner, count }: QuotaRequest): QuotaExceeded | undefined {
+    const own = (known.ofOwner.get(owner) ?? 0) + count;
+    if (known.total + count > maxLocks) {
+      return exceeded('maxLocks', `The workspace has its maximum of ${maxLocks} locks.`);
+    }
+    if (own > maxLocksPerOwner) {
+      const text = `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
+      return exceeded('maxLocksPerOwner', text);
+    }
+    known.total += count;
+    known.takenSince += count;
+    known.ofOwner.set(owner, own);
+    return undefined;
   }
 
   function mayExceed({ total, ofOwner }: KnownCount, requests: readonly QuotaRequest[]): boolean {
@@ -57,7 +68,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   }
 
   return async (db, now, requests) => {
-    const exceeded = new Map<QuotaRequest, QuotaExceeded>();
+    const decisions = new Map<QuotaRequest, QuotaExceeded | undefined>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
       let known = workspaces.get(workspace);
       const isOld = known !== undefined && clock() - known.countedAt >= countAgainMs;
@@ -65,23 +76,17 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
         known = await count(db, now, workspace, clock());
         workspaces.set(workspace, known);
       }
-      for (const request of group) {
-        const decision = decide(known, request);
-        if (decision === undefined) take(known, request);
-        else exceeded.set(request, decision);
-      }
+      for (const request of group) decisions.set(request, decide(known, request));
     }
-    return requests.map((request) => exceeded.get(request));
+    return requests.map((request) => decisions.get(request));
   };
 }
 
 const sumOf = (requests: readonly QuotaRequest[]): number => requests.reduce((sum, { count }) => sum + count, 0);
 
-function take(known: KnownCount, { owner, count }: QuotaRequest): void {
-  known.total += count;
-  known.takenSince += count;
-  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + count);
-}
+const exceeded = (quota: keyof LockQuotas, text: string): QuotaExceeded => ({
+  ...{ kind: 'exceeded', quota, refusal: new Refusal('quota-exceeded', `${text} Release some.`) },
+});
 
 async function count(db: Database, now: Now, workspace: string, clock: number): Promise<KnownCount> {
   const rows = await db

@@ -53,12 +53,13 @@ export async function storeLocks(
 }
 
 /** Each has the number and the fence of its first lock. */
-function membersOf(grants: readonly Grant[], firstFence: FirstFence, delayMs: number) {
+function membersOf(grants: readonly Grant[], fences: Fences, delayMs: number) {
   let ids: string | undefined;
   let number = firstLockNumber;
   return grants.map(({ request, keys }) => {
     const { workspace, type, ttlMs, bearer, origin, note, branch, lease, fromLfs } = request;
-    const { at, fence } = firstFence(workspace, keys.length);
+    const { at, fence } = fences.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
+    fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
     const member = {
       ...{ workspace, type, note, tokenId: bearer.id, owner: bearer.owner, origin, branch, lease },
@@ -165,24 +166,22 @@ const raiseFences = batchQuery((db, members, now) =>
     .returning(['workspace_id', 'value', now.as('at')]),
 );
 
-type FirstFence = Awaited<ReturnType<typeof raisedFences>>;
+type Fences = Map<string, { readonly at: number; readonly fence: number }>;
 
-/** Returns what gives each grant, in its order, the first of its fences, and the time of the change. */
-async function raisedFences(db: Database, now: Now, grants: readonly Grant[]) {
+/** The first of the fences for the grants of each workspace, and the time of the change. */
+async function raisedFences(db: Database, now: Now, grants: readonly Grant[]): Promise<Fences> {
   const counts = new Map<string, number>();
   for (const { request, keys } of grants) {
     counts.set(request.workspace, (counts.get(request.workspace) ?? 0) + keys.length);
   }
   const rows = [...counts].map(([workspace, count]) => ({ workspace, count }));
-  const raised = (await raiseFences(db, now, rows)).map(({ workspace_id: workspace, value, at }) => {
-    return [workspace, { at, fence: Number(value) - (counts.get(workspace) ?? 0) + 1 }] as const;
-  });
-  const next = new Map(raised);
-  return (workspace: string, count: number) => {
-    const { at, fence } = next.get(workspace) ?? { at: Number.NaN, fence: Number.NaN };
-    next.set(workspace, { at, fence: fence + count });
-    return { at, fence };
-  };
+  const raised = await raiseFences(db, now, rows);
+  return new Map(
+    raised.map(({ workspace_id, value, at }) => [
+      workspace_id,
+      { at, fence: Number(value) - (counts.get(workspace_id) ?? 0) + 1 },
+    ]),
+  );
 }
 
 /**

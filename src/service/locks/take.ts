@@ -1,12 +1,21 @@
 import { isRefused } from '../../interface/outdated.ts';
 import type { Compared } from '../../interface/resources.ts';
+import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type LockKey, linePathOf, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
 import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import { joinLine, nameOf, newestRequests, removeWaits, type Urgency, type WaitRequest } from './waits.ts';
+import {
+  joinLine,
+  nameOf,
+  newestRequests,
+  removeWaits,
+  tooManyWaits,
+  type Urgency,
+  type WaitRequest,
+} from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -36,9 +45,7 @@ export type TakeDecision =
   | Blocked
   /** Too few of the files are up to date. */
   | { readonly kind: 'outdated'; readonly comparison: Compared }
-  /** The client has asked again since then, or has not asked for too long. */
-  | { readonly kind: 'superseded' }
-  | { readonly kind: 'too-many-waits' }
+  | { readonly kind: 'superseded' | 'too-many-waits'; readonly refusal: Refusal }
   | QuotaExceeded;
 
 export interface LockTerms {
@@ -64,14 +71,16 @@ export async function take(
     if (keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
-  for (const request of await supersededAmong(db, now, undecided())) decisions.set(request, { kind: 'superseded' });
+  for (const request of await supersededAmong(db, now, undecided())) {
+    decisions.set(request, { kind: 'superseded', refusal: superseded(request) });
+  }
   await decide(db, now, undecided(), terms, decisions);
   const waiting = requests.filter(({ place }) => place !== undefined);
   const blocked = waiting.filter((request) => decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
     const joined = await joinLine(db, now, blocked.flatMap(waitOf));
     for (const [index, request] of blocked.entries()) {
-      if (!joined[index]) decisions.set(request, { kind: 'too-many-waits' });
+      if (!joined[index]) decisions.set(request, { kind: 'too-many-waits', refusal: tooManyWaits() });
     }
     // In line, they may be before the one that a path was kept for.
     const again = blocked.filter((request) => {
@@ -113,6 +122,14 @@ async function supersededAmong(
   const newest = ids.length === 0 ? [] : await newestRequests(db, now, ids);
   return waited.filter(({ place }, index) => newest[index] !== place?.requestId);
 }
+
+/** The client has asked again since then, or has not asked for too long. */
+const superseded = ({ lease, keys: [first] }: TakeRequest): Refusal =>
+  new Refusal(
+    'request-in-progress',
+    `This client has sent a newer request for ${lease === undefined ? first?.path : `the lease ${lease}`}.`,
+    { headers: { 'retry-after': '1' } },
+  );
 
 /** If several ask for the same path (with folded paths, also in different case), the first one gets it. */
 async function decide(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/response.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import {
   batchQuery,
@@ -17,7 +17,7 @@ import {
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
-import { requestedEvent } from './history.ts';
+import { eventOf } from './history.ts';
 
 /**
  * The rows of leases that wait. A single lock waits as a lease of one path, and a person who has asked as one that
@@ -96,14 +96,10 @@ const selectKnown = batchQuery((db, members) =>
 
 const countOfTokens = batchQuery((db, members) =>
   db
-    .selectFrom(members)
-    .select(inputIndex.as('index'))
-    .select(({ selectFrom }) =>
-      selectFrom('waits')
-        .select(({ fn }) => fn.countAll<number>().as('waits'))
-        .where('waits.token_id', '=', textOf('tokenId'))
-        .as('waits'),
-    ),
+    .selectFrom('waits')
+    .where(sql<boolean>`token_id in (select ${textOf('tokenId')} from ${members})`)
+    .groupBy('token_id')
+    .select(['token_id', ({ fn }) => fn.countAll<number>().as('waits')]),
 );
 
 /** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
@@ -119,12 +115,11 @@ const upsertWaits = batchQuery((db, members, now) =>
     paths_hash: textOf('pathsHash'),
     since: now,
     rank: rank(now),
-    asked_at: now,
     present_until: sql`${now} + ${numberOf('presentMs')}`,
   }).onConflict((conflict) =>
     conflict
       .column('id')
-      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'paths_hash', 'request_id', 'asked_at', 'present_until'])),
+      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'paths_hash', 'request_id', 'present_until'])),
   ),
 );
 
@@ -175,8 +170,8 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
 /** The ids of new waits whose tokens would wait too often. */
 async function beyondTheirLimit(db: Database, now: Now, fresh: readonly WaitRequest[]): Promise<ReadonlySet<string>> {
   const tokens = fresh.map(({ tokenId }) => ({ tokenId }));
-  const counts = fresh.length === 0 ? [] : inInputOrder(fresh, await countOfTokens(db, now, tokens));
-  const waiting = new Map(fresh.map(({ tokenId }, index) => [tokenId, Number(counts[index]?.waits ?? 0)]));
+  const counts = fresh.length === 0 ? [] : await countOfTokens(db, now, tokens);
+  const waiting = new Map(counts.map(({ token_id, waits }) => [token_id, Number(waits)]));
   return new Set(
     fresh.flatMap(({ id, tokenId }) => {
       const others = waiting.get(tokenId) ?? 0;
@@ -215,7 +210,7 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   const due = await insertReminders(db, now, reminders);
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
     const found = byName.get(nameOf(workspace_id, path, owner));
-    return found === undefined ? [] : requestedEvent(found.lock, found.request, at);
+    return found === undefined ? [] : eventOf({ ...found, kind: 'requested', at });
   });
   await recordEvents(db, now, events);
 }
@@ -253,7 +248,7 @@ export const keepPresent = batchQuery((db, members, now) =>
   db
     .updateTable('waits')
     .from(members)
-    .set({ asked_at: now, present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
+    .set({ present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
     .whereRef('waits.id', '=', textOf('id'))
     .whereRef('waits.request_id', '=', textOf('requestId'))
     .returning('waits.id'),
@@ -290,5 +285,6 @@ export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' |
   await removeOld(storage, { table: 'lock_requests', time: 'at', keptForMs: remindedEveryMs });
 }
 
-/** Its client has not asked for it for too long, or its person did not take the path while it was kept. */
-const isOver = (now: Now) => sql<boolean>`(asked_at <= ${now} - ${sql.lit(placeKeptMs)} and present_until <= ${now})`;
+/** Its client has been away for too long, or its person did not take the path while it was kept. */
+const isOver = (now: Now) =>
+  sql<boolean>`present_until <= ${now} - case when kind = 'ask' then 0 else ${sql.lit(placeKeptMs)} end`;

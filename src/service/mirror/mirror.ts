@@ -6,7 +6,7 @@ import { problems } from '../../interface/problem.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
-import { Refusal } from '../contract/problem.ts';
+import { Refusal } from '../contract/response.ts';
 import { redactRemote } from '../git/remote.ts';
 import type { RefusalRenderer } from '../http/app.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { BranchName } from '../../interface/branch-name.ts';
 import { bearerOf } from '../access/caller.ts';
-import { Refusal, unavailable } from '../contract/problem.ts';
+import { Refusal, unavailable } from '../contract/response.ts';
 import { mainBranch } from '../git/bare-repository.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
 import { maxBusyPauseMs } from './sqlite.ts';
 import type { Storage } from './storage.ts';
+import type { Tables } from './tables.ts';
 
 /** Time that the service keeps data that it no longer needs itself. */
 export interface Retention {
@@ -14,15 +15,7 @@ export interface Retention {
 }
 
 interface Rows {
-  readonly table:
-    | 'syncs'
-    | 'locks'
-    | 'lock_history'
-    | 'lock_requests'
-    | 'deliveries'
-    | 'remembered_answers'
-    | 'tokens'
-    | 'audit';
+  readonly table: keyof Tables;
   /** Sort column. The index of a large table must start with it, or with the columns that `where` compares before it. */
   readonly time: 'at' | 'finished_at' | 'created_at' | 'expires_at' | 'ended_at' | 'forget_at' | 'sequence';
   /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
@@ -31,26 +24,15 @@ interface Rows {
   readonly atOnce?: number;
 }
 
-interface OldRows extends Rows {
-  /** Rows without this time are never old. */
-  readonly time: Exclude<Rows['time'], 'sequence' | 'expires_at'>;
-  readonly keptForMs: number;
-}
-
+/** Rows without this time are never old. */
 export async function removeOld(
   storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
-  rows: OldRows,
+  rows: Rows & { readonly keptForMs: number },
 ): Promise<void> {
   // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
   await removeInBatches(storage, rows, within);
-}
-
-interface Total {
-  readonly max: number;
-  /** Number of rows per query. Each of them is complete before other work continues. */
-  readonly countedAtOnce: number;
 }
 
 /**
@@ -60,7 +42,7 @@ interface Total {
 export async function removeBeyond(
   storage: Pick<Storage, 'dialect' | 'read' | 'commit'>,
   rows: Rows,
-  { max, countedAtOnce }: Total,
+  { max, countedAtOnce }: Readonly<Record<'max' | 'countedAtOnce', number>>,
 ): Promise<number> {
   const at = sql.ref<number>(rows.time);
   const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;

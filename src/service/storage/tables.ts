@@ -71,8 +71,7 @@ export const tables = {
   waits: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     kind text not null, token_id text not null, owner text not null, origin text, note text,
-    urgency integer not null, since bigint not null, rank bigint not null, asked_at bigint not null,
-    present_until bigint not null, size integer not null, wanted integer not null, paths_hash text not null,
+    urgency integer not null, since bigint not null, rank bigint not null, present_until bigint not null, size integer not null, wanted integer not null, paths_hash text not null,
     request_id text not null, told_at bigint, fingerprint text`,
   // With --windows-paths, `path` is in folded case.
   wait_paths: `

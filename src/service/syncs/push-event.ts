@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
-import { parseJson } from '../contract/problem.ts';
+import { parseJson } from '../contract/response.ts';
 import { sameHash, secretHash } from '../tokens/secret.ts';
 import { secretKey, type WebhookSecret } from '../webhooks/signature.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { quoteForLog } from '../../interface/safe-text.ts';
-import { parseJson } from '../contract/problem.ts';
+import { parseJson } from '../contract/response.ts';
 import { send, sendErrorText } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
 

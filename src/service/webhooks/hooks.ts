@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
-import { insufficientScope, Refusal } from '../contract/problem.ts';
+import { insufficientScope, Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Actor } from '../audit/audit.ts';
+import { releaseLocks } from '../locks/change-lock.ts';
 import { listLocks } from '../locks/list.ts';
-import { releaseLocks } from '../locks/release.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { closeWorkspaceAudited, deleteWorkspace } from './workspaces.ts';
@@ -59,7 +59,7 @@ export async function removeWorkspaceInBatches(
 async function endLocks(storage: Storage, actor: Actor, workspace: string): Promise<number> {
   const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
   const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
-  const requests = locks.map(({ path }) => ({ workspace, path, match: null, releaser }));
+  const requests = locks.map(({ path }) => ({ workspace, path, match: () => true, releaser }));
   const decisions = await releaseLocks(storage.read, storage.now, requests);
   return decisions.filter(({ kind }) => kind === 'released').length;
 }

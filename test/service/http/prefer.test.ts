@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Context } from 'hono';
 import { expect, test } from 'vitest';
 import { preferredWait, urgencyOf, waitWith } from '../../../src/service/api/lock-headers.ts';
-import { Refusal } from '../../../src/service/contract/problem.ts';
+import { Refusal } from '../../../src/service/contract/response.ts';
 import type { Environment } from '../../../src/service/http/context.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 

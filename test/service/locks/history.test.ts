@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { releaseLocks, renewLocks } from '../../../src/service/locks/change-lock.ts';
 import {
   type HistoryPosition,
   type HistoryQuery,
@@ -10,8 +11,6 @@ import {
   removeExpiredLocks,
   removeOldLockHistory,
 } from '../../../src/service/locks/history.ts';
-import { releaseLocks } from '../../../src/service/locks/release.ts';
-import { renewLocks } from '../../../src/service/locks/renew.ts';
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -40,7 +39,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const operator = { name: 'operator', owner: null, tokenId: null, address: null, force: true };
   const ada = { name: 'ada', owner: 'ada', tokenId: 'tok_ada', address: null, force: false };
   const release = (path: string, releaser: typeof ada | typeof operator) =>
-    commit((db) => releaseLocks(db, storage.now, [{ ...placeOf(path), match: null, releaser }]));
+    commit((db) => releaseLocks(db, storage.now, [{ ...placeOf(path), match: () => true, releaser }]));
   const expire = (path: string) => changeRows(storage, 'locks', { expires_at: 5 }, { path });
 
   const read = (query: Partial<HistoryQuery> = {}, lookAt?: number) =>
@@ -101,7 +100,7 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     const clock = sql<number>`${storage.now}`;
     const paths = Array.from({ length: 300 }, (_, index) => `p/${index}`);
     await take(...paths);
-    const requests = paths.map((path) => ({ ...placeOf(path), match: null, releaser: ada }));
+    const requests = paths.map((path) => ({ ...placeOf(path), match: () => true, releaser: ada }));
     const undone = commit(async (db) => {
       await releaseLocks(db, storage.now, requests);
       throw new Error('undone');

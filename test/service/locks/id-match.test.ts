@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseIfMatch } from '../../../src/service/locks/release.ts';
+import { parseIfMatch } from '../../../src/service/locks/change-lock.ts';
 
 /** RFC 9110, sections 13.1.1 (`If-Match`), 5.6.1.2 (lists, as recipients must parse them) and 8.8.3 (entity tags). */
 const id = 'lock_1';

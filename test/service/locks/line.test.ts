@@ -26,7 +26,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     const queue = async () => (await listQueue(storage, { workspace })).map(({ owner }) => owner);
     await join('b', 'c', 'a');
     expect(await queue()).toEqual(['b', 'c', 'a']);
-    const askedAgo = (ms: number) => ({ asked_at: Date.now() - ms, present_until: Date.now() - ms });
+    const askedAgo = (ms: number) => ({ present_until: Date.now() - ms });
     await changeRows(storage, 'waits', askedAgo(55_000), { owner: 'b' });
     await removeOldWaits(storage);
     await join('b');
@@ -38,7 +38,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
 
   test('is removed in batches, so that other changes do not wait for all paths of abandoned requests', async () => {
     await join('d', 'e', 'f', 'g');
-    await changeRows(storage, 'waits', { asked_at: 1, present_until: 1, size: 400 });
+    await changeRows(storage, 'waits', { present_until: 1, size: 400 });
     const removed: number[] = [];
     const counting: typeof storage = {
       ...storage,

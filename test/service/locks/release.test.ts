@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
+import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/change-lock.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../../support/value-in.ts';
@@ -14,7 +14,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
   const back = (path: string, by = 'ada', force = false, matches = true): ReleaseRequest => ({
     workspace: 'game',
     path: valueIn(parseLockPath(path)),
-    match: matches ? null : () => false,
+    match: () => matches,
     releaser: { name: by, owner: by, tokenId: `tok_${by}`, address: null, force },
   });
   const release = (...requests: readonly ReleaseRequest[]) =>

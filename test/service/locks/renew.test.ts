@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTtl } from '../../../src/interface/duration.ts';
-import { type RenewRequest, renewLocks } from '../../../src/service/locks/renew.ts';
+import { type RenewRequest, renewLocks } from '../../../src/service/locks/change-lock.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../../support/value-in.ts';

@@ -3,8 +3,8 @@ import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import type { Actor } from '../../../src/service/audit/audit.ts';
+import { releaseLocks } from '../../../src/service/locks/change-lock.ts';
 import { toLock } from '../../../src/service/locks/find.ts';
-import { releaseLocks } from '../../../src/service/locks/release.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
@@ -43,7 +43,7 @@ async function acquireIn(db: Database, { now }: Storage, path: string): Promise<
 
 async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
   const releaser = { ...actor, owner: bearer.owner, force: false };
-  const request = { workspace, path: valueIn(parseLockPath(path)), match: null, releaser };
+  const request = { workspace, path: valueIn(parseLockPath(path)), match: () => true, releaser };
   const [release] = await releaseLocks(db, now, [request]);
   if (release?.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import { Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/response.ts';
 import type { App } from '../../http/context.ts';
 import { assetFiles } from './asset-files.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Parsed } from '../../../interface/parsed.ts';
-import { Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/response.ts';
 import { isForm, readText } from '../../http/body.ts';
 import type { FieldErrors } from '../elements/fields.ts';
 

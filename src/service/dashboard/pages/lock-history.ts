@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { invalid, parseRequestPart } from '../../contract/problem.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
+import { invalid, parseRequestPart } from '../../contract/response.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';

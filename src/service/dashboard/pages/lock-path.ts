@@ -4,7 +4,7 @@ import { type LockPath, lockPathFromUrl, parseHeldPath, parseNote } from '../../
 import type { Parsed } from '../../../interface/parsed.ts';
 import { problems } from '../../../interface/problem.ts';
 import { requireFreeDisk } from '../../access/access.ts';
-import { invalid, Refusal } from '../../contract/problem.ts';
+import { invalid, Refusal } from '../../contract/response.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { readLockHistory } from '../../locks/history.ts';

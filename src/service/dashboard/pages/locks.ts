@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
+import { isOwnLock } from '../../locks/change-lock.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { countLocks, type LockOrder, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/queue.ts';
-import { isOwnLock } from '../../locks/release.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
 import {

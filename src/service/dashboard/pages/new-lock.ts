@@ -5,7 +5,7 @@ import { problems } from '../../../interface/problem.ts';
 import { safeText } from '../../../interface/safe-text.ts';
 import { requireFreeDisk } from '../../access/access.ts';
 import { acquiredLock } from '../../api/lock-responses.ts';
-import { Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/response.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { durationField, listUrl, noteField, pathUrl } from '../elements/lock.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { pluralize } from '../../../interface/format.ts';
 import { actorOf } from '../../access/caller.ts';
-import { Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/response.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import {

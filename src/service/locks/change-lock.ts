@@ -1,10 +1,88 @@
 import { sql } from 'kysely';
+import { milliseconds, type Ttl } from '../../interface/duration.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
-import { batchQuery, textOf } from '../storage/batch-query.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findLocks, type LockRow, type StoredLock, toLock } from './find.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { findLocks, type LockRow, recordedColumns, type StoredLock, toLock } from './find.ts';
 import { type LockEnd, recordEnds } from './history.ts';
+
+/** Renewals and releases, decided in their order, with the same few queries for any number of them. */
+
+interface ChangeRequest {
+  readonly workspace: string;
+  readonly path: string;
+  readonly match: IdMatch;
+}
+
+export interface RenewRequest extends ChangeRequest {
+  readonly ttl: Ttl;
+  readonly bearer: Bearer;
+  /** Never shortens the lock. */
+  readonly isExtension?: boolean;
+}
+
+/** Why a lock was not changed. */
+type Unchanged = { readonly kind: 'absent' } | { readonly kind: 'another-lock' | 'another-owner'; readonly lock: Lock };
+
+export type RenewDecision = { readonly kind: 'renewed' | 'lasts-longer'; readonly lock: Lock } | Unchanged;
+
+export async function renewLocks(
+  db: Database,
+  now: Now,
+  requests: readonly RenewRequest[],
+): Promise<readonly RenewDecision[]> {
+  const locks = await findAsked(db, now, requests);
+  /** The last request for each lock counts. */
+  const due = new Map<string, StoredLock & { readonly ttlMs: number }>();
+  const decisions = requests.map(({ ttl, bearer, match, isExtension }, index): RenewDecision | undefined => {
+    const found = locks[index];
+    if (!found?.isActive) return { kind: 'absent' };
+    const lock = toLock(found);
+    if (!match(found.id)) return { kind: 'another-lock', lock };
+    if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock };
+    const ttlMs = milliseconds(ttl);
+    const remainingMs = due.get(found.id)?.ttlMs ?? found.remainingMs;
+    if (isExtension && remainingMs >= ttlMs) return { kind: 'lasts-longer', lock };
+    due.set(found.id, { ...found, ttlMs });
+    return undefined;
+  });
+  const renewed = due.size === 0 ? [] : await updateLocks(db, now, [...due.values()]);
+  const byId = new Map(renewed.map((row) => [row.id, toLock(row)]));
+  return decisions.map((decision, index) => {
+    const lock = byId.get(locks[index]?.id ?? '');
+    if (decision?.kind === 'lasts-longer') return { ...decision, lock: lock ?? decision.lock };
+    return decision ?? (lock === undefined ? { kind: 'absent' } : { kind: 'renewed', lock });
+  });
+}
+
+/** In the case in which they were locked: without folded paths. */
+const findAsked = (db: Database, now: Now, requests: readonly ChangeRequest[]) => {
+  const keys = requests.map(({ workspace, path }) => ({ workspace, path }));
+  return findLocks(db, now, keys);
+};
+
+const updateLocks = batchQuery((db, members, now) =>
+  db
+    .updateTable('locks')
+    .from(members)
+    .set({ expires_at: sql<number>`${now} + ${numberOf('ttlMs')}` })
+    .whereRef('locks.workspace_id', '=', textOf('workspace_id'))
+    .whereRef('locks.path', '=', textOf('path'))
+    .whereRef('locks.id', '=', textOf('id'))
+    .where(sql<boolean>`locks.expires_at > ${now}`)
+    .returning(recordedColumns.map((column) => `locks.${column}` as const)),
+);
+
+/** Every push of the owner renews a lock. Locks with more than this part of their ttl left need no write. */
+const renewedBelow = 0.9;
+
+/** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
+export const isLfsRenewalDue = (
+  { from_lfs, remainingMs }: Pick<StoredLock, 'from_lfs' | 'remainingMs'>,
+  ttl: Ttl,
+): boolean => from_lfs === 1 && remainingMs < renewedBelow * milliseconds(ttl);
 
 /** The caller: a token, or the operator at the command line. */
 interface Releaser extends Actor {
@@ -16,38 +94,30 @@ interface Releaser extends Actor {
   readonly reason?: string;
 }
 
-export interface ReleaseRequest {
-  readonly workspace: string;
-  readonly path: string;
-  readonly match: IdMatch | null;
+export interface ReleaseRequest extends ChangeRequest {
   readonly releaser: Releaser;
 }
 
-export type ReleaseDecision =
-  | { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'another-lock' | 'another-owner'; readonly lock: Lock };
+export type ReleaseDecision = { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean } | Unchanged;
 
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
   readonly own: boolean;
 }
 
-/** Decides requests in their order, with the same few queries for any number of them. */
 export async function releaseLocks(
   db: Database,
   now: Now,
   requests: readonly ReleaseRequest[],
 ): Promise<readonly ReleaseDecision[]> {
-  const keys = requests.map(({ workspace, path }) => ({ workspace, path }));
-  const locks = await findLocks(db, now, keys);
+  const locks = await findAsked(db, now, requests);
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
     if (!found?.isActive || granted.has(found.id)) return { kind: 'absent' };
     const lock = toLock(found);
     const { match, releaser } = request;
-    if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
+    if (!match(found.id)) return { kind: 'another-lock', lock };
     const own = isOwnLock(found, releaser);
     if (!own && !releaser.force) return { kind: 'another-owner', lock };
     granted.set(found.id, { ...request, found, own });
@@ -112,8 +182,8 @@ const tagList = new RegExp(`^[ \\t,]*${tagPattern}(?:[ \\t]*,[ \\t,]*${tagPatter
  * `If-Match` of RFC 9110 section 13.1.1: `*` or a list of entity tags, compared strongly, so that a weak one never
  * matches. Invalid values match nothing: a condition that cannot be parsed must not allow a change.
  */
-export function parseIfMatch(header: string): IdMatch {
-  if (anyTag.test(header)) return () => true;
+export function parseIfMatch(header: string | undefined): IdMatch {
+  if (header === undefined || anyTag.test(header)) return () => true;
   const given = new Set<string>(tagList.test(header) ? header.match(tags) : []);
   return (id) => given.has(entityTag(id));
 }
