@@ -1,7 +1,7 @@
 import { CommandError } from '../../command/command.ts';
 import { required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
-import { redactedUrl } from '../webhooks/deliver.ts';
+import { redactedUrl } from '../webhooks/formats.ts';
 import { listHooks, removeHook } from '../webhooks/hooks.ts';
 import { defineStorageCommand, workspaceArgument } from './storage-command.ts';
 import { idOf } from './token.ts';

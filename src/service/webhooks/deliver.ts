@@ -2,11 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { send, sendErrorText } from '../outbound/send.ts';
 import type { TargetCheck } from '../outbound/target.ts';
-import type { HookEventOccurrence } from '../outbox/event.ts';
-import type { HookRow } from '../outbox/outbox.ts';
-import { contentOf, isChatFormat } from './formats.ts';
-import { headersOf, secretOf } from './hooks.ts';
-import { signedHeaders } from './signature.ts';
+import type { DeliveryRequest } from './formats.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
@@ -50,37 +46,6 @@ function resultOf(url: string, { statusCode: status = 0 }: IncomingMessage): Del
   if (status === 410) return { kind: 'gone', reason: 'The receiver responded with 410: it wants no more deliveries.' };
   const advice = status >= 300 && status < 400 ? ' Redirects are not followed: register the URL that it leads to.' : '';
   return { kind: 'failed', reason: `${new URL(url).origin} responded with the status ${status}.${advice}` };
-}
-
-interface DeliveryRequest {
-  readonly workspace: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/**
- * The request for an event, by the current registration of the hook. Headers of the hook replace those of its format
- * (`user-agent`), but never the signature.
- */
-export function deliveryRequest(hook: HookRow, occurrence: HookEventOccurrence, timestamp: Date): DeliveryRequest {
-  const { headers, body } = contentOf(hook.format, occurrence);
-  const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret: secretOf(hook) });
-  return {
-    workspace: hook.workspace_id,
-    url: hook.url,
-    headers: { ...headers, ...headersOf(hook), ...signature },
-    body,
-  };
-}
-
-/**
- * URL without the query, which is a secret for many receivers, and for chats without the path, which is their secret.
- */
-export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
-  const { origin, pathname, search } = new URL(hook.url);
-  if (isChatFormat(hook.format)) return `${origin}/…`;
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 const second = 1_000;

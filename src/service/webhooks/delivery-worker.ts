@@ -4,7 +4,7 @@ import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type DeliveryResult, deliver, deliveryRequest, nextAttemptAfter } from './deliver.ts';
+import { type DeliveryResult, deliver, nextAttemptAfter } from './deliver.ts';
 import {
   type ClaimedDelivery,
   claimDelivery,
@@ -13,6 +13,7 @@ import {
   dueHooks,
   settleDelivery,
 } from './delivery-queue.ts';
+import { deliveryRequest } from './formats.ts';
 
 interface DeliveryParts {
   readonly storage: Storage;

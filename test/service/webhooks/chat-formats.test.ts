@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/outbox/event.ts';
-import { deliveryRequest, redactedUrl } from '../../../src/service/webhooks/deliver.ts';
-import { type ChatFormat, chatFormats } from '../../../src/service/webhooks/formats.ts';
+import { type ChatFormat, chatFormats, deliveryRequest, redactedUrl } from '../../../src/service/webhooks/formats.ts';
 import { runs } from '../../support/runs.ts';
 import { hookRow, lock, released, succeeded, sync } from './samples.ts';
 

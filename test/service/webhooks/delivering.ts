@@ -4,8 +4,9 @@ import { createTargetCheck, type Resolve } from '../../../src/service/outbound/t
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { type DeliveryResult, deliver, deliveryRequest } from '../../../src/service/webhooks/deliver.ts';
+import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
 import { type DeliveryOptions, runDelivery, startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
+import { deliveryRequest } from '../../../src/service/webhooks/formats.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatNumber } from '../../../interface/format.ts';
 import type { HookFormat } from '../../../interface/resources.ts';
 import { isSyncEvent } from '../../outbox/event.ts';
-import { redactedUrl } from '../../webhooks/deliver.ts';
+import { redactedUrl } from '../../webhooks/formats.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hooks.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
