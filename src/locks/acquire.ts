@@ -41,11 +41,12 @@ const maxWaitSeconds = 30;
 /** A faster response to a request that waits suggests that the service has not waited, or is stopping. */
 const quickMs = 1_000;
 
-/** A service, or its gateway, may not let requests wait, although it says so. */
-const maxVainWaits = 3;
-
-/** The pause after each of these is as short as after a lost connection. Later requests are polls. */
-const maxQuickResponses = 10;
+/**
+ * After this many waits in vain, a step only polls: a service, or its gateway, may not let requests wait, although it
+ * says so. A service that is stopping answers all of them with their places, so a response without one counts more.
+ */
+const maxVain = 10;
+const vainWithoutPlace = 4;
 
 /** Lets a step notice within 300 ms that the service is back. */
 const minReconnectMs = 100;
@@ -123,12 +124,11 @@ const mayRetry = (round: AcquireRound): round is Unsuccessful =>
 /** How long the next request waits in line, and the pause before it. */
 function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
   let hasLine = false;
-  let vainWaits = 0;
-  let quickResponses = 0;
+  let vain = 0;
   let polls = 0;
 
   function waitSeconds(): number {
-    if (!hasLine || vainWaits >= maxVainWaits) return 0;
+    if (!hasLine || vain > maxVain) return 0;
     return Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - clock()) / 1_000)));
   }
 
@@ -142,23 +142,18 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
     waitSeconds,
     /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
     async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
-      const isQuick = seconds > 0 && tookMs < quickMs;
-      if (round.kind === 'failed') {
-        const { failure } = round.error;
-        if (isQuick || (seconds > 0 && failure.kind === 'timeout')) vainWaits += 1;
-        hasLine = false;
-        return reconnect(reservedMs, retryAfterOf(failure));
+      const [conflict] = round.kind === 'held' ? round.blocked.conflicts : [];
+      const hasTimedOut = round.kind === 'failed' && round.error.failure.kind === 'timeout';
+      const isVain = seconds > 0 && (tookMs < quickMs || hasTimedOut);
+      if (isVain) vain += conflict?.queue === undefined ? vainWithoutPlace : 1;
+      else if (seconds > 0 && conflict !== undefined) vain = 0;
+      hasLine = conflict?.hasWaited === true;
+      if (round.kind === 'failed') return reconnect(reservedMs, retryAfterOf(round.error.failure));
+      if (waitSeconds() === 0) {
+        polls += 1;
+        return pause(pauseMs(polls, soonestRetryMs(round.blocked), random), reservedMs);
       }
-      const [{ hasWaited, queue }] = round.blocked.conflicts;
-      // A service that is stopping answers all waiting requests, with their places.
-      if (isQuick && queue === undefined) vainWaits += 1;
-      else if (seconds > 0 && !isQuick) vainWaits = 0;
-      quickResponses = isQuick ? quickResponses + 1 : 0;
-      hasLine = hasWaited;
-      if (waitSeconds() > 0 && !isQuick) return;
-      if (waitSeconds() > 0 && quickResponses <= maxQuickResponses) return reconnect(reservedMs);
-      polls += 1;
-      await pause(pauseMs(polls, soonestRetryMs(round.blocked), random), reservedMs);
+      if (isVain) await reconnect(reservedMs);
     },
   };
 }

@@ -345,7 +345,7 @@ describe('a wait in line', () => {
 
   test('asks less and less often if its place is reported at once again and again', async () => {
     const { events, sleeps } = await waiting({
-      response: blockedAtFirst(1),
+      response: (path) => inLine(path, third),
       waitInLine: ({ path }) => stillHeld(path, 5),
     });
     expect(events.filter((event) => event.startsWith('wait')).length).toBeLessThan(100);
