@@ -79,7 +79,6 @@ export type Marks = ReturnType<typeof createMarks>;
  */
 export function createMarks(store: MarksStore | undefined) {
   let shown = false;
-  let noted = false;
 
   /** Reads the store only if a response without marks makes it necessary. Another process may write it at any time. */
   function areShown(): boolean {
@@ -89,8 +88,7 @@ export function createMarks(store: MarksStore | undefined) {
 
   return {
     observe(response: ClientResponse): void {
-      if (noted || !bearsMarks(response)) return;
-      noted = true;
+      if (shown || !bearsMarks(response)) return;
       shown = true;
       store?.write();
     },

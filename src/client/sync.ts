@@ -6,17 +6,11 @@ import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess }
 import { headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 
-declare const brand: unique symbol;
-
-/** The target of status requests for a sync, on the same server. */
-export type SyncStatusTarget = string & { readonly [brand]: 'SyncStatusTarget' };
-
 export type SyncReport = Readonly<ReturnType<typeof readReport>>;
 
 export interface StartedSync extends SyncReport {
-  readonly progress:
-    | { readonly kind: 'offered'; readonly target: SyncStatusTarget }
-    | { readonly kind: 'none'; readonly reason: string };
+  readonly progress: /** The target of status requests, on the same server. */
+  { readonly kind: 'offered'; readonly target: string } | { readonly kind: 'none'; readonly reason: string };
 }
 
 /** The state behind the status word of the service. An unknown word means that the sync is still running. */
@@ -29,8 +23,7 @@ export function createSync({ call, endpoints }: ClientContext) {
       .filter((link) => link !== undefined)
       .map((link) => resolveLink(link, from, response.baseUrl));
     const target = followed.find((each) => each.kind === 'target');
-    // The only cast to SyncStatusTarget: the URL is on the same server.
-    if (target !== undefined) return { kind: 'offered', target: target.target as SyncStatusTarget };
+    if (target !== undefined) return { kind: 'offered', target: target.target };
     const crossOrigin = followed.find((each) => each.kind === 'cross-origin');
     const reason =
       crossOrigin === undefined
@@ -54,7 +47,7 @@ export function createSync({ call, endpoints }: ClientContext) {
       return { ...readReport(result), progress: progressOf(result, target) };
     },
 
-    async syncStatus(target: SyncStatusTarget, within: CallLimits): Promise<SyncReport> {
+    async syncStatus(target: string, within: CallLimits): Promise<SyncReport> {
       return readReport(expectSuccess(await call({ method: 'GET', target, expect: expectSync }, within)));
     },
   };

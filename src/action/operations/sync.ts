@@ -1,6 +1,6 @@
 import type { CallLimits } from '../../client/request.ts';
 import { isTransient, retryAfterOf, ServiceError, withRequest } from '../../client/service-error.ts';
-import type { StartedSync, SyncReport, SyncStatusTarget } from '../../client/sync.ts';
+import type { StartedSync, SyncReport } from '../../client/sync.ts';
 import { lastAttemptMs } from '../../client/time.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
@@ -118,13 +118,7 @@ const growth = 1.5;
  * Polls the status until the sync has ended, and logs only changes. The wait ends with a last request shortly before
  * the deadline, even if the service asked for a longer pause. `lastError` is that of the last request, if it failed.
  */
-async function follow(
-  context: Context,
-  started: SyncReport,
-  target: SyncStatusTarget,
-  within: CallLimits,
-  elapsedMs: number,
-) {
+async function follow(context: Context, started: SyncReport, target: string, within: CallLimits, elapsedMs: number) {
   const { client, clock, sleep, signal, log } = context;
   let last: SyncReport = started;
   let lastError: ServiceError | undefined;

@@ -5,7 +5,7 @@ import type { Context } from '../../../src/action/step/context.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { CallLimits } from '../../../src/client/request.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
-import type { StartedSync, SyncReport, SyncStatusTarget } from '../../../src/client/sync.ts';
+import type { StartedSync, SyncReport } from '../../../src/client/sync.ts';
 import { game } from '../../client/test-client.ts';
 import { errorOf, refused, start } from '../../locks/samples.ts';
 
@@ -74,8 +74,7 @@ async function following({
   const client: Pick<Client, 'startSync' | 'syncStatus'> = {
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
-      // Only a real service issues such URLs, and nothing here parses them.
-      const target = '/v1/workspaces/game/syncs/s' as SyncStatusTarget;
+      const target = '/v1/workspaces/game/syncs/s';
       const progress = { kind: 'offered', target } as const;
       return { ...report('running', retryAfterMs), estimated_objects: estimated, progress };
     },
