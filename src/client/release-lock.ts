@@ -32,6 +32,8 @@ export interface ReleaseLockRequest {
   /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
   readonly attempts?: 'once' | undefined;
+  /** The lock on the path just before the request. */
+  readonly found?: LookupResult | undefined;
 }
 
 export type ReleaseLockResult =
@@ -98,7 +100,8 @@ export function createReleaseLock(context: ClientContext) {
     const isOurs = found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === true;
     const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
     if (!isOurs || mayExpire) return classifyByList(result, found, { proof, ...request });
-    return classify(await send({ ...request, attempts: 'once' }, within), request, within);
+    const released = await send({ ...request, attempts: 'once' }, within);
+    return classify(released, { ...request, found }, within);
   }
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
@@ -122,7 +125,8 @@ export function createReleaseLock(context: ClientContext) {
       case 404:
       case 410: {
         // The response may be about the workspace, or about a wrong URL.
-        const listed = await lookUpOnce(context, request, within);
+        const isNew = request.found === undefined || request.found.kind === 'locked';
+        const listed = isNew ? await lookUpOnce(context, request, within) : request.found;
         if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
         return classifyByList(result, listed, request);
       }

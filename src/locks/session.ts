@@ -186,7 +186,7 @@ async function releaseOnce(
     if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
   } else if (lock.found.kind === 'absent') return lock.found;
 
-  const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+  const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;
   const state = ownLockState({ grant, mayBeReleased: true }, await look(), client.serverNow());
   return state === 'absent' || state === 'other' ? { kind: 'released' } : result;
