@@ -109,8 +109,9 @@ export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
     text === undefined ? undefined : nameIn(sanitizer.line(text, maxLength));
   return {
     path: plainName(firstName(lock, names.path) ?? path),
-    type: typeIn(lock),
-    id: idIn(lock),
+    // Excludes the type of a problem that contains the lock, which is a URI.
+    type: nameLike(/^[\w.-]{1,64}$/, lock, names.type),
+    id: nameLike(opaqueTag, lock, names.id),
     /** With quotes, as the service sent it. */
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
@@ -145,10 +146,10 @@ function holderIn(response: ClientResponse): JsonObject | undefined {
 /** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
 const opaqueTag = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
 
-const idIn = (lock: JsonObject): string | undefined => {
-  const id = firstName(lock, names.id);
-  return id !== undefined && opaqueTag.test(id) ? id : undefined;
-};
+function nameLike(pattern: RegExp, lock: JsonObject, of: readonly string[]): string | undefined {
+  const name = firstName(lock, of);
+  return name !== undefined && pattern.test(name) ? name : undefined;
+}
 
 /** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
 const strongEtag = (etag: string | undefined): string | undefined =>
@@ -160,16 +161,9 @@ function etagIn(lock: JsonObject): string | undefined {
   return tag !== undefined && opaqueTag.test(tag) ? `"${tag}"` : undefined;
 }
 
-/** Excludes the type of a problem that contains the lock, which is a URI. */
-const typeIn = (lock: JsonObject): string | undefined => {
-  const type = firstName(lock, names.type);
-  return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
-};
-
 /** Some services send large numbers as strings. A number that is no longer exact protects nothing. */
 function fenceIn(lock: JsonObject): number | undefined {
-  const fence = firstName(lock, names.fence) ?? '';
-  const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
+  const number = Number(nameLike(/^\d{1,16}$/, lock, names.fence));
   return Number.isSafeInteger(number) ? number : undefined;
 }
 

@@ -114,7 +114,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       const comparison = comparisonIn(response);
       if (comparison !== undefined) onCompared?.(comparison);
       const items = onPaths(objectIn(response)['locks']).flatMap(readItem);
-      return { kind: 'held', locks: locksIn(response, request), items, lost: lostAmong(response) };
+      return { kind: 'held', locks: locksIn(response, request), items, lost: lostIn(response, 'locks') };
     }
     if (pool === undefined || !knowsNoRoute(result.refusal())) return failed(result);
     const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
@@ -127,7 +127,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     const result = await call({ method: 'POST', target, body, expect: expectRenewal }, within);
     if (result.kind === 'failed') return result;
     const { response } = result;
-    const lost = lostIn(response);
+    const lost = lostIn(response, 'lost');
     if (isSuccess(response)) {
       return {
         kind: 'renewed',
@@ -156,7 +156,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
     const { response } = result;
     if (!isSuccess(response)) return failed(result);
     const released = asArray(objectIn(response)['released']).flatMap(pathIn);
-    return { kind: 'ended', released, lost: lostIn(response) };
+    return { kind: 'ended', released, lost: lostIn(response, 'lost') };
   },
 });
 
@@ -170,7 +170,7 @@ const expectLease = expectResource('lease', ({ id, state }) => typeof id === 'st
 const expectLocks = (response: ClientResponse, request: LeaseRequest) =>
   expectResource(
     'lease',
-    () => locksIn(response, request).length + lostAmong(response).length >= request.count,
+    () => locksIn(response, request).length + lostIn(response, 'locks').length >= request.count,
   )(response);
 const expectRenewal = expectResource('renewal of a lease', ({ expires_at }) => typeof expires_at === 'string');
 const expectEnd = orEmpty(expectResource('end of a lease', ({ released }) => isArray(released)));
@@ -237,12 +237,8 @@ function conflictsIn(answered: AnsweredCall, { path }: LeaseRequest): readonly [
   return [first, ...others];
 }
 
-/** The state of each lock is part of a lease that was granted before. */
-const lostAmong = (response: ClientResponse): readonly LostLock[] =>
-  readLost(onPaths(objectIn(response)['locks']).filter(isLost), response);
-
-const lostIn = (response: ClientResponse): readonly LostLock[] =>
-  readLost(onPaths(objectIn(response)['lost']), response);
-
-const readLost = (lost: readonly OnPath[], response: ClientResponse): readonly LostLock[] =>
-  lost.map((one) => ({ path: one.path, reason: nameIn(one.entry['reason']), holder: holderIn(one, response) }));
+/** A lease that was granted before has the state of each of its locks; other responses list the lost ones. */
+const lostIn = (response: ClientResponse, list: 'locks' | 'lost'): readonly LostLock[] =>
+  onPaths(objectIn(response)[list])
+    .filter((one) => list === 'lost' || isLost(one))
+    .map((one) => ({ path: one.path, reason: nameIn(one.entry['reason']), holder: holderIn(one, response) }));
