@@ -115,9 +115,9 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const waiting = { wait, urgency: urgencies[priority] };
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
   const acquired = await acquireLocks(acquire, { paths, pool, count }, waiting);
-  if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
-  const { grants, grantedAt } = acquired.round;
-  const items = request.pool === undefined ? undefined : acquired.round.items;
+  if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
+  const { grants, grantedAt } = acquired;
+  const items = request.pool === undefined ? undefined : acquired.items;
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
   report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
   return { grants, grantedAt, items };

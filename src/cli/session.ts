@@ -2,7 +2,7 @@ import { knowsNoRoute } from '../client/service-error.ts';
 import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
 import { type Duration, formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
-import type { AcquireAllResult } from '../locks/acquire.ts';
+import type { Acquisition } from '../locks/acquire.ts';
 import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
 import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
@@ -74,19 +74,19 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
   };
 }
 
-export function notAcquiredText({ round }: AcquireAllResult, wait: Duration, now: number): string {
-  switch (round.kind) {
+export function notAcquiredText(result: Acquisition, wait: Duration, now: number): string {
+  switch (result.kind) {
     case 'held': {
       const advice =
         wait.seconds > 0
           ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
           : 'To wait for it, add --wait 15m.';
-      return `${blockedText(round.blocked, now, true)}. ${advice}`;
+      return `${blockedText(result.blocked, now, true)}. ${advice}`;
     }
     case 'failed':
-      return round.error.message;
+      return result.error.message;
     case 'too-short':
-      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
+      return `The lock on ${result.expired.path} expired at ${pastMoment(Date.parse(result.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
     case 'acquired':
     case 'cancelled':
       return 'Interrupted.';

@@ -45,7 +45,7 @@ export async function takeLocks(
   const waiting = { wait, urgency: urgencies[priority] };
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);
-    if (result.round.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
+    if (result.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
     throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
   } catch (error) {
     const isReleased = await releaseAfterFailure(rollBackMs);

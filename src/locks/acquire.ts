@@ -28,12 +28,11 @@ export interface WaitOptions {
   readonly urgency: Urgency;
 }
 
-export interface AcquireAllResult {
-  readonly round: AcquireRound;
+export type Acquisition = AcquireRound & {
   readonly waitedMs: number;
   /** Unanswered requests. They may have been granted. */
   readonly unanswered: readonly Intent[];
-}
+};
 
 /** A service holds a request back for no longer, and proxies cut connections that are idle for a minute. */
 const maxWaitSeconds = 30;
@@ -60,7 +59,7 @@ export async function acquireLocks(
   context: AcquireContext,
   goal: AcquireGoal,
   { wait, urgency }: WaitOptions,
-): Promise<AcquireAllResult> {
+): Promise<Acquisition> {
   const { client, clock, signal, log, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
@@ -101,13 +100,11 @@ export async function acquireLocks(
       // A cancelled attempt has used the little time that is left.
       const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
       const left = [...round.left, ...(isSettled ? [] : await way.end())];
-      const unanswered = pathByPath.unanswered();
+      const common = { left, waitedMs, unanswered: pathByPath.unanswered() };
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
-      if (isCutOff && lastBlocked) {
-        return { round: { kind: 'held', blocked: lastBlocked, left }, waitedMs, unanswered };
-      }
-      return { round: { ...round, left }, waitedMs, unanswered };
+      if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, ...common };
+      return { ...round, ...common };
     }
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;

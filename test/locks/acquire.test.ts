@@ -171,7 +171,7 @@ describe('a wait', () => {
           waitSeconds,
           random: () => random,
         });
-        expect(result.round.kind).toBe('held');
+        expect(result.kind).toBe('held');
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
         expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
         // The last pause is the remaining time; each earlier pause is at least half a second.
@@ -225,7 +225,7 @@ describe('an unanswered request', () => {
       settle: (path, number) => (number < 2 ? lost() : taken(path)),
     });
     expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a']);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
+    expect(result).toMatchObject({ kind: 'acquired', unanswered: [] });
   });
 
   test('is not settled again after the service has responded without the result', async () => {
@@ -242,7 +242,7 @@ test('a path that stays held after an unanswered request is requested again with
     settle: (path) => ({ kind: 'held', mayBeDone: true, ...conflictOf(path, 60) }),
   });
   expect(events).toEqual(['ask a', 'sleep', 'settle a', 'sleep', 'ask a', 'sleep', 'ask a']);
-  expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [{ path: 'a' }] });
+  expect(result).toMatchObject({ kind: 'acquired', unanswered: [{ path: 'a' }] });
 });
 
 test('a cancelled step asks about an unanswered request once, and leaves the rest to the post-step', async () => {
@@ -256,7 +256,7 @@ test('a cancelled step asks about an unanswered request once, and leaves the res
     signal: stop.signal,
   });
   expect(events).toEqual(['ask a', 'settle a']);
-  expect(result).toMatchObject({ round: { kind: 'cancelled' }, unanswered: [{ path: 'a' }] });
+  expect(result).toMatchObject({ kind: 'cancelled', unanswered: [{ path: 'a' }] });
 });
 
 test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {
@@ -302,7 +302,7 @@ describe('a wait in line', () => {
           waitSeconds,
           waitInLine: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
         });
-        expect(result.round.kind).toBe('held');
+        expect(result.kind).toBe('held');
         // An unanswered request is settled after the wait.
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second + requestMs);
         expect(tookMs).toBeGreaterThan(waitSeconds * second - second);
@@ -330,7 +330,7 @@ describe('a wait in line', () => {
     expect(sleeps).toHaveLength(51);
     expect(Math.max(...sleeps)).toBeLessThan(250);
     expect(events.filter((event) => event === 'ask a')).toHaveLength(1);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
+    expect(result).toMatchObject({ kind: 'acquired', unanswered: [] });
   });
 
   test('asks again within 300 ms while a service shuts down and responds at once', async () => {
@@ -359,7 +359,7 @@ describe('a wait in line', () => {
       waitInLine: () => cut(5),
     });
     expect(events.filter((event) => event === 'wait a 30')).toHaveLength(3);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
+    expect(result).toMatchObject({ kind: 'acquired', unanswered: [] });
   });
 
   test('does not trust a service without places that keeps responding at once', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import { type AcquireAllResult, acquireLocks } from '../../src/locks/acquire.ts';
+import { type Acquisition, acquireLocks } from '../../src/locks/acquire.ts';
 import type { Grant } from '../../src/locks/ledger/entry.ts';
 import { retriable } from '../../src/locks/rollback.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
@@ -118,7 +118,7 @@ function openStep(time: VirtualTime, holders: Table, step: Step) {
     },
   });
   const client: Pick<Client, 'serverNow' | 'putLease' | 'isOurs'> = { ...onlyInterface, serverNow: time.now };
-  const finished: Promise<AcquireAllResult> = acquireLocks(
+  const finished: Promise<Acquisition> = acquireLocks(
     {
       // A wait uses no other methods.
       client: client as Client,
@@ -193,7 +193,7 @@ async function playing({ of, freeAfter, seed, ...given }: Played) {
     if (seconds < never) time.after(seconds * second, () => table.delete(path));
   }
   const step = openStep(time, table, { name: 'us', paths, random: createDraws(seed), ...given });
-  let result: AcquireAllResult | undefined;
+  let result: Acquisition | undefined;
   let endedAt = 0;
   void step.finished.then((its) => {
     result = its;
@@ -209,7 +209,7 @@ describe('any N of several paths', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
-        const { round } = result;
+        const round = result;
         const owed = retriable(round.left);
         if (round.kind === 'acquired') {
           const taken = round.grants.map(({ path }) => path);
@@ -235,7 +235,7 @@ describe('any N of several paths', () => {
       fc.asyncProperty(steps, async (given) => {
         const { result, tookMs } = await playing({ ...given, waitSeconds: 120, troubles: [], releaseTroubles: [] });
         const enoughAfter = given.freeAfter.toSorted((one, other) => one - other)[given.count - 1] ?? 0;
-        expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
+        expect(result.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
         const slack = 15 * second + (given.of + 2) * 4 * requestMs;
         if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + slack);
       }),
@@ -254,7 +254,7 @@ describe('any N of several paths', () => {
         waitSeconds: 0,
         random: createDraws(seed),
       });
-      const asked = step.finished.then(({ round }) => (round.kind === 'acquired' ? (round.grants[0]?.path ?? '') : ''));
+      const asked = step.finished.then((round) => (round.kind === 'acquired' ? (round.grants[0]?.path ?? '') : ''));
       await time.runUntil(start + second);
       return asked;
     };
@@ -281,15 +281,15 @@ describe('any N of several paths', () => {
 test('any one of several paths is not acquired while an unknown extra lock cannot be released', async () => {
   const unlucky = { count: 1, seed: 1, of: 3, freeAfter: [0, 0, 0], troubles: ['granted-held'] as const };
   const given = await playing({ ...unlucky, waitSeconds: 0 });
-  expect(given.result.round.kind).toBe('acquired');
+  expect(given.result.kind).toBe('acquired');
   expect(given.mine()).toHaveLength(1);
   const stuck = { ...unlucky, releaseTroubles: ['busy'] as const };
   const ended = await playing({ ...stuck, waitSeconds: 0 });
-  expect(ended.result.round).toMatchObject({ kind: 'failed', error: busy });
+  expect(ended.result).toMatchObject({ kind: 'failed', error: busy });
   // The post-step finds it in the ledger.
   expect(ended.mine()).toHaveLength(1);
   const waited = await playing({ ...stuck, waitSeconds: 60 });
-  expect(waited.result.round.kind).toBe('acquired');
+  expect(waited.result.kind).toBe('acquired');
   expect(waited.mine()).toHaveLength(1);
 });
 
@@ -313,7 +313,7 @@ test('serves all jobs that want different numbers of the same seats, and never a
         const count = 1 + Math.floor(part * of);
         const random = createDraws(seed + index * 104_729);
         const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random });
-        void step.finished.then(async ({ round }) => {
+        void step.finished.then(async (round) => {
           expect(round.kind).toBe('acquired');
           expect(step.mine()).toHaveLength(count);
           await time.sleep(holdMs);

@@ -77,7 +77,7 @@ test('a service that lets nobody wait any more is asked again only when it says 
     () => blocked({ hasWaited: false, error: errorOf(refused(409, { retryAfterMs: 30 * second })) }),
     60,
   );
-  expect(result.round.kind).toBe('held');
+  expect(result.kind).toBe('held');
   expect(puts).toBeLessThanOrEqual(4);
 });
 
@@ -89,7 +89,7 @@ test('a service that answers at once while it stops is asked again within 300 ms
 test.each([1, 2])('the locks of a lease are recorded, and as old as its response: %i', async (count) => {
   const held = paths.slice(0, count).map((path) => ({ ...knownLock(path), ...lockOf(path), path, lease: 'l' }));
   const { result, entries } = await requesting(() => ({ kind: 'held', locks: held, items: [], lost: [] }), 0);
-  expect(result.round).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
+  expect(result).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
   expect(entries.filter(({ kind }) => kind === 'granted')).toHaveLength(count);
 });
 
@@ -98,8 +98,8 @@ test.each<[string, EndLeaseResult, number]>([
   ['a lease that could not be ended', { kind: 'failed', error: errorOf(refused(503)), mayBeDone: true }, 1],
 ])('a cancelled step leaves %s', async (_, end, count) => {
   const { result } = await requesting(() => ({ ...blocked({}), mayBeDone: true }), 60, end, AbortSignal.abort());
-  expect(result.round).toMatchObject({ kind: 'cancelled' });
-  expect(result.round.left).toHaveLength(count);
+  expect(result).toMatchObject({ kind: 'cancelled' });
+  expect(result.left).toHaveLength(count);
 });
 
 test('a command tries once more to end a lease whose responses were lost, and reports it', async () => {
@@ -129,7 +129,7 @@ test('a command tries once more to end a lease whose responses were lost, and re
   const { context } = session;
   const withoutWait = { deadline: context.clock() + second };
   const waiting = { wait: { seconds: 0 }, urgency: 3 } as const;
-  const { round } = await acquireLocks({ ...context, withoutWait }, goal, waiting);
+  const round = await acquireLocks({ ...context, withoutWait }, goal, waiting);
   expect(round.kind).toBe('failed');
   const before = ends;
   expect(await session.releaseAfterFailure(second)).toBe(false);

@@ -2,7 +2,7 @@ import { type Duration, formatDuration } from '../../interface/duration.ts';
 import { formatElapsed, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
-import type { AcquireAllResult } from '../../locks/acquire.ts';
+import type { Acquisition } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/task.ts';
@@ -47,7 +47,7 @@ export function acquiredOutcome(
   context: Context,
   { workspace, autoRelease }: TaskOf<'lock'>,
   grants: readonly Grant[],
-  { waitedMs }: AcquireAllResult,
+  { waitedMs }: Acquisition,
   hasOutput: boolean,
 ): Outcome {
   const { compared, log } = context;
@@ -78,24 +78,23 @@ export function acquiredOutcome(
 export function notAcquiredOutcome(
   context: Context,
   { wait }: TaskOf<'lock'>,
-  round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
-  { waitedMs, unanswered }: AcquireAllResult,
+  result: Exclude<Acquisition, { kind: 'acquired' }>,
 ): Outcome {
-  const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
-  switch (round.kind) {
+  const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(result.waitedMs / 1_000)) };
+  switch (result.kind) {
     case 'held': {
-      const { blocked } = round;
+      const { blocked } = result;
       const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
       const reason = `${blockedText(blocked)}. ${adviceText(blocked, wait)}`;
       return failed(known, reason, holderTable(blocked.conflicts));
     }
     case 'cancelled': {
-      const isAll = round.left.length + unanswered.length === 0;
+      const isAll = result.left.length + result.unanswered.length === 0;
       const { reason } = context.signal;
       return failed(outputs, reason instanceof LedgerFailure ? ledgerText(reason.message, isAll) : cancelText(isAll));
     }
     case 'too-short': {
-      const { path, expires_at } = round.expired;
+      const { path, expires_at } = result.expired;
       const expired = `The lock on ${path} expired at ${formatTime(Date.parse(expires_at))}`;
       return failed(
         outputs,
@@ -103,7 +102,7 @@ export function notAcquiredOutcome(
       );
     }
     case 'failed': {
-      const { failure, message } = round.error;
+      const { failure, message } = result.error;
       const outdated = failure.kind === 'refused' ? (failure.outdated ?? []) : [];
       return { ...failed(outputs, message), annotations: outdatedAnnotations(context, outdated, false) };
     }

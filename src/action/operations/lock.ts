@@ -50,19 +50,18 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const terms = { ...job, type, ttl };
   const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
   const result = await acquireLocks(acquire, { paths: others, pool, count: wanted }, task);
-  const { round } = result;
   for (const intent of result.unanswered) log.line(unansweredText(intent));
-  if (round.kind === 'held' && inVain) return alreadyHeldOutcome(own);
-  if (round.kind !== 'acquired') return notAcquiredOutcome(context, task, round, result);
+  if (result.kind === 'held' && inVain) return alreadyHeldOutcome(own);
+  if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
   record({ kind: 'acquired', ...job, at: now() });
   if (signal.aborted) {
-    const { left } = await rollBack(acquire, round.grants, []);
-    return notAcquiredOutcome(context, task, { kind: 'cancelled', left }, result);
+    const { left } = await rollBack(acquire, result.grants, []);
+    return notAcquiredOutcome(context, task, { ...result, kind: 'cancelled', left });
   }
 
-  maskSecrets(context, round.items);
-  const sorted = round.grants.toSorted(byPath);
-  const grants = renewal === undefined ? sorted : await renewal(step, sorted, clock() - round.grantedAt);
+  maskSecrets(context, result.items);
+  const sorted = result.grants.toSorted(byPath);
+  const grants = renewal === undefined ? sorted : await renewal(step, sorted, clock() - result.grantedAt);
   const locks = grants.map(({ lock }) => lock);
   const outputs: Outputs = {
     status: 'acquired',
@@ -72,7 +71,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     waited_seconds: String(Math.floor(result.waitedMs / 1_000)),
     locks: locksOutput(locks, (entries) => lockJson(entries, redact)),
     ...writeLocksFile(context, locksFile(runner.temporaryFolder, step), lockJson(locks, redact)),
-    ...(pool !== undefined && { properties: propertiesOf(round.items) }),
+    ...(pool !== undefined && { properties: propertiesOf(result.items) }),
   };
   // Set before the state: the next job needs them to release locks that outlive this one.
   context.setOutputs(outputs);
