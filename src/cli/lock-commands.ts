@@ -19,7 +19,6 @@ const heldPath = (text: string) => canonicalLockPath(text, parseHeldPath);
 
 const lockTake = defineRemoteCommand({
   name: 'lock take',
-  otherNames: ['lock acquire', 'lock get'],
   summary: 'lock all of these paths, or none',
   details: [
     pathsHelp,
@@ -42,7 +41,6 @@ const lockTake = defineRemoteCommand({
 
 const lockExtend = defineRemoteCommand({
   name: 'lock extend',
-  otherNames: ['lock renew'],
   summary: 'keep a lock that you hold for longer',
   details: [pathsHelp],
   arguments: { path: required('PATH', 'a path that you have locked', heldPath) },
@@ -84,7 +82,6 @@ const lockAsk = defineRemoteCommand({
 
 const lockList = defineRemoteCommand({
   name: 'lock list',
-  otherNames: ['status', 'lock status'],
   summary: 'list the current locks of a workspace',
   flags: {
     prefix: optional(
@@ -129,7 +126,6 @@ const lockList = defineRemoteCommand({
 
 const lockRelease = defineRemoteCommand({
   name: 'lock release',
-  otherNames: ['unlock', 'lock unlock'],
   summary: 'release your own locks, or with --force those of others',
   details: [
     pathsHelp,

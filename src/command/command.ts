@@ -49,8 +49,6 @@ export interface CommandOutput {
 export interface Definition<F extends Flags, A extends Flags, Opened = undefined> {
   /** All words of the command, such as `token create`. */
   readonly name: string;
-  /** Names that other programs have for it, and that no likeness of letters finds. */
-  readonly otherNames?: readonly string[];
   readonly summary: string;
   readonly details?: readonly string[];
   /** Variables that it reads in addition to those of its flags, with their descriptions. */

@@ -11,8 +11,6 @@ export interface Flag<T> {
   readonly takesRest?: true;
   /** This flag also takes the words after its value, up to the next flag. */
   readonly takesWords?: true;
-  /** Another name that people type for it. */
-  readonly alias?: string;
   /** No variable sets this flag: each use is meant. */
   readonly typedOnly?: true;
   /** Reads all its texts, in order. `source` is the flag or the variable that they come from: a reason starts with it. */

@@ -22,11 +22,7 @@ interface Words {
 
 /** Splits the words. Only the first mistake is reported: what follows it may be meant differently. */
 function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 'help' {
-  const named = new Map(
-    Object.entries(command.flags).flatMap(([key, flag]) =>
-      [flagName(key), ...(flag.alias === undefined ? [] : [flag.alias])].map((name) => [name, { key, flag }] as const),
-    ),
-  );
+  const named = new Map(Object.entries(command.flags).map(([key, flag]) => [flagName(key), { key, flag }]));
   const types = [...named].map(([name, { flag }]) => [name, { type: flag.placeholder === '' ? 'boolean' : 'string' }]);
   const options = { ...Object.fromEntries(types), help: { type: 'boolean', short: 'h' } };
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });

@@ -50,9 +50,6 @@ function withoutCommand([first = '', ...rest]: readonly string[], context: Progr
 }
 
 function commandFor(asked: string, group: string, commands: readonly Command[]): string | undefined {
-  if (['-v', 'version'].includes(asked)) return '--version';
-  const known = commands.find(({ otherNames = [] }) => otherNames.includes(asked));
-  if (known !== undefined) return known.name;
   const prefix = group === '' ? '' : `${group} `;
   const names = commands.filter(({ name }) => name.startsWith(prefix)).map(({ name }) => name.slice(prefix.length));
   const [meant] = closestNames(asked.slice(prefix.length), new Set(names.map((name) => name.replace(/ .*/, ''))));

@@ -15,11 +15,9 @@ const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(',
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
-  scopes: { ...list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'), alias: 'scope' },
+  scopes: list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'),
   workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
-
-const nameHint = 'a name for the token, such as "dragon ci"';
 
 /** Users confuse the secret of a token with its id, so the error does not quote the value. */
 export const idOf =
@@ -37,9 +35,8 @@ const tokenCreate = defineStorageCommand({
     'Scopes:',
     ...scopes.map((scope) => `  ${scopeLine(scope)}`),
   ],
-  arguments: { named: optional('NAME', nameHint, parseTokenName, 'or --name') },
   flags: {
-    name: optional('NAME', nameHint, parseTokenName, 'or as the argument'),
+    name: required('NAME', 'a name for the token, such as "dragon ci"', parseTokenName),
     owner: optional(
       'OWNER',
       'the owner of its locks; case-sensitive',
@@ -54,17 +51,13 @@ const tokenCreate = defineStorageCommand({
     ),
     ...permissionFlags,
   },
-  example: 'ci --scopes sync,locks:write --expires 90d',
-  check({ name, scopes, workspaces }, { named }) {
-    if (name === undefined && named === undefined) return [`NAME is missing: ${nameHint}.`];
-    if (name !== undefined && named !== undefined) return ['The name is given twice: leave --name out.'];
+  example: '--name ci --scopes sync,locks:write --expires 90d',
+  check({ scopes, workspaces }) {
     const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
     return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];
   },
-  async run({ flags, arguments: { named } }, storage) {
-    const { owner, expires: lifetime = null } = flags;
-    // check() has found one of them.
-    const name = named ?? flags.name ?? '';
+  async run({ flags }, storage) {
+    const { name, owner, expires: lifetime = null } = flags;
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     await requireWorkspaces(storage, workspaces ?? []);
@@ -94,7 +87,7 @@ const tokenList = defineStorageCommand({
       lines: textTable(
         tokens.map((token) => ({ ...shown(token), expires_at: token.expires_at ?? 'never' })),
         ['id', 'name', 'owner', 'state', 'scopes', 'workspaces', 'created_at', 'expires_at', 'last_used_at'],
-        'There are no tokens yet. Create one with: workspace-service token create NAME --scopes LIST',
+        'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
       ),
     };
   },

@@ -17,18 +17,6 @@ describe('token create', () => {
     expect(await statusWith(secret)).toBe(200);
   });
 
-  test('takes the name as an argument, and --scope for --scopes', async () => {
-    const { code, stdout } = await run('token', 'create', 'ci-bot', '--scope', 'sync,locks:read');
-    expect(code).toBe(0);
-    expect(stdout).toContain(
-      'Scopes: sync, locks:read. Workspaces: all. Expires: never. Its locks belong to "ci-bot".',
-    );
-    const twice = await run('token', 'create', 'ci-bot', '--name', 'other', '--scope', 'sync');
-    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('The name is given twice') });
-    const missing = await run('token', 'create', '--scope', 'sync');
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('NAME is missing') });
-  });
-
   test('assigns locks to --owner or else to the token name', async () => {
     const create = (...more: readonly string[]) => ['token', 'create', '--scopes', 'locks:write', ...more];
     const first = await json(...create('--name', 'laptop', '--owner', ' Ada Lovelace '));
