@@ -9,17 +9,6 @@ export const parseTokenName = (text: string): Parsed<string> =>
 export const parseTokenOwner = (text: string): Parsed<string> =>
   parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
 
-export const tokenPresets = {
-  artist: { title: 'Artist', scopes: ['locks:write', 'contents:read'] },
-  ci: { title: 'CI job', scopes: ['sync', 'locks:write'] },
-  'read-only': { title: 'Read only', scopes: ['locks:read', 'contents:read'] },
-  metrics: { title: 'Metrics', scopes: ['locks:read'] },
-} as const satisfies Readonly<Record<string, { title: string; scopes: readonly Scope[] }>>;
-
-type TokenPresetName = keyof typeof tokenPresets;
-
-export const isTokenPreset = (text: string): text is TokenPresetName => Object.hasOwn(tokenPresets, text);
-
 /** Reason why a token with these scopes cannot be limited to these workspaces; undefined if it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
   if (workspaces === null || !scopes.includes('admin')) return undefined;

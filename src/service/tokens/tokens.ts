@@ -217,28 +217,20 @@ export async function rotateToken(
 export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
 
-const maxListedLocks = 5;
-
 /**
- * Locks and sessions of a token that someone may rely on: the number of active locks, which stay if it is revoked, the
- * last of them to expire, and the number of dashboard sessions, which end with it.
+ * Numbers of what someone may rely on: the active locks of a token, which stay if it is revoked, and its sessions of the
+ * dashboard, which end with it.
  */
 export async function dependentsOf({ read, now }: Storage, { id: tokenId, owner }: Pick<Token, 'id' | 'owner'>) {
-  // No index has the token: its locks are among those of its owner.
-  const active = read
-    .selectFrom('locks')
-    .where('owner', '=', owner)
-    .where('token_id', '=', tokenId)
-    .where(sql<boolean>`expires_at > ${now}`);
-  const [count, someLocks, sessions] = await Promise.all([
-    active.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),
-    active
-      .select(['workspace_id as workspace', 'path'])
-      .orderBy('expires_at', 'desc')
-      .orderBy('workspace_id')
-      .orderBy('path')
-      .limit(maxListedLocks)
-      .execute(),
+  const [{ locks }, { sessions }] = await Promise.all([
+    // No index has the token: its locks are among those of its owner.
+    read
+      .selectFrom('locks')
+      .select(({ fn }) => fn.countAll<number>().as('locks'))
+      .where('owner', '=', owner)
+      .where('token_id', '=', tokenId)
+      .where(sql<boolean>`expires_at > ${now}`)
+      .executeTakeFirstOrThrow(),
     read
       .selectFrom('sessions')
       .select(({ fn }) => fn.countAll<number>().as('sessions'))
@@ -246,5 +238,5 @@ export async function dependentsOf({ read, now }: Storage, { id: tokenId, owner 
       .where(sql<boolean>`expires_at > ${now}`)
       .executeTakeFirstOrThrow(),
   ]);
-  return { locks: Number(count.locks), someLocks, sessions: Number(sessions.sessions) };
+  return { locks: Number(locks), sessions: Number(sessions) };
 }

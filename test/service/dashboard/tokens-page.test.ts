@@ -61,8 +61,7 @@ describe.each(databaseKinds)('revoking a token on $name', (kind) => {
     for (const index of '0123456') await takeLock(service, game, secret, `Content/<b>${index}</b>.uasset`);
     for (const guest of [visit(service), visit(service)]) await guest.signIn(secret);
     const page = await asked(visitor, id);
-    for (const said of ['<dt>Sessions</dt><dd>2</dd>', '7 locks', ', …']) expect(page).toContain(said);
-    expect(page).toContain(`<a href="/workspaces/${game}/locks">`);
+    for (const said of ['<dt>Sessions</dt><dd>2</dd>', '7 locks']) expect(page).toContain(said);
     for (const wrong of ['<b>', 'ends your session', 'the last active token', 'role="alert"'])
       expect(page).not.toContain(wrong);
     expect((await revoke(visitor, id)).headers.get('location')).toBe(`/tokens/${id}`);

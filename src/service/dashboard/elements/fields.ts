@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './text.ts';
+import type { Markup } from './markup.ts';
 
 interface PostForm {
   readonly action: string;

@@ -11,8 +11,7 @@ import type { RecordedLockPeriod } from '../../locks/history.ts';
 import { maxCounted } from '../../locks/list.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
-import { type Row, urlWith } from './list.ts';
-import { countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+import { countdown, faint, literal, type Markup, pointInTime, type Row, time, urlWith, userText } from './markup.ts';
 
 export const listUrl = (workspace: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
   urlWith(`/workspaces/${workspace}/locks`, query);

@@ -6,8 +6,7 @@ import type { ApiResponse, Refusal } from '../../contract/response.ts';
 import { grants, type Scope } from '../../contract/scopes.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import { navigationLinks } from '../elements/list.ts';
-import { type Markup, userText } from '../elements/text.ts';
+import { type Markup, userText } from '../elements/markup.ts';
 import { assetPath } from './assets.ts';
 
 export interface PageCall {
@@ -122,11 +121,12 @@ const workspaceNavigation = (workspace: string, current: Entry | undefined, bear
 
 /** Links only to pages that the token may see. */
 const linksTo = (entries: readonly Entry[], base: string, current: Entry | undefined, { scopes }: Bearer): Markup =>
-  navigationLinks(
-    entries
-      .filter(({ needs }) => needs === undefined || grants(scopes, needs))
-      .map((entry) => ({ href: base + entry.path, text: entry.text, current: entry === current })),
-  );
+  html`<ul>${entries
+    .filter(({ needs }) => needs === undefined || grants(scopes, needs))
+    .map(
+      (entry) =>
+        html`<li><a href="${base + entry.path}"${entry === current ? html` aria-current="page"` : ''}>${entry.text}</a></li>`,
+    )}</ul>`;
 
 const signOutForm = ({ name }: Bearer): Markup =>
   html`<form class="row who" method="post" action="/sign-out">

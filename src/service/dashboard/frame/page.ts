@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { Logger } from 'pino';
 import type { Access, AccessControl } from '../../access/access.ts';
 import { bearerOf, requestedWorkspace } from '../../access/caller.ts';
 import type { ApiParts } from '../../api/operation.ts';
@@ -8,13 +7,12 @@ import { type App, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/request-target.ts';
 import type { FindInMirror } from '../../workspaces/find-in-mirror.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import { type Markup, userText } from '../elements/text.ts';
+import { type Markup, userText } from '../elements/markup.ts';
 import { readForm } from './form.ts';
 import { type PageCall, seeOther, showPage, type View } from './layout.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
 export interface DashboardParts extends AccessControl, Pick<ApiParts, 'locks' | 'publicUrl'> {
-  readonly log: Logger;
   readonly findInMirror: FindInMirror;
 }
 

@@ -4,8 +4,17 @@ import type { HookFormat } from '../../../interface/resources.ts';
 import { isSyncEvent } from '../../outbox/event.ts';
 import { redactedUrl } from '../../webhooks/formats.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hooks.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
+import {
+  empty,
+  faint,
+  htmlTable,
+  literal,
+  literals,
+  type Markup,
+  type Row,
+  time,
+  userText,
+} from '../elements/markup.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 /** Webhooks are registered and removed over the API and the command; the page shows how they do. */

@@ -3,13 +3,11 @@ import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { invalid, parseRequestPart } from '../../contract/response.ts';
+import { send } from '../../http/context.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
-import { authenticateSession } from '../../sessions/sessions.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
-import { htmlTable, pageLinks, urlWith } from '../elements/list.ts';
 import { endNames, listUrl, periodRow } from '../elements/lock.ts';
-import { empty, type Markup } from '../elements/text.ts';
-import type { PageCall } from '../frame/layout.ts';
+import { empty, htmlTable, type Markup, pageLinks, urlWith } from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
@@ -56,8 +54,12 @@ export function addLockHistoryPages(site: Site): void {
   addWorkspacePage(site, '/locks/history.csv', 'locks:read', async (call) => {
     const { id } = call.workspace;
     const query = queryFor(id, queryOf(call, ...filterNames));
-    const lines = historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead }));
-    return download(site, call, `locks-of-${id}.csv`, lines);
+    const body = await historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead }));
+    const headers = {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="locks-of-${id}.csv"`,
+    };
+    return send(call.c, { status: 200, headers, body });
   });
 }
 
@@ -68,54 +70,27 @@ function parsePosition(text: string): HistoryPosition | undefined {
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
 
-/** The session is checked before each part, because a long file may outlive it. */
-function download({ storage, log }: Site, { c }: PageCall, filename: string, lines: AsyncIterable<string>): Response {
-  const { secret } = c.get('session');
-  async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      for await (const text of lines) {
-        if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
-        yield Buffer.from(text);
-      }
-    } catch (error) {
-      log.warn({ err: error, filename }, 'download interrupted');
-      // Close the connection, so that the browser reports an incomplete file.
-      c.env.outgoing.destroy();
-    }
-  }
-  return new Response(ReadableStream.from(encoded()), {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': `attachment; filename="${filename}"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': c.get('requestId'),
-    },
-  });
-}
-
 const csvColumns = [
   ...(['path', 'owner', 'acquired_at', 'ended_at', 'kind', 'ended_by', 'origin', 'note', 'lock_id'] as const),
 ];
 
-/** Limits the rows of a file and the rows scanned for it, such as for a rare owner among millions of rows. */
+/** Limits the rows of a file, which is sent at once, and the rows scanned for it, such as for a rare owner. */
+const maxRows = 10_000;
 const maxReads = 100;
 
-/** Starts with a byte order mark, so that Excel recognizes UTF-8. Reads no pages ahead of a slow client. */
-export async function* historyFile(
+/** Starts with a byte order mark, so that Excel recognizes UTF-8. */
+export async function historyFile(
   readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
-): AsyncGenerator<string, void, undefined> {
-  yield `\uFEFF${csvLine(csvColumns)}`;
+): Promise<string> {
+  const lines = [`\uFEFF${csvLine(csvColumns)}`];
   let before: HistoryPosition | undefined;
-  for (let reads = 0; reads < maxReads; reads += 1) {
+  for (let reads = 0; reads < maxReads && lines.length <= maxRows; reads += 1) {
     const { periods, next } = await readPage(before);
-    if (periods.length > 0) {
-      yield periods.map((period) => csvLine(csvColumns.map((name) => period[name] ?? ''))).join('');
-    }
-    if (next === undefined) return;
+    for (const period of periods) lines.push(csvLine(csvColumns.map((name) => period[name] ?? '')));
+    if (next === undefined) return lines.join('');
     before = next;
   }
-  yield csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.']);
+  return [...lines, csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.'])].join('');
 }
 
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {

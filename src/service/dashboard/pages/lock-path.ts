@@ -12,7 +12,6 @@ import type { QueuedRequest } from '../../locks/queue.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { lfsLockTtl } from '../../workspaces/settings.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
 import {
   durationField,
   holderCell,
@@ -25,7 +24,7 @@ import {
   releaseUrl,
   releaseWay,
 } from '../elements/lock.ts';
-import { empty, faint, liveState, type Markup, time } from '../elements/text.ts';
+import { empty, faint, htmlTable, liveState, type Markup, type Row, time } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';

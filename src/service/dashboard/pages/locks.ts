@@ -5,7 +5,6 @@ import { type LockRow, toLock } from '../../locks/find.ts';
 import { countLocks, type LockOrder, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { hiddenHeading, htmlTable, link, pageLinks, type Row } from '../elements/list.ts';
 import {
   countText,
   holderCell,
@@ -18,7 +17,17 @@ import {
   releaseWay,
   waitingLink,
 } from '../elements/lock.ts';
-import { empty, liveState, type Markup, notifyButton } from '../elements/text.ts';
+import {
+  empty,
+  hiddenHeading,
+  htmlTable,
+  link,
+  liveState,
+  type Markup,
+  notifyButton,
+  pageLinks,
+  type Row,
+} from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { historyUrl } from './lock-history.ts';
 import { poolsUrl } from './pools.ts';

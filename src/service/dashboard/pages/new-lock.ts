@@ -9,7 +9,7 @@ import { Refusal } from '../../contract/response.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
 import { durationField, listUrl, noteField, pathUrl } from '../elements/lock.ts';
-import { literal, type Markup } from '../elements/text.ts';
+import { literal, type Markup } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addWorkspaceAction, addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';

@@ -3,33 +3,22 @@ import { parsePositiveDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { actorOf } from '../../access/caller.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contract/scopes.ts';
-import {
-  isTokenPreset,
-  parseTokenName,
-  parseTokenOwner,
-  scopeLimitProblem,
-  tokenPresets,
-  unknownWorkspaces,
-} from '../../tokens/new-token.ts';
-import { createToken } from '../../tokens/tokens.ts';
+import { lfsClientSettings } from '../../lfs/client-settings.ts';
+import { workflowStep } from '../../tokens/first-steps.ts';
+import { parseTokenName, parseTokenOwner, scopeLimitProblem, unknownWorkspaces } from '../../tokens/new-token.ts';
+import { createToken, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
-import { navigationLinks } from '../elements/list.ts';
-import { type Markup, userText } from '../elements/text.ts';
+import { copyable, faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
-import type { View } from '../frame/layout.ts';
-import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
-import { createdTokenView } from './created-token.ts';
+import type { PageCall, View } from '../frame/layout.ts';
+import { addAction, addPage, type Site } from '../frame/page.ts';
 
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
-  addPage(site, '/tokens/new', 'admin', async (call) => {
-    const { preset } = queryOf(call, 'preset');
-    const values = new URLSearchParams({ expires: '90d' });
-    if (isTokenPreset(preset)) for (const scope of tokenPresets[preset].scopes) values.append('scope', scope);
-    return tokenForm(values, preset);
-  });
+  addPage(site, '/tokens/new', 'admin', async () => tokenForm(new URLSearchParams({ expires: '90d' })));
 
   addAction(site, '/tokens', 'admin', async (call) => {
     const { form } = call;
@@ -40,25 +29,24 @@ export function addNewTokenPages(site: Site): void {
       expires: optional(textIn(form, 'expires'), null, parsePositiveDuration),
       workspaces: optional(textIn(form, 'workspaces'), null, readWorkspaces),
     });
-    if (!read.ok) return tokenForm(form, '', read.errors);
+    if (!read.ok) return tokenForm(form, read.errors);
     const { scope, expires, ...values } = read.value;
     const limit = scopeLimitProblem(scope, values.workspaces);
-    if (limit !== undefined)
-      return tokenForm(form, '', { workspaces: `${limit} Leave it empty, or choose other scopes.` });
+    if (limit !== undefined) return tokenForm(form, { workspaces: `${limit} Leave it empty, or choose other scopes.` });
     const outcome = await storage.commit('global', async (db) => {
       const { unknown } = await unknownWorkspaces(db, values.workspaces ?? []);
       if (unknown.length > 0) return { unknown };
       return createToken(db, storage.now, actorOf(call.c), { ...values, scopes: scope, lifetime: expires });
     });
     if ('unknown' in outcome) {
-      return tokenForm(form, '', { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
+      return tokenForm(form, { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
     }
     return createdTokenView(site, call, outcome, html`The token ${userText(outcome.token.name)} was created.`);
   });
 }
 
-function tokenForm(values: URLSearchParams, preset: string, errors: FieldErrors = {}): View {
-  const main = html`${presetLinks(preset)}${postForm({
+function tokenForm(values: URLSearchParams, errors: FieldErrors = {}): View {
+  const main = postForm({
     action: '/tokens',
     values,
     fields: [
@@ -82,18 +70,9 @@ function tokenForm(values: URLSearchParams, preset: string, errors: FieldErrors 
     errors,
     button: 'Create token',
     more: buttonLink('/tokens', 'Cancel'),
-  })}`;
+  });
   return { title: 'New token', main, status: Object.keys(errors).length === 0 ? 200 : 422 };
 }
-
-const presetLinks = (current: string): Markup =>
-  html`<nav class="row" aria-label="Presets">Preset: ${navigationLinks(
-    Object.entries(tokenPresets).map(([name, { title }]) => ({
-      href: `/tokens/new?preset=${name}`,
-      text: title,
-      current: name === current,
-    })),
-  )}</nav>`;
 
 function hintOf(scope: Scope): Markup | string {
   const text = scopeMeanings[scope];
@@ -121,4 +100,75 @@ function readScopes(texts: readonly string[]): Parsed<readonly Scope[]> {
   const chosen = [...new Set(texts.filter(isScope))];
   if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
   return chosen.length === 0 ? refused('Choose at least one scope.') : accepted(chosen);
+}
+
+interface CreatedToken {
+  readonly token: Token;
+  readonly secret: string;
+}
+
+/** The only page that ever shows the secret of the token. The result is a sentence. */
+export async function createdTokenView(
+  site: Site,
+  call: PageCall,
+  { token, secret }: CreatedToken,
+  result: Markup,
+): Promise<View> {
+  const main = html`
+    <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
+    ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
+    ${tokenFacts(token, call.now)}
+    ${await nextSteps(site, call, token)}
+    <p><a href="/tokens">All tokens</a></p>`;
+  return { title: 'Copy this token', main };
+}
+
+export const tokenFacts = (token: Token, now: number, more: Markup | string = ''): Markup =>
+  html`<dl class="facts">
+    <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+    <dt>Owner</dt><dd>${userText(token.owner)}</dd>
+    <dt>Scopes</dt><dd>${scopeList(token)}</dd>
+    <dt>Workspaces</dt><dd>${workspaceList(token)}</dd>
+    <dt>Expires</dt><dd>${expiryText(token, now)}</dd>
+    ${more}
+  </dl>`;
+
+export const scopeList = ({ scopes }: Token): Markup => (scopes.length === 0 ? faint('none') : literals(scopes));
+
+export const workspaceList = ({ workspaces }: Token): Markup =>
+  workspaces === null ? html`all` : literals(workspaces);
+
+export const expiryText = ({ expires_at }: Token, now: number): Markup =>
+  expires_at === null ? html`never` : time(expires_at, now);
+
+async function nextSteps(
+  { publicUrl, storage }: Site,
+  { c }: PageCall,
+  { scopes, workspaces }: Token,
+): Promise<Markup> {
+  if (scopes.includes('admin')) {
+    return html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create a different one
+      for workflows.</p>`;
+  }
+  const origin = publicUrl() ?? c.env.incoming.headers.origin ?? '';
+  const workspace = workspaces?.[0] ?? (await listWorkspaces(storage.read))[0]?.id ?? 'your-workspace';
+  // The scopes of a person who works with git.
+  const isPerson = scopes.includes('contents:read') && grants(scopes, 'locks:write');
+  return isPerson ? forArtist(origin, workspace) : inWorkflow(origin, workspace, scopes);
+}
+
+function inWorkflow(origin: string, workspace: string, scopes: Token['scopes']): Markup {
+  const step = workflowStep({ baseUrl: `${origin}/v1`, workspace, scopes }).join('\n');
+  return html`<h2>In a workflow</h2>
+    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
+    ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}`;
+}
+
+function forArtist(origin: string, workspace: string): Markup {
+  const commands = [...lfsClientSettings(origin, workspace).perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
+  return html`<h2>Hand it over</h2>
+    <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin}</code> with it, and lock files there.</p>
+    <h2>With git</h2>
+    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.</p>
+    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
 }

@@ -6,7 +6,6 @@ import { listOwnLocks, waitsForOwnLocks, waitsOfOwner } from '../../locks/list.t
 import { countWaiting, placeInLine } from '../../locks/queue.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm } from '../elements/fields.ts';
-import { hiddenHeading, htmlTable, type Row, section } from '../elements/list.ts';
 import {
   actionLink,
   countText,
@@ -22,7 +21,19 @@ import {
   shortRun,
   waitingLink,
 } from '../elements/lock.ts';
-import { countdown, empty, liveState, type Markup, notifyButton, time, userText } from '../elements/text.ts';
+import {
+  countdown,
+  empty,
+  hiddenHeading,
+  htmlTable,
+  liveState,
+  type Markup,
+  notifyButton,
+  type Row,
+  section,
+  time,
+  userText,
+} from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addPage, type Site } from '../frame/page.ts';
 

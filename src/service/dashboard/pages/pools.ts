@@ -4,9 +4,8 @@ import { toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { findPools, type Seat, type StoredPool, seatsOf } from '../../pools/pools.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
 import { holderCell, mayLock, newLockUrl, pathLink, waitingLink } from '../elements/lock.ts';
-import { countdown, empty, faint, liveState, type Markup, userText } from '../elements/text.ts';
+import { countdown, empty, faint, htmlTable, liveState, type Markup, type Row, userText } from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 

@@ -17,7 +17,7 @@ import {
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { postForm, textInput } from '../elements/fields.ts';
-import type { Markup } from '../elements/text.ts';
+import type { Markup } from '../elements/markup.ts';
 import { readForm, textIn } from '../frame/form.ts';
 import { seeOther, showPage, type View } from '../frame/layout.ts';
 import { addAction, noticeOf, queryOf, type Site } from '../frame/page.ts';

@@ -4,8 +4,7 @@ import { safeText } from '../../../interface/safe-text.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import type { Sync } from '../../contract/schemas.ts';
 import { listSyncs, type RecordedSync } from '../../syncs/list.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
-import { empty, literal, liveState, safeLines, time, userText } from '../elements/text.ts';
+import { empty, htmlTable, literal, liveState, type Row, safeLines, time, userText } from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 

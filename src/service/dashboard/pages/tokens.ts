@@ -13,12 +13,11 @@ import {
   type TokenState,
 } from '../../tokens/tokens.ts';
 import { postForm, selection } from '../elements/fields.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
-import { faint, literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
+import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, type Site } from '../frame/page.ts';
-import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './created-token.ts';
+import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -115,11 +114,7 @@ async function tokenView(
   const tokens = await listTokens(storage);
   const token = tokens.find((each) => each.id === id);
   if (token === undefined) throw noSuchToken();
-  const { locks, someLocks, sessions } = await dependentsOf(storage, token);
-  const shown = someLocks.map(
-    ({ workspace, path }) =>
-      html`<br>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a>`,
-  );
+  const { locks, sessions } = await dependentsOf(storage, token);
   const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
     ${tokenFacts(
       token,
@@ -127,7 +122,7 @@ async function tokenView(
       html`<dt>State</dt><dd>${stateText(token)}</dd>
         <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>
         <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>
-        <dt>Locks it took</dt><dd>${locks === 0 ? 'none' : html`${pluralize(locks, 'lock')}${shown}${locks > someLocks.length ? ', …' : ''}`}</dd>
+        <dt>Locks it took</dt><dd>${locks === 0 ? 'none' : pluralize(locks, 'lock')}</dd>
         <dt>Sessions</dt><dd>${sessions}</dd>`,
     )}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}

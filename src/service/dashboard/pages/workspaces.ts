@@ -3,19 +3,20 @@ import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import { failingWorkspaces } from '../../webhooks/hooks.ts';
-import { htmlTable, type Row } from '../elements/list.ts';
 import { listUrl, totalText } from '../elements/lock.ts';
 import {
   commaSeparated,
   empty,
   faint,
+  htmlTable,
   literal,
   liveState,
   type Markup,
   notifyButton,
+  type Row,
   time,
   userText,
-} from '../elements/text.ts';
+} from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addPage, addWorkspacePage, type Site } from '../frame/page.ts';
 import { waitSections } from './own.ts';
