@@ -81,7 +81,7 @@ export const addWorkspaces = (
     const actor = { name: 'bench', tokenId: null, address: null };
     const hook = { branches: null, format: 'standard', headers: headers.value, actor, scopes: [] } as const;
     for (const workspace of ids) {
-      await addWorkspace(db, now, { id: workspace, remote, ...(lfsUrl !== undefined && { lfs_url: lfsUrl }) });
+      await addWorkspace(db, now, actor, { id: workspace, remote, ...(lfsUrl !== undefined && { lfs_url: lfsUrl }) });
       for (const url of urls) await registerHook(db, now, { ...hook, workspace, url, events: ['lock.acquired'] });
     }
   });

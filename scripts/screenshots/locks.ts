@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { operator } from '../../test/support/operator.ts';
 import type { Picture } from './pictured-service.ts';
 import { administratorId, withPicturedService } from './pictured-service.ts';
 
@@ -81,7 +82,7 @@ export const lockPictures: readonly Picture[] = [
     show: (page, take) =>
       withPicturedService({}, async ({ storage, open }) => {
         await storage.commit('global', (db) =>
-          addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
+          addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
         );
         await open(page, '/workspaces/game/locks');
         await page.locator('#live').getByText('Live').waitFor();

@@ -4,6 +4,7 @@ import { type BranchName, parseBranchName } from '../../src/interface/branch-nam
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { operator } from '../../test/support/operator.ts';
 import type { Picture } from './pictured-service.ts';
 import { withPicturedService } from './pictured-service.ts';
 
@@ -83,7 +84,7 @@ const syncs: readonly PastSync[] = [
 export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
   const at = Date.now();
   await commit('global', async (db) => {
-    for (const id of Object.keys(branches)) await addWorkspace(db, now, { id, remote: remoteOf(id) });
+    for (const id of Object.keys(branches)) await addWorkspace(db, now, operator, { id, remote: remoteOf(id) });
     for (const [index, sync] of syncs.entries()) await insertSync(db, at, index, sync);
     const synced = [
       ['film', 'main', 'main'],

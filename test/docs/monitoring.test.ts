@@ -8,6 +8,7 @@ import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { commandEnvironment, runMain, startMain } from '../command/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { operator } from '../support/operator.ts';
 import { ask } from '../support/running-service.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { deploy, shipped } from './pages.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const storage = await openSqlite({ folder: data });
   const branch = { workspace_id: 'game', name: 'main', head: 'a'.repeat(40), received_objects: 1 };
   await storage.commit('global', async (db) => {
-    await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/game.git' });
+    await addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' });
     await db
       .insertInto('synced_branches')
       .values({ ...branch, synced_at: storage.now })

@@ -7,6 +7,7 @@ import { whyNoClient } from '../service/lfs/desk.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
+import { operator } from '../support/operator.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import { storePool } from '../support/stored-pool.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   remote.commit({ branch: 'main', files: { [hero]: 'hero', [arena]: 'arena', [cave]: 'cave' } });
   remote.git('branch', 'topic', 'main');
   const { storage } = scene.service;
-  await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: remote.path }));
+  await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id: 'game', remote: remote.path }));
 });
 
 const locked = () => scene.locked('game');

@@ -5,6 +5,7 @@ import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { measured } from '../support/measured.ts';
+import { operator } from '../support/operator.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
@@ -37,7 +38,7 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   const { folder, cluster, fleet, killAll, base } = place;
   const storage = await openPostgres({ url: cluster.url, onIdleError: () => undefined });
   await storage.commit({ workspace }, (db) =>
-    addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
+    addWorkspace(db, storage.now, operator, { id: workspace, remote: 'https://git.example.com/game.git' }),
   );
   await storage.close();
 

@@ -4,6 +4,7 @@ import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { measured } from '../support/measured.ts';
+import { operator } from '../support/operator.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -42,7 +43,7 @@ async function addRemote(url: string, remote: Repository): Promise<void> {
   const storage = await openPostgres({ url, onIdleError: () => undefined });
   for (const id of workspaces) {
     await storage.commit({ workspace: id }, (db) =>
-      addWorkspace(db, storage.now, { id, remote: pathToFileURL(remote.path).href }),
+      addWorkspace(db, storage.now, operator, { id, remote: pathToFileURL(remote.path).href }),
     );
   }
   await storage.close();

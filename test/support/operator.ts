@@ -1,2 +1,4 @@
-/** Who makes changes in tests that are not about the audit. */
-export const operator = { name: 'operator:test', tokenId: null, address: null };
+import type { Actor } from '../../src/service/audit/audit.ts';
+
+/** The actor of changes that prepare a test. */
+export const operator: Actor = { name: 'operator:test', tokenId: null, address: null };

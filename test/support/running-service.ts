@@ -137,7 +137,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
       desk: Partial<WorkspaceSettings> = {},
     ): Promise<string> {
       const id = `w${randomUUID()}`;
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote, ...desk }));
+      await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id, remote, ...desk }));
       return id;
     },
     async stop(): Promise<void> {

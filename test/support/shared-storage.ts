@@ -2,6 +2,7 @@ import { beforeAll } from 'vitest';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind } from './databases.ts';
+import { operator } from './operator.ts';
 
 interface Options {
   /** Workspaces that exist from the start. */
@@ -18,7 +19,7 @@ export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }:
     Object.assign(shared, storage);
     await shared.commit('global', async (db) => {
       for (const id of workspaces)
-        await addWorkspace(db, shared.now, { id, remote: `https://git.example.com/${id}.git` });
+        await addWorkspace(db, shared.now, operator, { id, remote: `https://git.example.com/${id}.git` });
     });
     return remove;
   });

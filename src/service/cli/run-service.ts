@@ -23,7 +23,7 @@ import type { Storage } from '../storage/storage.ts';
 import { workflowStep } from '../tokens/first-steps.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { listTrustRules } from '../trust/rules.ts';
-import { addWorkspaceAudited } from '../workspaces/workspaces.ts';
+import { addWorkspace } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
 import {
   fixedSettings,
@@ -208,7 +208,7 @@ async function setUpDev({ commit, now }: Storage, git: Git) {
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
-    await addWorkspaceAudited(db, now, operator, { id: sampleWorkspace, remote });
+    await addWorkspace(db, now, operator, { id: sampleWorkspace, remote });
     return createToken(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime: devTokenLifetime });
   });
   return { token: secret, workspace: sampleWorkspace };

@@ -3,7 +3,7 @@ import { lfsClientSettings, lfsWays } from '../lfs/client-settings.ts';
 import { makeSignInLink } from '../sessions/sessions.ts';
 import { type Forge, forges } from '../syncs/push-event.ts';
 import { lfsEndpoint } from '../workspaces/settings.ts';
-import { findWorkspace, pushSecretAudited } from '../workspaces/workspaces.ts';
+import { findWorkspace, pushSecret } from '../workspaces/workspaces.ts';
 import { defaultOrigin, parsePublicUrl, publicUrl, signInLines, signInUrl } from './settings.ts';
 import { defineStorageCommand, workspaceArgument } from './storage-command.ts';
 
@@ -27,7 +27,7 @@ const workspacePushHook = defineStorageCommand({
   },
   example: 'game --public-url https://assets.example.com',
   async run({ flags, arguments: { workspace: id } }, { change }) {
-    const secret = await change((...by) => pushSecretAudited(...by, id, flags.rotate));
+    const secret = await change((...by) => pushSecret(...by, id, flags.rotate));
     const content_type = 'application/json';
     const hooks = forges.map((forge) => {
       return { forge, url: `${flags.publicUrl}/v1/workspaces/${id}/push/${forge}` };

@@ -20,11 +20,11 @@ import {
 } from '../workspaces/settings.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
-  addWorkspaceAudited,
+  addWorkspace,
   allWorkspaces,
   findWorkspace,
   listWorkspaces,
-  updateWorkspaceAudited,
+  updateWorkspace,
   type WorkspaceSettings,
 } from '../workspaces/workspaces.ts';
 import {
@@ -114,7 +114,7 @@ const workspaceAdd = defineCreatingCommand({
     if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
     const checked = await checkRemote(flags, environment, 'added');
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
+      addWorkspace(db, storage.now, operatorActor(), { id, remote: flags.remote.text, ...settingsOf(flags) }),
     );
     if (!fresh) throw exists;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
@@ -141,7 +141,7 @@ const workspaceUpdate = defineStorageCommand({
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const checked = await checkRemote(flags, environment, 'changed');
     const settings = { id, ...(flags.remote && { remote: flags.remote.text }), ...settingsOf(flags) };
-    await storage.change((...by) => updateWorkspaceAudited(...by, settings));
+    await storage.change((...by) => updateWorkspace(...by, settings));
     const workspace = await findWorkspace(storage.read, id);
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);

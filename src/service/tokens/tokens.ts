@@ -39,7 +39,7 @@ export interface NewToken {
   readonly lifetime: Duration | null;
 }
 
-/** Returns the only copy of the secret: just its hash is stored. */
+/** Creates a token, and returns the only copy of its secret: just the hash is stored. */
 export async function createToken(
   db: Database,
   now: Now,
@@ -218,8 +218,8 @@ export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
 
 /**
- * Numbers of what someone may rely on: the active locks of a token, which stay if it is revoked, and its sessions of the
- * dashboard, which end with it.
+ * Numbers of what someone may rely on: the active locks of a token, which stay if it is revoked, and its sessions on
+ * the dashboard, which end with it.
  */
 export async function dependentsOf({ read, now }: Storage, { id: tokenId, owner }: Pick<Token, 'id' | 'owner'>) {
   const [{ locks }, { sessions }] = await Promise.all([

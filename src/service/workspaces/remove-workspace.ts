@@ -4,7 +4,7 @@ import { releaseLocks } from '../locks/change-lock.ts';
 import { listLocks } from '../locks/list.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
-import { closeWorkspaceAudited, deleteWorkspace } from './workspaces.ts';
+import { closeWorkspace, deleteWorkspace } from './workspaces.ts';
 
 /** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
@@ -30,7 +30,7 @@ export async function removeWorkspaceInBatches(
     const { endedNow, closing } = await commit({ workspace }, async (db) => {
       const endedNow = force ? await endLocks({ ...storage, read: db }, actor, workspace) : 0;
       if (endedNow === locksAtOnce) return { endedNow };
-      return { endedNow, closing: await closeWorkspaceAudited(db, now, actor, workspace, ended + endedNow) };
+      return { endedNow, closing: await closeWorkspace(db, now, actor, workspace, ended + endedNow) };
     });
     ended += endedNow;
     if (endedNow > 0) await broadcast.send(undefined);

@@ -50,19 +50,19 @@ export const workspaceWithId = rememberReads(async (db, now, ids) => {
 type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
 /** False if a workspace with this id already exists. */
-export async function addWorkspaceAudited(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  workspace: NewWorkspace,
-): Promise<boolean> {
-  const fresh = await addWorkspace(db, now, workspace);
-  if (fresh) await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
-  return fresh;
+export async function addWorkspace(db: Database, now: Now, actor: Actor, workspace: NewWorkspace): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('workspaces')
+    .values({ ...workspace, created_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) return false;
+  await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
+  return true;
 }
 
 /** False if the workspace does not exist. Settings that are not given stay unchanged. */
-export async function updateWorkspaceAudited(
+export async function updateWorkspace(
   db: Database,
   now: Now,
   actor: Actor,
@@ -99,21 +99,11 @@ export async function noteDefaultBranch(
   );
 }
 
-/** False if a workspace with this id already exists. */
-export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspace): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
-    .insertInto('workspaces')
-    .values({ ...workspace, created_at: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
-}
-
 /**
  * Begins to remove a workspace without active locks: the holder of a lock relies on it. `endedLocks` were ended for the
  * removal. Also succeeds if the removal has begun before.
  */
-export async function closeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string, endedLocks: number) {
+export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: string, endedLocks: number) {
   const ofWorkspace = db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id);
   const workspace = await ofWorkspace.executeTakeFirst();
   if (workspace === undefined) return { kind: 'unknown' } as const;
@@ -169,7 +159,7 @@ export async function findPushTarget(db: Database, id: string) {
 }
 
 /** The secret of an existing workspace: a new one at first use, and with `rotate`. */
-export async function pushSecretAudited(db: Database, now: Now, actor: Actor, id: string, rotate: boolean) {
+export async function pushSecret(db: Database, now: Now, actor: Actor, id: string, rotate: boolean) {
   const target = await findPushTarget(db, id);
   if (target !== undefined && !rotate) return target.secret;
   const secret = newWebhookSecret();

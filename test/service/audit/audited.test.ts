@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Actor, readAudit } from '../../../src/service/audit/audit.ts';
 import { createToken, listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
-import { addWorkspaceAudited, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
   });
 
   test('records that a workspace was added and removed, without the password of its remote', async () => {
-    const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
+    const add = () => storage.commit('global', (db) => addWorkspace(db, storage.now, actor, game));
     const remove = () => removeWorkspaceInBatches(storage, actor, 'game');
     expect([await add(), await add()]).toEqual([true, false]);
     expect([await remove(), await remove()]).toEqual([{ kind: 'removed', ended: 0 }, { kind: 'unknown' }]);
@@ -49,7 +49,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
 
   test('undoes a change that it cannot record', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
-    await storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, actor, game));
     const state = async () => [await listTokens(storage), await listWorkspaces(storage.read)];
     const before = await state();
     expect(before[1]).toMatchObject([{ id: 'game' }]);
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     for (const change of [
       storage.commit('global', (db) => createToken(db, storage.now, actor, ci)),
       storage.commit('global', (db) => revokeToken(db, storage.now, actor, token.id)),
-      storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, { ...game, id: 'other' })),
+      storage.commit('global', (db) => addWorkspace(db, storage.now, actor, { ...game, id: 'other' })),
       removeWorkspaceInBatches(storage, actor, 'game'),
     ]) {
       await expect(change).rejects.toThrow('audit');

@@ -87,13 +87,13 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
     const [source, target] = [await openFull(from), await open(to)];
     const backup = await backupOf(source);
     await source.commit('global', (db) =>
-      addWorkspace(db, source.now, { id: 'later', remote: 'https://git.example.com/later.git' }),
+      addWorkspace(db, source.now, actor, { id: 'later', remote: 'https://git.example.com/later.git' }),
     );
     const given = [await fenceOfNewLock(source, 'x'), await fenceOfNewLock(source, 'y')];
     const givenLater = await fenceOfNewLock(source, 'x', 'later');
     await restore(target, backup);
     await target.commit('global', (db) =>
-      addWorkspace(db, target.now, { id: 'later', remote: 'https://git.example.com/later.git' }),
+      addWorkspace(db, target.now, actor, { id: 'later', remote: 'https://git.example.com/later.git' }),
     );
     expect(await fenceOfNewLock(target, 'x')).toBeGreaterThan(Math.max(...given));
     expect(await fenceOfNewLock(target, 'x', 'later')).toBeGreaterThan(givenLater);
@@ -156,7 +156,7 @@ describe.each(databaseKinds)('restore on $name', (kind) => {
 test.each(databaseKinds)('a backup taken on $name during acquisitions has no fence above its counter', async (kind) => {
   const [source, target] = [await open(kind), await open(sqlite)];
   await source.commit('global', (db) =>
-    addWorkspace(db, source.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
+    addWorkspace(db, source.now, actor, { id: 'game', remote: 'https://git.example.com/game.git' }),
   );
   // Compressible data would be written all at once at the end.
   const note = () => randomBytes(500).toString('hex');

@@ -13,6 +13,7 @@ import { type ServiceProcess, startCommand, startServiceProcess } from '../../su
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { storeObject } from '../lfs/stored-object.ts';
+import { operator } from '../../support/operator.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];
@@ -272,7 +273,7 @@ describe('one folder', () => {
     for (const name of await readdir(folder)) if (name.startsWith('service.db')) await rm(join(folder, name));
     const storage = await openSqlite({ folder });
     const workspace = { id: 'other', remote: 'https://git.example.com/other.git' };
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, workspace));
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, workspace));
     await storage.close();
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect([code, stdout]).toEqual([1, '']);
@@ -309,7 +310,7 @@ describe('one folder', () => {
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
     await storage.commit('global', async (db) => {
-      for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, { id, remote: `file://${remote.path}` });
+      for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, operator, { id, remote: `file://${remote.path}` });
     });
     // As left by a service that dies while it fetches: its claim is far from expired.
     const claim = { claimed_by: 'dead', claimed_until: Date.now() + 3_600_000, finished_at: null };

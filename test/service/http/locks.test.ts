@@ -78,7 +78,7 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
     const { storage } = service;
     expect(await removeWorkspaceInBatches(storage, operator, id)).toEqual({ kind: 'removed', ended: 0 });
     await storage.commit({ workspace: id }, (db) =>
-      addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' }),
+      addWorkspace(db, storage.now, operator, { id, remote: 'https://git.example.com/game.git' }),
     );
     fences.push((await ada.take('a')).body.fence);
     expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
@@ -207,7 +207,7 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
 
     async function auditOf(workspace: string) {
       const { entries } = await readAudit(service.storage, { limit: 100 });
-      return entries.filter(({ detail }) => detail['workspace'] === workspace);
+      return entries.filter(({ action, detail }) => action !== 'workspace.added' && detail['workspace'] === workspace);
     }
   });
 

@@ -138,7 +138,7 @@ test('a complete request may wait for a path for longer than the request timeout
   onTestFinished(server.stop);
   const { storage } = server;
   await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
+    addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/r.git' }),
   );
   const response = await waitFor(locksOf(server, 'game', await server.token('locks:read')), 'a');
   expect([response.status, response.headers.get('preference-applied')]).toEqual([200, 'wait=30']);

@@ -14,6 +14,7 @@ import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/wor
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { operator } from '../../support/operator.ts';
 
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
@@ -40,7 +41,7 @@ async function setUp(
   workspaces += 1;
   const id = `game-${workspaces}`;
   const settings = { remote: 'https://git.example.com/game.git', latest_branches: patterns };
-  await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, ...settings }));
+  await storage.commit('global', (db) => addWorkspace(db, storage.now, operator, { id, ...settings }));
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), commitOf(name)]));

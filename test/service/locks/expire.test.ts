@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpiredLocks } from '../../../src/service/locks/history.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('expired locks on $name', (kind) => {
@@ -10,7 +11,8 @@ describe.each(databaseKinds)('expired locks on $name', (kind) => {
   beforeAll(async () => {
     const { commit, now } = storage;
     await commit('global', async (db) => {
-      for (const id of ['crowded', 'quiet']) await addWorkspace(db, now, { id, remote: 'https://git.example.com/' });
+      for (const id of ['crowded', 'quiet'])
+        await addWorkspace(db, now, operator, { id, remote: 'https://git.example.com/' });
     });
   });
 

@@ -164,7 +164,7 @@ test.skipIf(postgresServer === undefined)(
     const workspace = 'game';
     const { storage, remove: close } = await postgresAt(url).open();
     const { secret: token } = await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, { id: workspace, remote: remote.path });
+      await addWorkspace(db, storage.now, operator, { id: workspace, remote: remote.path });
       const ci = { name: 'ci', scopes: ['sync'] as const, workspaces: null, lifetime: null };
       return createToken(db, storage.now, operator, { ...ci, owner: undefined });
     });

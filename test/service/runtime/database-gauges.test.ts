@@ -75,7 +75,7 @@ test('the metrics show a token only the workspaces that it may see', async () =>
   const { storage, remove } = await sqlite.open();
   await storage.commit('global', async (db) => {
     for (const id of ['seen', 'hidden'])
-      await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/' });
+      await addWorkspace(db, storage.now, operator, { id, remote: 'https://git.example.com/' });
   });
   const service = await startTestService({ name: 'SQLite', open: async () => ({ storage, remove }) });
   onTestFinished(service.stop);

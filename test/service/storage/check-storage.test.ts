@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
@@ -18,7 +19,7 @@ async function serviceWithDamage(isDamaged: (page: { readonly number: number; re
   const folder = temporaryFolder();
   const before = await openSqlite({ folder });
   await before.commit('global', (db) =>
-    addWorkspace(db, before.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
+    addWorkspace(db, before.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' }),
   );
   const paths = Array.from({ length: 500 }, (_, index) => `Content/${'long '.repeat(20)}${index}.uasset`);
   await storeLocks(before, ...paths.map((path) => ({ workspace_id: 'game', path })));

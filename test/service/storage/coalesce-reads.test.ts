@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { operatorActor } from '../../../src/service/cli/storage-command.ts';
 import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, updateWorkspaceAudited, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, updateWorkspace, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite, temporaryDataFolder } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -84,14 +83,16 @@ describe('reads of tokens and workspaces on SQLite', () => {
     expect(await queriesAfter(() => lock('a'))).toBe(1);
     expect(await queriesAfter(() => service.commit({ workspace: 'game' }, async () => undefined))).toBe(2);
     const add = { id: 'game', remote: 'https://git.example.com/game.git' };
-    expect(await queriesAfter(() => command.commit('global', (db) => addWorkspace(db, command.now, add)))).toBe(3);
+    expect(
+      await queriesAfter(() => command.commit('global', (db) => addWorkspace(db, command.now, operator, add))),
+    ).toBe(3);
   });
 
   test('find a token that another process has revoked, and a workspace that it has changed', async () => {
     const { service, command } = await open();
     const add = { id: 'game', remote: 'https://git.example.com/game.git' };
     const { token: made, secret } = await service.commit('global', async (db) => {
-      await addWorkspace(db, service.now, add);
+      await addWorkspace(db, service.now, operator, add);
       return createToken(db, service.now, operator, { ...token, lifetime: null });
     });
     expect((await authenticate(service, secret)).kind).toBe('known');
@@ -99,9 +100,7 @@ describe('reads of tokens and workspaces on SQLite', () => {
     await command.commit('tokens', (db) => revokeToken(db, command.now, operator, made.id));
     expect((await authenticate(service, secret)).kind).toBe('refused');
     const change = { id: 'game', latest: 'refuse' };
-    await command.commit({ workspace: 'game' }, (db) =>
-      updateWorkspaceAudited(db, command.now, operatorActor(), change),
-    );
+    await command.commit({ workspace: 'game' }, (db) => updateWorkspace(db, command.now, operator, change));
     expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: 'refuse' });
   });
 

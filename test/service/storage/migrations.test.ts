@@ -6,6 +6,7 @@ import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { appendMigration } from './append-migration.ts';
 
 type Open = (onMigrated?: (migration: Migration) => void) => Promise<Storage>;
@@ -31,7 +32,7 @@ const kinds = [
 async function createDatabase(open: Open): Promise<void> {
   const storage = await open();
   await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/game.git' }),
+    addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/game.git' }),
   );
   await storage.close();
 }

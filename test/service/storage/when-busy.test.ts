@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { operator } from '../../support/operator.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -72,7 +73,9 @@ test('gives up a change after another process has locked the database for ten se
   const { storage, hold } = await openWithRival();
   onTestFinished(storage.close);
   const add = () =>
-    storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/' }));
+    storage.commit('global', (db) =>
+      addWorkspace(db, storage.now, operator, { id: 'game', remote: 'https://git.example.com/' }),
+    );
   const began = performance.now();
   await hold(async () => {
     const error = await add().catch((error: unknown) => error);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { pushSecretAudited } from '../../../src/service/workspaces/workspaces.ts';
+import { pushSecret } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { requestRaw } from '../../support/raw-http.ts';
@@ -31,7 +31,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
   const operator = { name: 'operator', tokenId: null, address: null };
 
   const secretOf = (id: string, rotate = false) =>
-    service.storage.commit({ workspace: id }, (db) => pushSecretAudited(db, service.storage.now, operator, id, rotate));
+    service.storage.commit({ workspace: id }, (db) => pushSecret(db, service.storage.now, operator, id, rotate));
 
   async function pushedWorkspace() {
     const remote = createRepository(temporaryFolder());

@@ -3,6 +3,7 @@ import { listSyncs, overviewOfWorkspaces } from '../../../src/service/syncs/list
 import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 
@@ -91,7 +92,10 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
 
   test('has each workspace once, with its newest sync', async () => {
     await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, { id: 'film', remote: 'https://user:secret@git.example.com/film.git' });
+      await addWorkspace(db, storage.now, operator, {
+        id: 'film',
+        remote: 'https://user:secret@git.example.com/film.git',
+      });
     });
     const running = { branch: 'release', status: 'running', finished_at: null };
     await storeSyncs(

@@ -9,6 +9,7 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { operator } from '../../support/operator.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
@@ -56,7 +57,7 @@ test('many triggers share a few listings, and one estimate', async () => {
 async function addSynced(id: string, name: BranchName, received_objects: number) {
   const synced = { ...workspace, id };
   await storage.commit('global', async (db) => {
-    await addWorkspace(db, storage.now, synced);
+    await addWorkspace(db, storage.now, operator, synced);
     const head = { workspace_id: id, head: '1'.repeat(40), synced_at: 1, received_objects };
     await db
       .insertInto('synced_branches')

@@ -31,7 +31,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   };
 
   test('each hook that subscribes to an event gets its own delivery with its own id', async () => {
-    await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'film', remote: '' }));
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, actor, { id: 'film', remote: '' }));
     const all = await hook(url);
     const acquired = await hook(otherUrl, { events: ['lock.acquired', 'sync.failed'] });
     const syncs = await hook(thirdUrl, { events: ['sync.succeeded', 'sync.failed'] });

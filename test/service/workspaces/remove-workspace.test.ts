@@ -42,7 +42,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   /** Stores many rows in every table that can have many rows per workspace. */
   const storeMuch = (workspace: string, rows: number) =>
     storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' });
+      await addWorkspace(db, storage.now, actor, { id: workspace, remote: 'https://git.example.com/game.git' });
       await storeHistory(db, workspace, rows);
       await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
         ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', '{}', n from numbers`.execute(db);
@@ -91,7 +91,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
 
   test('is kept with its history if it has a lock', async () => {
     await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, { id: 'held', remote: 'https://git.example.com/game.git' });
+      await addWorkspace(db, storage.now, actor, { id: 'held', remote: 'https://git.example.com/game.git' });
       await storeHistory(db, 'held', 5);
     });
     await storeLocks(storage, { workspace_id: 'held', path: 'a' });
@@ -124,12 +124,15 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'unknown' });
     const { entries } = await readAudit(storage, { limit: 100, workspace: 'closing' });
     const detail = { workspace: 'closing', remote: 'https://git.example.com/game.git' };
-    expect(entries).toMatchObject([{ action: 'workspace.removed', detail }]);
+    expect(entries).toMatchObject([
+      { action: 'workspace.removed', detail },
+      { action: 'workspace.added', detail },
+    ]);
   });
 
   test('is removed with its locks by force, and each lock is recorded in the audit', async () => {
     await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id: 'forced', remote: 'https://git.example.com/game.git' }),
+      addWorkspace(db, storage.now, actor, { id: 'forced', remote: 'https://git.example.com/game.git' }),
     );
     const paths = Array.from({ length: 120 }, (_, n) => `path ${String(n).padStart(3, '0')}`);
     for (const [fence, path] of paths.entries()) await storeLocks(storage, { workspace_id: 'forced', path, fence });
