@@ -4,7 +4,7 @@ import { releaseLocks } from '../locks/change-lock.ts';
 import { listLocks } from '../locks/list.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
-import { closeWorkspace, deleteWorkspace } from './workspaces.ts';
+import { closeWorkspace } from './workspaces.ts';
 
 /** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
@@ -51,7 +51,12 @@ export async function removeWorkspaceInBatches(
   for (const { table, time, where } of large) {
     await removeInBatches(storage, { table, time, workspace, atOnce }, where);
   }
-  await commit({ workspace }, (db) => deleteWorkspace(db, workspace));
+  await commit({ workspace }, async (db) => {
+    // What requests that had begun have added. A stored response would be wrong for a later workspace with this id.
+    await db.deleteFrom('locks').where('workspace_id', '=', workspace).execute();
+    await db.deleteFrom('remembered_answers').where('workspace_id', '=', workspace).execute();
+    await db.deleteFrom('workspaces').where('id', '=', workspace).execute();
+  });
   return { kind: 'removed', ended } as const;
 }
 

@@ -116,14 +116,6 @@ export async function closeWorkspace(db: Database, now: Now, actor: Actor, id: s
   return { kind: 'closed' } as const;
 }
 
-/** Removes a closed workspace with all its data in one transaction: see remove-workspace.ts for much data. */
-export async function deleteWorkspace(db: Database, id: string): Promise<void> {
-  await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
-  // Stored responses contain locks and hooks that a later workspace with this id does not have.
-  await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
-  await db.deleteFrom('workspaces').where('id', '=', id).execute();
-}
-
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
