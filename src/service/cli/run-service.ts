@@ -22,7 +22,6 @@ import { type Migration, schemaVersion } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { workflowStep } from '../tokens/first-steps.ts';
 import { createToken } from '../tokens/tokens.ts';
-import { listTrustRules } from '../trust/rules.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
 import {
@@ -99,7 +98,6 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
   try {
     const link = await offerSignInLink(storage);
     announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
-    await warnOfMissingUrl(context, service);
     const signal = await received;
     log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
   } finally {
@@ -175,13 +173,6 @@ function announce(
       'listening on plain HTTP on an address that other machines may reach: put a proxy with TLS in front of it',
     );
   }
-}
-
-/** The identity token of a job has the public URL as its audience, so the service must know that URL. */
-async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port }: Service): Promise<void> {
-  if (publicUrlOf(settings, port) !== undefined) return;
-  const { length: trust_rules } = await listTrustRules(storage);
-  if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
 }
 
 const build = { version: packageVersion, revision };

@@ -8,12 +8,12 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { commandEnvironment, runMain, startMain } from '../../command/run-main.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { operator } from '../../support/operator.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startCommand, startServiceProcess } from '../../support/service-process.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { storeObject } from '../lfs/stored-object.ts';
-import { operator } from '../../support/operator.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];
@@ -92,23 +92,6 @@ describe('serve', () => {
       code: 2,
       stderr: expect.stringContaining('It must be like https://assets.example.com: a host'),
     });
-  });
-
-  test('warns about trust rules without a public URL', async () => {
-    const rule = ['--owner=ci', '--claim=repository_id=1', '--claim=repository_owner_id=2', '--scopes=sync'];
-    const warned = async (...args: readonly string[]) => {
-      const command = start(args);
-      await command.printed('listens on ');
-      await command.stop();
-      return command
-        .written()
-        .stderr.includes('"trust_rules":1,"msg":"token exchange is disabled until --public-url is set');
-    };
-    expect(await warned()).toBe(false);
-    await runMain(['trust', 'add', ...rule], commandEnvironment(folder));
-    expect(await warned()).toBe(true);
-    expect(await warned('--public-url=https://assets.example.com')).toBe(false);
-    expect(await warned('--dev')).toBe(false);
   });
 
   test('exchanges identity tokens of issuers on this machine in development, for its own origin', async () => {
@@ -310,7 +293,8 @@ describe('one folder', () => {
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
     await storage.commit('global', async (db) => {
-      for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, operator, { id, remote: `file://${remote.path}` });
+      for (const id of ['sample', 'kept'])
+        await addWorkspace(db, storage.now, operator, { id, remote: `file://${remote.path}` });
     });
     // As left by a service that dies while it fetches: its claim is far from expired.
     const claim = { claimed_by: 'dead', claimed_until: Date.now() + 3_600_000, finished_at: null };
