@@ -1,7 +1,8 @@
-import { listOnPaths, lookupIn } from '../client/lists.ts';
-import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
+import type { KnownLock } from '../client/known-lock.ts';
+import { ServiceError } from '../client/service-error.ts';
 import { CommandError } from '../command/command.ts';
 import type { Ttl } from '../interface/duration.ts';
+import { foldCase } from '../interface/fold-case.ts';
 import { pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
@@ -10,27 +11,21 @@ import type { RemoteService } from './connect.ts';
 
 type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
-export async function checkLocks(remote: RemoteService, paths: readonly LockPath[]) {
-  const locks = locksOn(remote, paths);
-  const [owner, find] = await Promise.all([remote.client.getOwner(remote.within()), lookupIn(locks)]);
+export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
+  const [owner, { locks }] = await Promise.all([
+    client.getOwner(within()),
+    client.checkPaths({ workspace, paths }, within()),
+  ]);
+  const asked = new Set<string>(paths);
+  // On a service with --windows-paths, the case of a locked path may differ.
+  const byPath = new Map<string, KnownLock>(
+    locks.map((lock) => [asked.has(lock.path) ? lock.path : foldCase(lock.path), lock]),
+  );
   return [...new Set(paths)].map((path) => {
-    const found = find(path);
-    if (found.kind === 'failed') throw found.error;
-    if (found.kind === 'unknown') throw new CommandError(found.reason);
-    const lock = found.kind === 'locked' ? found.lock : undefined;
+    const lock = byPath.get(path) ?? byPath.get(foldCase(path));
     const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
     return { path, lock, status } as const;
   });
-}
-
-/** With one request, if the service can check many paths at once. */
-async function locksOn({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
-  try {
-    return { items: (await client.checkPaths({ workspace, paths }, within())).locks, incomplete: undefined };
-  } catch (error) {
-    if (!(error instanceof ServiceError && knowsNoRoute(error))) throw error;
-    return listOnPaths(client, workspace, paths, within());
-  }
 }
 
 /** The locks on the paths. It is a failure if the user does not hold all of them. */
