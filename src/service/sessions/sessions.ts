@@ -17,7 +17,6 @@ export async function startSession(
   by: 'token' | 'link',
 ): Promise<string> {
   const secret = randomSecret();
-  await endOldestSessions(db, actor.tokenId);
   await db
     .insertInto('sessions')
     .values({
@@ -56,20 +55,6 @@ export async function removeEndedSessions({ now, commit }: Storage): Promise<voi
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
   });
-}
-
-/** Enough for the browsers and devices of a person. Signing in more often ends the oldest sessions of the token. */
-const maxSessionsPerToken = 10;
-
-/** Keeps the newest sessions, with room for one more. */
-async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
-  const youngest = db
-    .selectFrom('sessions')
-    .select('hash')
-    .where('token_id', '=', tokenId)
-    .orderBy('created_at', 'desc')
-    .limit(maxSessionsPerToken - 1);
-  await db.deleteFrom('sessions').where('token_id', '=', tokenId).where('hash', 'not in', youngest).execute();
 }
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);

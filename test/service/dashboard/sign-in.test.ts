@@ -12,7 +12,6 @@ import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 describe.each(databaseKinds)('signing in on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const here = () => signedIn(service);
-  const statusOf = async ({ get }: ReturnType<typeof visit>) => (await get('/')).status;
   const auditOf = async (tokenId: string) =>
     (await findRows(service.storage, 'audit', { token_id: tokenId })).map(({ action, address }) => [action, address]);
 
@@ -64,15 +63,6 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     expect(await open(`${plain}; __Host-workspace-session=x`, 'workspaces.example.com')).toBe(303);
     expect(await open(secure, 'workspaces.example.com')).toBe(200);
     for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080']) expect(await open(plain, host)).toBe(200);
-  });
-
-  test('ends only the oldest session of a token when it is used for the eleventh time', async () => {
-    const token = await service.token();
-    const other = await here();
-    const visitors = Array.from({ length: 11 }, () => visit(service));
-    for (const visitor of visitors) expect((await visitor.signIn(token.secret)).status).toBe(303);
-    expect(await Promise.all(visitors.map(statusOf))).toEqual([303, ...Array.from({ length: 10 }, () => 200)]);
-    expect(await statusOf(other)).toBe(200);
   });
 
   test.each([

@@ -60,7 +60,6 @@ describe('an object', () => {
     ['bytes=299999-', 299_999, 300_000],
     ['bytes=150000-400000', 150_000, 300_000],
     ['BYTES=1-99', 1, 100],
-    ['bytes=-5', 299_995, 300_000],
   ])('is downloaded in part: %s', async (range, start, end) => {
     const response = await fetch(object.href, { headers: { range, 'if-range': `"${object.oid}"` } });
     expect([response.status, response.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end - 1}/300000`]);
@@ -69,18 +68,21 @@ describe('an object', () => {
 
   test.each([
     { range: 'bytes=0-' },
-    { range: 'bytes=-900000' },
+    { range: 'bytes=-5' },
     { range: 'bytes=5-4' },
     { range: 'bytes=0-1,5-6' },
     { range: 'bytes=-' },
     { range: 'bytes=1-2', 'if-range': '"another"' },
-  ])('is downloaded completely if the range is invalid or of another object: %j', async (headers) => {
-    const response = await fetch(object.href, { headers });
-    expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
-  });
+  ])(
+    'is downloaded completely if the range is invalid, has no first byte, or is of another object: %j',
+    async (headers) => {
+      const response = await fetch(object.href, { headers });
+      expect([response.status, Number(response.headers.get('content-length'))]).toEqual([200, content.length]);
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
+    },
+  );
 
-  test.each(['bytes=300000-', 'bytes=999999999-999999999', 'bytes=-0'])('has no bytes in %s', async (range) => {
+  test.each(['bytes=300000-', 'bytes=999999999-999999999'])('has no bytes in %s', async (range) => {
     const response = await refusalOf(object.href, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
     expect(response.body.message).toContain('300000 bytes');
