@@ -5,11 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/response.ts';
 
-/** A connection with more waiting requests is not read until some of them have been answered. */
-const maxWaiting = 15;
-
-/** All requests in a chunk are parsed at once. No well-behaved client pipelines this many. */
-const maxParsed = 128;
+/** No well-behaved client pipelines this many requests. */
+const maxWaiting = 128;
 
 /** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
 const maxAcceptChecks = 100;
@@ -33,8 +30,7 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     outgoing.once('close', () => onAnswered(socket, responses));
     responses.push(outgoing);
     if (responses.length === 1) begin(incoming, outgoing);
-    else if (responses.length > maxParsed) socket.destroy();
-    else if (responses.length > maxWaiting) socket.pause();
+    else if (responses.length > maxWaiting) socket.destroy();
   }
 
   function onAnswered(socket: Socket, responses: ServerResponse[]): void {
@@ -45,7 +41,6 @@ export function serveConnections(server: Server, begin: (incoming: IncomingMessa
     if (next !== undefined) begin(next.req, next);
     // If the head of the response was sent before, its client was not told to close the connection.
     else if (closesIdle) socket.end();
-    if (responses.length <= maxWaiting && socket.isPaused()) socket.resume();
   }
 
   server.on('connection', (socket) => {
