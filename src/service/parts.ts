@@ -23,7 +23,7 @@ import type { Storage } from './storage/storage.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
-import { createRemoteMemory, createRemotes } from './workspaces/remotes.ts';
+import { createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions extends LockQuotas, Retention {
   readonly storage: Storage;
@@ -73,7 +73,6 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     addressOf: createClientAddress(options.trustedProxies),
   });
   const idempotency = createIdempotency(storage);
-  const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
   const fetchObjects = createFetchObjects(options);
   return {
@@ -90,14 +89,13 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
       onError,
     }),
     lastUse: createLastUse(storage),
-    remotes,
+    remotes: createRemotes({ ...options, stopping }),
     fetchObjects,
     mirrorMaintenance,
     pullThrough: createPullThrough({
       ...{ ...options, fetchObjects, stopping },
       scheduleMaintenance: mirrorMaintenance.schedule,
     }),
-    remoteMemory: createRemoteMemory({ storage, remotes, stopping }),
     objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
   };
 }

@@ -15,7 +15,7 @@ import type { TargetCheck } from '../outbound/target.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { PrepareSync } from '../syncs/trigger.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
-import type { RemoteMemory } from '../workspaces/remotes.ts';
+import type { Remotes } from '../workspaces/remotes.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
@@ -25,7 +25,7 @@ export interface ApiParts extends AccessControl {
   readonly compare: Compare;
   readonly prepareSync: PrepareSync;
   readonly targets: TargetCheck;
-  readonly remoteMemory: RemoteMemory;
+  readonly remotes: Remotes;
   readonly exchangeToken: ExchangeToken;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;

@@ -29,7 +29,7 @@ const poolParameter = workspaceParameter.extend({
 });
 
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
-  const { storage, remoteMemory, locks } = parts;
+  const { storage, remotes, locks } = parts;
 
   const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
     const seats = await seatsOf(locks, pool, bearerOf(c));
@@ -57,7 +57,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     access: 'any-token',
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ workspace }) {
-      const { listing, failure } = await remoteMemory.askAgain(workspace);
+      const { listing, failure } = await remotes.askAgain(workspace);
       if (failure?.isBusy) throw unavailable(failure.reason, 5);
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
       const synced = await syncedBranches(storage, workspace.id);

@@ -5,7 +5,7 @@ import type { Git } from '../git/git.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
 import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type KnownRemote, type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remotes.ts';
+import { type KnownRemote, type RemoteListing, type Remotes, remoteKey } from '../workspaces/remotes.ts';
 import { comparedWith, patternsOf } from '../workspaces/settings.ts';
 import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -14,7 +14,7 @@ export interface RefreshParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'missingCommits'>;
   readonly pullThrough: Pick<PullThrough, 'commits'>;
-  readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
+  readonly remotes: Pick<Remotes, 'known' | 'ask'>;
 }
 
 /** The heads of the branches that locks are compared with, and of the branch of a request: this instance has them all. */
@@ -38,18 +38,18 @@ export interface RefreshRequest {
 }
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
-export function createRefreshMirror({ storage, git, pullThrough, remoteMemory }: RefreshParts) {
+export function createRefreshMirror({ storage, git, pullThrough, remotes }: RefreshParts) {
   /** The branches that were compared before: the remote may have been asked before a new one was pushed. */
   const compared = new Map<string, true>();
 
   return async (request: RefreshRequest, maxAgeMs: number) => {
     const { workspace, branch } = request;
     const deadline = performance.now() + timeoutMs;
-    let known = remoteMemory.known(workspace);
+    let known = remotes.known(workspace);
     let hasAnswered = known.failure === undefined;
     const key = remoteKey(workspace, branch);
     if (performance.now() - known.startedAt >= maxAgeOf(known, branch, compared.has(key) ? maxAgeMs : 0)) {
-      const asked = await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
+      const asked = await withinMs(remotes.ask(workspace), timeoutMs, undefined);
       hasAnswered = asked !== undefined && asked.failure === undefined;
       known = asked ?? known;
     }

@@ -5,7 +5,7 @@ import { withinMs } from '../../interface/timers.ts';
 import { GitError } from '../git/git-error.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type RemoteMemory, type Remotes, remoteKey } from '../workspaces/remotes.ts';
+import { type Remotes, remoteKey } from '../workspaces/remotes.ts';
 import { removeBranches, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { findQueued, syncsIn } from './queue.ts';
@@ -15,8 +15,7 @@ const timeoutMs = 4_700;
 
 interface TriggerParts {
   readonly storage: Storage;
-  readonly remotes: Pick<Remotes, 'estimate'>;
-  readonly remoteMemory: Pick<RemoteMemory, 'askAgain'>;
+  readonly remotes: Pick<Remotes, 'askAgain' | 'estimate'>;
 }
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Parsed<number>>;
@@ -25,12 +24,12 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
  * Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. Branches
  * that the remote has deleted are no longer served from then on.
  */
-export function createPrepareSync({ storage, remotes, remoteMemory }: TriggerParts): PrepareSync {
+export function createPrepareSync({ storage, remotes }: TriggerParts): PrepareSync {
   const estimateOnce = createOnce<number>();
 
   /** Undefined if the remote does not answer. */
   async function prepare(workspace: StoredWorkspace, branch: BranchName, synced: SyncedBranches, deadline: number) {
-    const { listing, failure } = await remoteMemory.askAgain(workspace);
+    const { listing, failure } = await remotes.askAgain(workspace);
     if (failure !== undefined) return undefined;
     const { branches } = listing;
     const head = branches.get(branch);

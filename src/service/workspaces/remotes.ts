@@ -28,27 +28,7 @@ export function remoteOf({ remote }: StoredWorkspace, allowFile: boolean): Remot
   return parsed.value;
 }
 
-export type Remotes = ReturnType<typeof createRemotes>;
-
-/** Requests to remotes. Every failure is a GitError. */
-export function createRemotes({ git, allowFile }: { readonly git: Git; readonly allowFile: boolean }) {
-  const limitProcesses = limitParallel(processes);
-
-  return {
-    /** `onStart` is called just before the remote is asked, after any wait for a free slot. */
-    branches: (workspace: StoredWorkspace, limits: Limits, onStart?: () => void): Promise<RemoteBranches> =>
-      limitProcesses(workspace.id, async () => {
-        onStart?.();
-        return git.branches(remoteOf(workspace, allowFile), limits);
-      }),
-    estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>
-      limitProcesses(workspace.id, async () =>
-        git.estimate(workspace.id, remoteOf(workspace, allowFile), branch, limits),
-      ),
-  };
-}
-
-export const listBranchesTimeout = { timeoutMs: 10_000 };
+const listTimeoutMs = 10_000;
 
 export interface RemoteListing extends RemoteBranches {
   /**
@@ -76,11 +56,12 @@ export interface KnownRemote {
 export type AskedRemote = KnownRemote &
   ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
 
-export type RemoteMemory = ReturnType<typeof createRemoteMemory>;
+export type Remotes = ReturnType<typeof createRemotes>;
 
-interface RemoteMemoryParts {
+interface RemotesParts {
   readonly storage: Pick<Storage, 'read' | 'commit' | 'now'>;
-  readonly remotes: Pick<Remotes, 'branches'>;
+  readonly git: Pick<Git, 'branches' | 'estimate'>;
+  readonly allowFileRemotes: boolean;
   readonly stopping: AbortSignal;
 }
 
@@ -93,8 +74,12 @@ const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
 
-/** Remembers the last answers of remotes. Not shared between instances: they can ask again at any time. */
-export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
+/**
+ * Asks remotes, and remembers their last answers. Not shared between instances: they can ask again at any time. Every
+ * failure of a remote is a GitError.
+ */
+export function createRemotes({ storage, git, allowFileRemotes, stopping }: RemotesParts) {
+  const limitProcesses = limitParallel(processes);
   const memory = new Map<string, { remote: string; known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
@@ -120,9 +105,11 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const startedAt = performance.now();
     let askedAt = at;
     try {
-      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, () => {
+      const response = await limitProcesses(workspace.id, async () => {
         askedAt = at + Math.round(performance.now() - startedAt);
         onStart();
+        const limits = { timeoutMs: listTimeoutMs, signal: stopping };
+        return git.branches(remoteOf(workspace, allowFileRemotes), limits);
       });
       const { defaultBranch } = response;
       if (defaultBranch !== undefined) await noteDefaultBranch(storage, workspace, defaultBranch);
@@ -142,5 +129,10 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   /** Asks the remote now. Callers share a request that is already running. */
   const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
 
-  return { known, ask, askAgain };
+  const estimate = (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>
+    limitProcesses(workspace.id, async () =>
+      git.estimate(workspace.id, remoteOf(workspace, allowFileRemotes), branch, limits),
+    );
+
+  return { known, ask, askAgain, estimate };
 }

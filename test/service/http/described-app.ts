@@ -42,7 +42,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   compare: notHere,
   prepareSync: notHere,
   pullThrough: { commits: notHere, objects: notHere },
-  remoteMemory: { known: notHere, ask: notHere, askAgain: notHere },
+  remotes: { known: notHere, ask: notHere, askAgain: notHere, estimate: notHere },
   findInMirror: notHere,
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,

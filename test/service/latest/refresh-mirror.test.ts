@@ -1,20 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
-import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
-import {
-  type AskedRemote,
-  createRemoteMemory,
-  createRemotes,
-  type KnownRemote,
-  listBranchesTimeout,
-} from '../../../src/service/workspaces/remotes.ts';
+import { type AskedRemote, createRemotes, type KnownRemote } from '../../../src/service/workspaces/remotes.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { sharedStorage } from '../../support/shared-storage.ts';
 import { operator } from '../../support/operator.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
@@ -63,7 +56,7 @@ async function setUp(
         return lackingOf(heads.values()).size === 0 ? undefined : 'The remote lacks it.';
       },
     },
-    remoteMemory: {
+    remotes: {
       known: () => known,
       async ask() {
         calls.asks += 1;
@@ -141,38 +134,28 @@ test('a silent remote is not asked again within a minute, not even before a refu
   expect(calls.asks).toBe(1);
 });
 
-/** A mirror that is current, and a remote whose requests run until they are answered in the test. */
-async function setUpSlowRemote() {
+test('a remote that answers late because its process had to wait for a free slot does not count as silent', async () => {
   const { workspace } = await setUp([], []);
-  const main = { branches: new Map([[branchNamed('main'), '1']]), defaultBranch: branchNamed('main') };
-  const running = Array.from({ length: 3 }, () => Promise.withResolvers<RemoteBranches>());
-  const calls = running.values();
-  const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
-  const git = { ...unused, branches: () => calls.next().value?.promise ?? Promise.resolve(main) };
-  const remotes = createRemotes({ git, allowFile: false });
-  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remoteMemory });
+  const main = branchNamed('main');
+  const answer = Promise.withResolvers<RemoteBranches>();
+  const estimates = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  const running = estimates.values();
+  const git = { branches: () => answer.promise, estimate: async () => running.next().value?.promise ?? 0 };
+  const remotes = createRemotes({ storage, git, allowFileRemotes: false, stopping: new AbortController().signal });
+  const refreshMirror = createRefreshMirror({ storage, ...completeMirror, remotes });
+  const refresh = () => refreshMirror({ workspace, branch: main, syncsBranch: true }, 60_000);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  return {
-    ...{ workspace, remotes, remoteMemory },
-    ask: vi.spyOn(remoteMemory, 'ask'),
-    answer: (request: number): void => running[request]?.resolve(main),
-    refresh: () => refreshMirror({ workspace, branch: branchNamed('main'), syncsBranch: true }, 60_000),
-  };
-}
-
-test('a remote that answers late because its process had to wait for a free slot does not count as silent', async () => {
-  const { workspace, remotes, ask, answer, refresh } = await setUpSlowRemote();
-  for (let slot = 0; slot < 2; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
+  const ask = vi.spyOn(remotes, 'ask');
+  for (const _ of estimates) void remotes.estimate(workspace, main, { timeoutMs: 10_000 });
   const first = refresh();
   await vi.waitFor(() => expect(ask).toHaveBeenCalledOnce());
   const answered = ask.mock.results[0]?.value;
   await vi.advanceTimersByTimeAsync(2_500);
-  answer(0);
+  estimates[0]?.resolve(0);
   await vi.advanceTimersByTimeAsync(2_000);
   expect((await first).gap).toBeDefined();
-  answer(2);
+  answer.resolve({ branches: new Map([[main, '1']]), defaultBranch: main });
   await answered;
   expect((await refresh()).asOf).toBeUndefined();
 });

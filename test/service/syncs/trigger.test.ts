@@ -3,13 +3,13 @@ import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
-import { createRemoteMemory, type Remotes } from '../../../src/service/workspaces/remotes.ts';
+import { createRemotes } from '../../../src/service/workspaces/remotes.ts';
 import { syncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
-import { sharedStorage } from '../../support/shared-storage.ts';
 import { operator } from '../../support/operator.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
@@ -27,18 +27,15 @@ const storage = sharedStorage(sqlite);
 function withListings() {
   const asked: ((response: RemoteBranches) => void)[] = [];
   const counts = { estimates: 0 };
-  const remotes: Remotes = {
-    branches(_workspace, _limits, onStart) {
-      onStart?.();
-      return new Promise((resolve) => asked.push(resolve));
-    },
+  const git = {
+    branches: () => new Promise<RemoteBranches>((resolve) => asked.push(resolve)),
     async estimate() {
       counts.estimates += 1;
       return 7;
     },
   };
-  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  return { prepare: createPrepareSync({ storage, remotes, remoteMemory }), asked, counts };
+  const remotes = createRemotes({ storage, git, allowFileRemotes: false, stopping: new AbortController().signal });
+  return { prepare: createPrepareSync({ storage, remotes }), asked, counts };
 }
 
 test('many triggers share a few listings, and one estimate', async () => {

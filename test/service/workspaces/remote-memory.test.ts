@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { createRemoteMemory } from '../../../src/service/workspaces/remotes.ts';
+import { createRemotes } from '../../../src/service/workspaces/remotes.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -19,19 +18,21 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
   });
 
   /** Remotes whose answers the test controls, in the order of the queries. */
-  function setUp(database: Pick<Storage, 'read' | 'commit' | 'now'> = storage) {
-    const asked: { readonly id: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
+  function setUp() {
+    const asked: PromiseWithResolvers<RemoteBranches>[] = [];
     const stopping = new AbortController();
-    const memory = createRemoteMemory({
-      storage: database,
+    const memory = createRemotes({
+      storage,
       stopping: stopping.signal,
-      remotes: {
-        branches({ id }, { signal }, onStart) {
+      allowFileRemotes: false,
+      git: {
+        branches(_remote, { signal }) {
           const reply = Promise.withResolvers<RemoteBranches>();
           signal?.addEventListener('abort', () => reply.reject(new GitError('aborted', 'The service stops.')));
-          asked.push({ id, begin: () => onStart?.(), reply });
+          asked.push(reply);
           return reply.promise;
         },
+        estimate: async () => 0,
       },
     });
     const next = (count: number) => expect.poll(() => asked.length).toBe(count);
@@ -43,7 +44,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect(memory.known(game)).toMatchObject({ listing: undefined, failure: undefined });
     const first = memory.ask(game);
     await next(1);
-    asked[0]?.reply.resolve(response('1'));
+    asked[0]?.resolve(response('1'));
     expect((await first).listing).toMatchObject({
       ...response('1'),
       askedAt: expect.any(Number),
@@ -51,7 +52,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const second = memory.ask(game);
     await next(2);
     expect(memory.known(game).failure).toBeUndefined();
-    asked[1]?.reply.reject(new GitError('timeout', 'It did not answer in time.'));
+    asked[1]?.reject(new GitError('timeout', 'It did not answer in time.'));
     await second;
     expect(memory.known(game)).toMatchObject({
       listing: { branches: response('1').branches },
@@ -59,7 +60,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     });
     const third = memory.ask(game);
     await next(3);
-    asked[2]?.reply.resolve(response('2'));
+    asked[2]?.resolve(response('2'));
     expect((await third).failure).toBeUndefined();
   });
 
@@ -67,9 +68,8 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const { memory, asked, next } = setUp();
     const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
     await next(1);
-    asked[0]?.begin();
     const late = memory.ask(game);
-    asked[0]?.reply.resolve(response('1'));
+    asked[0]?.resolve(response('1'));
     await all;
     await late;
     expect(asked).toHaveLength(1);
@@ -79,18 +79,23 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
   test('requests before the start of a listing share it, and later ones share the next', async () => {
     const { memory, asked, next } = setUp();
     const askOften = () => Promise.all(Array.from({ length: 100 }, () => memory.askAgain(game)));
-    const early = askOften();
+    // A workspace has two processes.
+    void memory.askAgain(game);
     await next(1);
-    asked[0]?.begin();
-    const late = askOften();
+    void memory.askAgain(game);
     await next(2);
-    asked[0]?.reply.resolve(response('1'));
-    asked[1]?.begin();
-    asked[1]?.reply.resolve(response('2'));
+    const early = askOften();
+    asked[0]?.resolve(response('0'));
+    await next(3);
+    const late = askOften();
+    asked[1]?.resolve(response('0'));
+    await next(4);
+    asked[2]?.resolve(response('1'));
+    asked[3]?.resolve(response('2'));
     const heads = async (all: typeof early) => new Set((await all).map(({ listing }) => listing?.branches.get(main)));
     expect(await heads(early)).toEqual(new Set(['1']));
     expect(await heads(late)).toEqual(new Set(['2']));
-    expect(asked).toHaveLength(2);
+    expect(asked).toHaveLength(4);
   });
 
   test.each([
@@ -103,13 +108,12 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const { memory, asked, next } = setUp();
     const older = memory.askAgain(game);
     await next(1);
-    asked[0]?.begin();
     const newer = memory.askAgain(game);
     await next(2);
-    asked[1]?.reply.resolve(response('2'));
+    asked[1]?.resolve(response('2'));
     const known = await newer;
     const [first] = asked;
-    if (first !== undefined) finish(first.reply);
+    if (first !== undefined) finish(first);
     expect(await older).toMatchObject(
       end === 'answers' ? { listing: response('1') } : { failure: { reason: 'Too late.' } },
     );
@@ -122,9 +126,9 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     await next(1);
     const current = memory.askAgain(game);
     await next(2);
-    asked[1]?.reply.resolve(response('2'));
+    asked[1]?.resolve(response('2'));
     await current;
-    asked[0]?.reply.resolve(response('1'));
+    asked[0]?.resolve(response('1'));
     await former;
     expect(memory.known(game).listing).toMatchObject(response('2'));
   });
@@ -133,13 +137,13 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const { memory, asked, next } = setUp();
     const first = memory.askAgain(game);
     await next(1);
-    asked[0]?.reply.reject(new GitError('busy', 'Too many remotes are being asked.'));
+    asked[0]?.reject(new GitError('busy', 'Too many remotes are being asked.'));
     expect((await first).failure).toMatchObject({ isBusy: true, reason: 'Too many remotes are being asked.' });
     // The remote was not asked, so nothing is known about it.
     expect(memory.known(game).failure).toBeUndefined();
     const second = memory.askAgain(game);
     await next(2);
-    asked[1]?.reply.resolve(response('1'));
+    asked[1]?.resolve(response('1'));
     expect((await second).failure).toBeUndefined();
   });
 
