@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { sleep, steadyClock } from '../client/time.ts';
+import { sleep } from '../client/time.ts';
 import { CommandError } from '../command/command.ts';
 import { exitCodeOf } from '../command/io.ts';
 import { startErrorText } from '../command/system-errors.ts';
@@ -98,11 +98,11 @@ export function startChild(
     resume: (): void => void (atTerminal && sendTo(0, 'SIGCONT')),
     /** Waits until the processes that the command has left behind have ended, and ends them after the grace period. */
     async endRest(graceMs: number): Promise<void> {
-      const deadline = steadyClock() + graceMs;
+      const deadline = performance.now() + graceMs;
       if (hasLeft()) await sleep(pollMs);
       if (!hasLeft()) return;
       report('The command has ended, but processes that it has started have not. Waiting for them.');
-      while (hasLeft() && steadyClock() < deadline) await sleep(pollMs);
+      while (hasLeft() && performance.now() < deadline) await sleep(pollMs);
       if (!hasLeft()) return;
       if (atTerminal) report('They are still running, without the locks.');
       else await this.stop(graceMs);
@@ -111,12 +111,12 @@ export function startChild(
     closePipe: () => pipe?.destroy(),
     /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
     async stop(graceMs: number): Promise<void> {
-      const deadline = steadyClock() + graceMs - (atTerminal ? lookUpMs : 0);
+      const deadline = performance.now() + graceMs - (atTerminal ? lookUpMs : 0);
       findDescendants();
       send('SIGTERM');
       // A stopped process handles SIGTERM only after it continues.
       send('SIGCONT');
-      for (let left = deadline - steadyClock(); left > 0 && send(0); left = deadline - steadyClock())
+      for (let left = deadline - performance.now(); left > 0 && send(0); left = deadline - performance.now())
         await sleep(Math.min(pollMs, left));
       findDescendants();
       send('SIGKILL');

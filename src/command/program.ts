@@ -1,7 +1,9 @@
+import { parseArgs } from 'node:util';
 import { closestNames } from '../interface/closest-name.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 import { type Command, CommandError, type ProgramContext } from './command.ts';
+import { type Flags, flagName, variableOf } from './flags.ts';
 import { commandHelp, overview } from './help.ts';
-import { readArguments } from './parse.ts';
 import { printLines, programName, quoted } from './print.ts';
 
 /** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
@@ -22,12 +24,14 @@ export async function runProgram(args: readonly string[], context: ProgramContex
 async function runCommand(command: Command, all: readonly string[], context: ProgramContext): Promise<number> {
   const { io, environment } = context;
   const args = all.slice(command.name.split(' ').length);
-  const read = readArguments(command, args, environment);
-  if (read === 'help') {
+  const words = args.length === 1 && args[0] === 'help' ? 'help' : splitWords(command, args);
+  if (words === 'help') {
     printLines(io.stdout, commandHelp(command));
     return 0;
   }
-  if ('problems' in read) return refuse(context, read.problems, command.name);
+  if (!words.ok) return refuse(context, [words.reason], command.name);
+  const read = readValues(command, words.value, environment);
+  if (!read.ok) return refuse(context, read.problems, command.name);
   return command.run({ ...context, ...read.values });
 }
 
@@ -61,3 +65,87 @@ function refuse({ io }: ProgramContext, problems: readonly string[], command: st
   printLines(io.stderr, [...problems.map((problem) => `${programName}: ${problem}`), see]);
   return 2;
 }
+
+/** Split but not read yet. */
+interface Words {
+  /** By the names in the code. */
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly arguments: readonly string[];
+  readonly childCommand: readonly string[];
+}
+
+/** Splits the words. Only the first mistake is reported: what follows it may be meant differently. */
+function splitWords(command: Command, args: readonly string[]): Parsed<Words> | 'help' {
+  const named = new Map(Object.entries(command.flags).map(([key, flag]) => [flagName(key), { key, flag }]));
+  const types = [...named].map(([name, { flag }]) => [name, { type: flag.placeholder === '' ? 'boolean' : 'string' }]);
+  const options = { ...Object.fromEntries(types), help: { type: 'boolean', short: 'h' } };
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? args.length;
+  const own = command.runsCommand ? tokens.filter(({ index }) => index < end) : tokens;
+  // It takes a word such as -path for several flags of one letter. Its value may be a secret.
+  const typed = ({ index, rawName }: { readonly index: number; readonly rawName: string }): string =>
+    rawName.startsWith('--') ? rawName : (args[index] ?? rawName).replace(/=.*/s, '');
+  if (own.some((token) => token.kind === 'option' && ['-h', '--help'].includes(typed(token)))) return 'help';
+  const texts = new Map<string, string[]>();
+  const positionals: string[] = [];
+  let target = positionals;
+  for (const token of own) {
+    if (token.kind === 'positional') target.push(token.value);
+    else target = positionals;
+    if (token.kind !== 'option') continue;
+    const { key, flag } = named.get(token.name) ?? {};
+    if (key === undefined || flag === undefined) return refused(unknownFlag(typed(token), named.keys()));
+    const { value = flag.placeholder === '' ? 'true' : undefined, inlineValue } = token;
+    // The next flag is not the value.
+    if (value === undefined || (inlineValue === false && /^-./.test(value)))
+      return refused(
+        `--${token.name} needs a value: ${flag.description}. Write it as --${token.name}=${flag.placeholder}.`,
+      );
+    const given = texts.get(key) ?? [];
+    given.push(value);
+    texts.set(key, given);
+    if (flag.takesWords) target = given;
+  }
+  const childCommand = command.runsCommand ? args.slice(end + 1) : [];
+  return accepted({ flags: texts, arguments: positionals, childCommand });
+}
+
+function unknownFlag(typed: string, names: Iterable<string>): string {
+  const [meant] = closestNames(typed.replace(/^-+/, ''), names);
+  return `There is no flag ${quoted(typed)}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`;
+}
+
+/** Reads the values of flags and arguments, and reports all wrong and missing ones at once. */
+function readValues(command: Command, words: Words, environment: NodeJS.ProcessEnv) {
+  const problems: string[] = [];
+  const take = (parsed: Parsed<unknown>): unknown => (parsed.ok ? parsed.value : void problems.push(parsed.reason));
+  const flags = Object.entries(command.flags).map(([key, flag]) => {
+    const texts = words.flags.get(key);
+    // The command line takes precedence, and an empty variable counts as unset.
+    const inherited = texts === undefined && !flag.typedOnly && environment[variableOf(key)];
+    return [
+      key,
+      take(inherited ? flag.read([inherited], variableOf(key)) : flag.read(texts ?? [], `--${flagName(key)}`)),
+    ];
+  });
+  const positionals = Object.entries(command.arguments);
+  const given = positionals.map(([key, argument], index) => {
+    const texts = words.arguments.slice(index, argument.takesRest ? undefined : index + 1);
+    return [key, take(argument.read(texts, argument.placeholder))];
+  });
+  const takesRest = positionals.some(([, argument]) => argument.takesRest);
+  for (const text of takesRest ? [] : words.arguments.slice(positionals.length)) {
+    const all = placeholders(command.arguments) || 'only flags';
+    problems.push(`${quoted(text)} is an unexpected argument: "${command.name}" takes ${all}.`);
+  }
+  const read = { flags: Object.fromEntries(flags), arguments: Object.fromEntries(given) };
+  if (problems.length === 0) problems.push(...(command.check?.(read.flags, read.arguments) ?? []));
+  const values = { ...read, childCommand: words.childCommand };
+  return problems.length > 0 ? ({ ok: false, problems } as const) : ({ ok: true, values } as const);
+}
+
+/** Such as `WORKSPACE PATH`. */
+const placeholders = (positionals: Flags): string =>
+  Object.values(positionals)
+    .map(({ placeholder }) => placeholder)
+    .join(' ');
