@@ -23,13 +23,13 @@ const pollMs = 500;
 const cleanupEveryMs = 10 * 60_000;
 
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
-  const { mirrorMaintenance, pullThrough } = parts;
-  const syncs = startSyncs({ ...parts, pollMs, scheduleMaintenance: mirrorMaintenance.schedule });
+  const { pullThrough } = parts;
+  const syncs = startSyncs({ ...parts, pollMs });
   const deliveries = startDeliveries({ ...parts, pollMs });
   const periodicWork = startPeriodicWork(parts);
   return {
     async stop() {
-      const work = [syncs, pullThrough, mirrorMaintenance, deliveries, periodicWork];
+      const work = [syncs, pullThrough, deliveries, periodicWork];
       await Promise.all(work.map((each) => each.stop()));
     },
   };
@@ -63,6 +63,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(5_000, () => measureBacklogs(storage, metrics)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
+    every(30_000, () => joinPacks(parts)),
     every(60_000, databaseClock.refresh),
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldWaits(storage)),
@@ -79,6 +80,18 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
       await lastUse.write().catch(onError);
     },
   };
+}
+
+const maxJoiningMs = 10 * 60_000;
+
+/** Keeps mirrors fast after many fetches, one after the other. A failure does no harm. */
+export async function joinPacks({ git, log, stopping }: Pick<ServiceParts, 'git' | 'log' | 'stopping'>): Promise<void> {
+  for (const workspace of await git.listMirrors()) {
+    if (stopping.aborted) return;
+    await git.maintain(workspace, { timeoutMs: maxJoiningMs, signal: stopping }).catch((error: unknown) => {
+      if (!stopping.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
+    });
+  }
 }
 
 /** After the signal, each change rejects with its reason: the removal of millions of rows must not delay a stop. */

@@ -20,7 +20,6 @@ import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
-import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -59,7 +58,7 @@ const failedWork = { max: 5, everyMs: 30_000 };
 
 /** The parts of an instance that its requests and its background work share. */
 export function createParts(options: ServiceOptions, databaseClock: DatabaseClock, stopping: AbortSignal) {
-  const { storage, git, log } = options;
+  const { storage, log } = options;
   const reportFailure = throttle(failedWork);
   const onError = (error: unknown): void =>
     reportFailure((after) =>
@@ -73,7 +72,6 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     addressOf: createClientAddress(options.trustedProxies),
   });
   const idempotency = createIdempotency(storage);
-  const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: options.parallelSyncs, signal: stopping });
   const fetchObjects = createFetchObjects(options);
   return {
     ...options,
@@ -91,11 +89,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     lastUse: createLastUse(storage),
     remotes: createRemotes({ ...options, stopping }),
     fetchObjects,
-    mirrorMaintenance,
-    pullThrough: createPullThrough({
-      ...{ ...options, fetchObjects, stopping },
-      scheduleMaintenance: mirrorMaintenance.schedule,
-    }),
+    pullThrough: createPullThrough({ ...options, fetchObjects, stopping }),
     objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
   };
 }

@@ -25,7 +25,6 @@ interface PullThroughParts {
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly stopping: AbortSignal;
   readonly log: Logger;
-  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 export type PullThrough = ReturnType<typeof createPullThrough>;
@@ -68,7 +67,6 @@ export function createPullThrough(parts: PullThroughParts) {
       }
       await git.fetchCommits(workspace.id, remoteOf(workspace, parts.allowFileRemotes), lacking, limits);
       log.info({ workspace: workspace.id, branches: lacking.size }, 'fetched branches that this instance lacked');
-      parts.scheduleMaintenance(workspace.id);
     });
 
   async function tryToPull(workspace: StoredWorkspace, lacking: BranchHeads): Promise<string | undefined> {

@@ -26,7 +26,6 @@ interface SyncRunParts {
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly scheduleMaintenance: (workspace: string) => void;
 }
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
@@ -64,7 +63,7 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
 
 /** Runs a claimed sync. If the service stops or the claim is lost, the next instance that claims it continues. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
-  const { storage, metrics, log, scheduleMaintenance } = parts;
+  const { storage, metrics, log } = parts;
   let progress: Progress = {};
   const claim = keepClaim(() => renewClaim(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
@@ -78,7 +77,6 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
-    scheduleMaintenance(sync.workspace);
   } catch (error) {
     if (!claim.signal.aborted) throw error;
     if (stopping.aborted) await endClaim(storage, 'syncs', sync);

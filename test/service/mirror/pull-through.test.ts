@@ -13,7 +13,7 @@ const heads = new Map([[main, 'a'.repeat(40)]]);
 
 /** An instance whose fetches the test ends, and that has what they have brought. */
 function setUp({ isDiskLow = false } = {}) {
-  const [present, fetches, maintained] = [new Set<string>(), [] as PromiseWithResolvers<void>[], [] as string[]];
+  const [present, fetches] = [new Set<string>(), [] as PromiseWithResolvers<void>[]];
   const wantedBy: (readonly string[])[] = [];
   let objectRuns = 0;
   const pull = createPullThrough({
@@ -38,9 +38,8 @@ function setUp({ isDiskLow = false } = {}) {
     freeDisk: { isLow: () => isDiskLow, reserve: '1 MiB' },
     stopping: new AbortController().signal,
     log: pino({ level: 'silent' }),
-    scheduleMaintenance: (workspace) => maintained.push(workspace),
   });
-  return { pull, present, fetches, wantedBy, maintained, objectRuns: () => objectRuns };
+  return { pull, present, fetches, wantedBy, objectRuns: () => objectRuns };
 }
 
 async function game() {
@@ -50,7 +49,7 @@ async function game() {
 }
 
 test('all who ask share one fetch, which continues after they were told to come back', async () => {
-  const { pull, fetches, wantedBy, maintained } = setUp();
+  const { pull, fetches, wantedBy } = setUp();
   const workspace = await game();
   const asked = Array.from({ length: 5 }, () => pull.commits(workspace, heads, 50));
   for (const reason of await Promise.all(asked)) expect(reason).toContain('still fetching');
@@ -64,7 +63,6 @@ test('all who ask share one fetch, which continues after they were told to come 
   expect(wantedBy).toEqual([['main'], ['art']]);
   fetches[1]?.resolve();
   expect(await more).toBeUndefined();
-  expect(maintained).toEqual(['game', 'game']);
 });
 
 test('nothing is fetched onto a disk that is nearly full', async () => {

@@ -7,8 +7,8 @@ import { claimSync, enqueue, type FetchObjects, findSync, noObjects } from '../.
 import { runSync } from '../../../src/service/syncs/sync-worker.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { changeRows } from '../../support/stored-rows.ts';
 import { operator } from '../../support/operator.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 
 describe.each(databaseKinds)('a running sync on $name', (kind) => {
   /** A claimed sync, with a fetch that the test controls. */
@@ -16,7 +16,9 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     const { now } = storage;
-    await storage.commit('global', (db) => addWorkspace(db, now, operator, { id: 'w', remote: 'https://git.example.com/a.git' }));
+    await storage.commit('global', (db) =>
+      addWorkspace(db, now, operator, { id: 'w', remote: 'https://git.example.com/a.git' }),
+    );
     const { sync_id } = await storage.commit('global', (db) =>
       enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100, requestedBy: 'ada' }),
     );
@@ -42,7 +44,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         syncTimeout: { seconds: 60 },
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
-        scheduleMaintenance: () => undefined,
       },
       claimed,
       stopping.signal,
