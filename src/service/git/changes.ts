@@ -1,4 +1,4 @@
-import type { GitCommand, GitTask } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
 import { eachLine, eachToken } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
@@ -60,12 +60,12 @@ interface FoundObject {
 export async function lookUp(
   git: GitCommand,
   names: readonly string[],
-  task: Pick<GitTask, 'limits' | 'inBackground'>,
+  limits: Limits,
 ): Promise<readonly (FoundObject | undefined)[]> {
   const found: (FoundObject | undefined)[] = [];
   await git(['cat-file', '--buffer', '--batch-check=%(objecttype) %(objectname)'], {
-    ...task,
     purpose: 'look for objects in the mirror',
+    limits,
     input: Buffer.from(names.map((name) => `${name}\n`).join('')),
     // One line for each name.
     onOutput: eachLine((line) => {

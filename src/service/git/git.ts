@@ -89,7 +89,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
     ),
     listChanges: search(listChanges),
-    lookUp: search((git, names: readonly string[], limits: Limits) => lookUp(git, names, { limits })),
+    lookUp: search(lookUp),
     listDifferences: search(listDifferences),
     estimate: guarded(
       'estimate the size of a fetch',

@@ -16,8 +16,6 @@ export interface GitWork {
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Receives chunks of the output, one after the other. A rejection ends the process. By default, output is kept. */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
-  /** Runs with low priority, so that it does not delay other work. */
-  readonly inBackground?: boolean | undefined;
 }
 
 type GitOutcome =
@@ -50,7 +48,7 @@ export async function runProcess(
   args: readonly string[],
   /** The complete environment: nothing is inherited. */
   environment: NodeJS.ProcessEnv,
-  { limits, input, onErrorLine, onOutput, inBackground }: GitWork,
+  { limits, input, onErrorLine, onOutput }: GitWork,
 ): Promise<GitOutcome> {
   const { signal } = limits;
   if (signal?.aborted) return { kind: 'aborted' };
@@ -60,7 +58,7 @@ export async function runProcess(
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
   });
-  if (inBackground) lowerPriority(child);
+  lowerPriority(child);
 
   const group = processGroup(child);
   let stopped: GitOutcome | undefined;
@@ -180,7 +178,7 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
 
 const backgroundPriority = 10;
 
-/** Lowers the priority. Child processes inherit it. */
+/** git must not delay requests for locks. Its child processes inherit the priority. */
 function lowerPriority({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

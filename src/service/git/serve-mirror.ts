@@ -55,7 +55,6 @@ export async function serveMirror(task: ServeTask): Promise<void> {
       limits,
       repository: view,
       settings: uploadPackSettings,
-      inBackground: true,
       onOutput(chunk) {
         const bytes = header === undefined ? chunk : Buffer.concat([header, chunk]);
         header = undefined;
@@ -131,6 +130,6 @@ const maxRemembered = 10_000;
 async function missingOf({ git, mirror, limits }: Search, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { repository } = mirror;
   if (ids.length === 0 || !(await isRepository(repository))) return new Set(ids);
-  const found = await lookUp(inRepository(git, repository), ids, { limits, inBackground: true });
+  const found = await lookUp(inRepository(git, repository), ids, limits);
   return new Set(ids.filter((_, index) => found[index]?.type !== 'commit'));
 }

@@ -111,9 +111,9 @@ describe('git as a process', () => {
     await expectNoProcess(environment.folder);
   });
 
-  test('runs with low priority in the background', async () => {
+  test('runs with low priority', async () => {
     const environment = await environmentWithGit('sleep 0.2; nice');
-    expect(await runProcess('git', [], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
+    expect(await runProcess('git', [], environment, { limits })).toMatchObject({ output: '10\n' });
   });
 
   test('reports the signal that killed it, and ends the helpers that it leaves behind', async () => {
