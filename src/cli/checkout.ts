@@ -48,9 +48,11 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+type GitOptions = Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'>;
+
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-export const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
-  spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1_024 * 1_024, ...options });
+export const runGit = (args: readonly string[], options: GitOptions = {}) =>
+  spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 256 * 1_024 * 1_024, ...options });
 
 /** Undefined if git fails. */
 export function outputOf(...args: readonly string[]): string | undefined {
@@ -58,16 +60,23 @@ export function outputOf(...args: readonly string[]): string | undefined {
   return status === 0 ? stdout : undefined;
 }
 
+/** The output of git. Unlike `outputOf`, it fails with the reason. */
+export function git(purpose: string, args: readonly string[], options?: GitOptions): string {
+  const { status, error, stdout, stderr } = runGit(args, options);
+  if (status === 0) return stdout;
+  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
+  throw new CommandError(`git could not ${purpose}: ${reason}`);
+}
+
+const listing = 'list the staged files';
+
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
 export function stagedLockablePaths(): readonly LockPath[] {
-  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
+  const folder = git(listing, ['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
   const names = withoutMerged(stagedSince(folder), folder);
   if (names.length === 0) return [];
-  const fields = git(
-    ['check-attr', '-z', '--stdin', 'lockable'],
-    folder,
-    names.map((name) => `${name}\0`).join(''),
-  ).split('\0');
+  const input = names.map((name) => `${name}\0`).join('');
+  const fields = git(listing, ['check-attr', '-z', '--stdin', 'lockable'], { cwd: folder, input }).split('\0');
   // Three fields per file: name, attribute, value.
   const lockable = names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
   // Requiring a lock on another name would make the file impossible to commit.
@@ -87,14 +96,8 @@ function withoutMerged(names: readonly string[], folder: string): readonly strin
 
 /** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
 const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
-  git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder)
+  git(listing, ['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], {
+    cwd: folder,
+  })
     .split('\0')
     .filter((name) => name !== '');
-
-/** The output of git. Unlike `outputOf`, it fails with the reason. */
-function git(args: readonly string[], folder?: string, input?: string): string {
-  const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
-  if (status === 0) return stdout;
-  const reason = error === undefined ? stderr.trim() : `${startErrorText(error)}.`;
-  throw new CommandError(`git could not list the staged files: ${reason}`);
-}

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { CheckedLock } from '../client/check-paths.ts';
@@ -12,7 +10,7 @@ import { foldCase } from '../interface/fold-case.ts';
 import { pluralize } from '../interface/format.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
-import { headBranch, outputOf, runGit } from './checkout.ts';
+import { git, headBranch, outputOf, runGit } from './checkout.ts';
 import type { Connect } from './connect.ts';
 
 /** Checks, as a `pre-receive` hook, that nobody but the pusher holds a lock on a file that the push changes. */
@@ -53,8 +51,7 @@ async function refusingLocks(
   branches: readonly PushedBranch[],
   pusher: string | undefined,
 ): Promise<readonly KnownLock[]> {
-  const pushed: { readonly branch: PushedBranch; readonly files: readonly PushedFile[] }[] = [];
-  for (const branch of branches) pushed.push({ branch, files: await pushedFiles(branch) });
+  const pushed = branches.map((branch) => ({ branch, files: pushedFiles(branch) }));
   const paths = [...new Set(pushed.flatMap(({ files }) => files.map(({ path }) => path)))];
   if (paths.length === 0) return [];
   const { client, workspace, interrupted } = await connect();
@@ -71,13 +68,13 @@ async function refusingLocks(
         !others.has(foldCase(lock.path)) &&
         (checked.pushLocks === 'all' || lock.branch === undefined || lock.branch === branch.name),
     );
-    for (const lock of await locksOnChanges(counting, branch, files)) refusing.add(lock);
+    for (const lock of locksOnChanges(counting, branch, files)) refusing.add(lock);
   }
   return [...refusing];
 }
 
 /** Omits locks on files whose pushed versions come from the lock's branch, as after a merge of it. */
-async function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranch, files: readonly PushedFile[]) {
+function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranch, files: readonly PushedFile[]) {
   if (locks.length === 0) return [];
   const head = headBranch();
   // On a service with --windows-paths, the case of a locked path may differ.
@@ -87,7 +84,7 @@ async function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranc
   for (const [branch, some] of Map.groupBy(locks, (lock) => lock.branch ?? head)) {
     const names = new Set(some.flatMap(namesOn));
     // The pushed branch itself still has its version from before the push.
-    const changed = branch === undefined ? names : await withoutTakenOver(branch, pushed, names);
+    const changed = branch === undefined ? names : withoutTakenOver(branch, pushed, names);
     kept.push(...some.filter((lock) => namesOn(lock).some((name) => changed.has(name))));
   }
   return kept;
@@ -153,8 +150,8 @@ function targetOf(ref: string): string {
   throw new CommandError(`git could not resolve ${quoted(ref)}.`);
 }
 
-async function pushedFiles({ before, after }: PushedBranch): Promise<readonly PushedFile[]> {
-  const names = await listNames(
+function pushedFiles({ before, after }: PushedBranch): readonly PushedFile[] {
+  const names = listNames(
     before === undefined
       ? // Only commits that are on no branch: other refs are not checked. A merge counts for files that differ from any
         // of its parents: it may take back the version of one.
@@ -169,27 +166,27 @@ async function pushedFiles({ before, after }: PushedBranch): Promise<readonly Pu
 }
 
 /** Omits files if their pushed versions all come from this branch of the repository. */
-async function withoutTakenOver(branch: string, { before, after }: PushedBranch, files: ReadonlySet<string>) {
+function withoutTakenOver(branch: string, { before, after }: PushedBranch, files: ReadonlySet<string>) {
   const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;
-  const differing = await filesThatDiffer(head, after, files);
+  const differing = filesThatDiffer(head, after, files);
   return before === undefined
     ? // A new branch may have an earlier version of the other branch, from where it left it.
-      differing.intersection(await changedSince(head, after, files))
+      differing.intersection(changedSince(head, after, files))
     : // A push may also take back what only the pushed branch had.
-      differing.union(await changedSince(head, before, files));
+      differing.union(changedSince(head, before, files));
 }
 
 /** Files that a commit has changed since it has left the history of another. */
-async function changedSince(head: string, commit: string, files: ReadonlySet<string>) {
+function changedSince(head: string, commit: string, files: ReadonlySet<string>): ReadonlySet<string> {
   const bases = outputOf(noReplace, 'merge-base', '--all', head, commit)?.trim().split('\n');
   let changed: ReadonlySet<string> = bases === undefined ? files : new Set();
-  for (const base of bases ?? []) changed = changed.union(await filesThatDiffer(base, commit, files));
+  for (const base of bases ?? []) changed = changed.union(filesThatDiffer(base, commit, files));
   return changed;
 }
 
-const filesThatDiffer = async (one: string, other: string, files: ReadonlySet<string>): Promise<ReadonlySet<string>> =>
-  files.intersection(await listNames(['diff-tree', '-r', ...namesOnly, one, other]));
+const filesThatDiffer = (one: string, other: string, files: ReadonlySet<string>): ReadonlySet<string> =>
+  files.intersection(listNames(['diff-tree', '-r', ...namesOnly, one, other]));
 
 const branchPrefix = 'refs/heads/';
 
@@ -200,18 +197,6 @@ const isZero = (commit: string): boolean => /^0+$/.test(commit);
 /** Anyone who may push can replace objects for git, and so hide changes. */
 const noReplace = '--no-replace-objects';
 
-/** Runs git in the environment of the hook, whose variables lead to the objects of the push. */
-async function listNames(args: readonly string[]): Promise<ReadonlySet<string>> {
-  const git = spawn('git', [noReplace, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(git, 'close');
-  const names = new Set<string>();
-  let rest = '';
-  for await (const text of git.stdout.setEncoding('utf8')) {
-    const more = `${rest}${text}`.split('\0');
-    rest = more.pop() ?? '';
-    for (const name of more) names.add(name);
-  }
-  const [code] = await ended;
-  if (code !== 0) throw new CommandError(`git could not list the files of the push: it ended with ${code}.`);
-  return names;
-}
+/** Runs git in the environment of the hook, whose variables lead to the objects of the push. It may have many files. */
+const listNames = (args: readonly string[]): ReadonlySet<string> =>
+  new Set(git('list the files of the push', [noReplace, ...args], { timeout: undefined }).split('\0'));
