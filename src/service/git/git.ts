@@ -40,14 +40,14 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     scratch,
   });
 
-  const removeMirror = guarded('remove a mirror', async (workspace: string) => {
+  async function removeMirror(workspace: string): Promise<void> {
     const { repository } = mirrorOf(workspace);
     // Not isRepository(): incomplete ones are removed too.
     if (!existsSync(repository)) return;
     await withScratchFolder(scratch, async (folder) => {
       await unlessMissing(rename(repository, join(folder, 'removed.git')));
     });
-  });
+  }
 
   const writers = new Map<string, { running: number; hasFailed: boolean }>();
   /** Work that fails, such as on a full disk, leaves files. They are removed when no other work writes into the mirror. */
@@ -79,40 +79,29 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     (workspace: string, ...query: Query): Promise<T> =>
       limitLookUps(workspace, () => work(inRepository(git, mirrorOf(workspace).repository), ...query));
 
-  return {
+  return withGitErrors({
     async version(): Promise<string> {
       const response = await git(['version'], { purpose: 'print its version', limits: localLimits });
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    missingCommits: guarded('look for commits in the mirror', (workspace: string, commits: Iterable<string>) =>
+    missingCommits: (workspace: string, commits: Iterable<string>) =>
       missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
-    ),
     listChanges: search(listChanges),
     lookUp: search(lookUp),
     listDifferences: search(listDifferences),
-    estimate: guarded(
-      'estimate the size of a fetch',
-      (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
-        estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
-    ),
-    fetch: guarded(
-      'fetch a branch into the mirror',
-      (
-        workspace: string,
-        remote: Remote,
-        branch: BranchName,
-        limits: Limits,
-        onReceived: (objects: number) => void = () => undefined,
-      ) =>
-        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
-    ),
+    estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
+      estimateObjects({ git, mirror: mirrorOf(workspace), remote, limits, silenceMs }, branch),
+    fetch: (
+      workspace: string,
+      remote: Remote,
+      branch: BranchName,
+      limits: Limits,
+      onReceived: (objects: number) => void = () => undefined,
+    ) => writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, limits, silenceMs }, branch, onReceived)),
     /** Some may still be missing afterwards: the remote may have dropped them. */
-    fetchCommits: guarded(
-      'fetch branches into the mirror',
-      (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
-        writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
-    ),
+    fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
+      writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(inRepository(git, mirrorOf(workspace).repository), wanted, limits, onBlob),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
@@ -126,26 +115,29 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
       await createSampleRepository(git, { repository, scratch });
       return repository;
     },
-    serve: guarded('serve the mirror', (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
+    serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       serveMirror({ ...task, git, mirror: mirrorOf(workspace) }),
-    ),
     removeMirror,
-    listMirrors: guarded('list the mirrors', async () =>
-      (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
-    ),
+    listMirrors: async () => (await repositoriesIn(mirrors)).map((name) => basename(name, ending)),
     /** Removes what an earlier process left unfinished. */
-    removeLeftovers: guarded('remove what an earlier process left', async () => {
+    async removeLeftovers(): Promise<void> {
       await rm(scratch, { recursive: true, force: true });
       for (const name of await repositoriesIn(mirrors)) await removeLeftovers(join(mirrors, name));
-    }),
-  };
+    },
+  });
 }
 
-/** System errors of the work become GitErrors. The purpose completes "git could not …". */
-const guarded =
-  <Given extends readonly unknown[], T>(purpose: string, work: (...given: Given) => Promise<T>) =>
-  (...given: Given): Promise<T> =>
-    asGitErrors(purpose, () => work(...given));
+type Method = (...given: never[]) => Promise<unknown>;
+
+/** The same functions. System errors of their work in the data folder become GitErrors. */
+function withGitErrors<Work extends Readonly<Record<string, Method>>>(all: Work): Work {
+  const guarded = Object.entries(all).map(([name, work]) => [
+    name,
+    (...given: never[]) => asGitErrors('use the data folder', () => work(...given)),
+  ]);
+  // Each function takes and returns what it did before.
+  return Object.fromEntries(guarded) as Work;
+}
 
 /** Each page, and each lock on a file that may be outdated, may start some git processes. */
 const lookUps = {
