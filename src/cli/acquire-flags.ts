@@ -1,5 +1,5 @@
 import { parsePriority } from '../client/queue.ts';
-import { type FlagValues, optional, repeated, toggle, wholeNumber, withDefault } from '../command/flags.ts';
+import { type FlagValues, optional, repeated, textOf, toggle, wholeNumber, withDefault } from '../command/flags.ts';
 import { parseBranchName } from '../interface/branch-name.ts';
 import { parseDurationBetween, parseTtl } from '../interface/duration.ts';
 import { parseNote } from '../interface/lock-path.ts';
@@ -33,7 +33,7 @@ export const takeFlags = {
 export type RunFlags = FlagValues<typeof runFlags>;
 
 export const runFlags = {
-  pool: optional('NAME', 'lock items of this pool instead of paths', parsePoolName),
+  pool: optional('NAME', 'lock items of this pool instead of paths', textOf('the name of a pool')),
   where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
   any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
   ...waitFlags,
@@ -46,12 +46,6 @@ export const runFlags = {
     '10s',
   ),
 } as const;
-
-function parsePoolName(text: string): Parsed<string> {
-  return /^[a-z0-9._-]+$/.test(text)
-    ? accepted(text)
-    : refused('The name of a pool has only lower-case letters, digits, dots, dashes and underscores.');
-}
 
 function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
   const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];

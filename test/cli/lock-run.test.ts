@@ -147,7 +147,6 @@ describe('a command under a lock', () => {
     expect(await wrong(path, '--on-lost', 'ignore', '--', 'true')).toBe(2);
     expect(await wrong(path, '--any', '2', '--', 'true')).toBe(2);
     expect(await wrong(path, '--pool', 'unity-pro', '--', 'true')).toBe(2);
-    expect(await wrong('--pool', 'No pool', '--', 'true')).toBe(2);
     expect(await wrong(path, '--where', 'host=b1', '--', 'true')).toBe(2);
     expect(await wrong('--pool', 'unity-pro', '--where', 'host', '--', 'true')).toBe(2);
     expect(await wrong('--pool', 'unity-pro', '--where', 'host=b1', '--where', 'host=b2', '--', 'true')).toBe(2);
