@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { expect, test } from 'vitest';
 import { maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
 import { safeText } from '../../../src/interface/safe-text.ts';
-import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
+import { urls } from '../../../src/service/dashboard/elements/lock.ts';
 import { lockPaths } from '../../interface/texts.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { findRows } from '../../support/stored-rows.ts';
@@ -20,7 +20,7 @@ async function heldPath() {
   const holder = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
   const lock = await takeLock(service, workspace, holder.secret, path, { note: 'Rigging' });
   const bo = await signedIn(service, { name: 'bo', scopes: ['locks:write'] });
-  const page = async (visitor: Visitor = bo) => (await visitor.get(pathUrl(workspace, path))).text;
+  const page = async (visitor: Visitor = bo) => (await visitor.get(urls.path(workspace, path))).text;
   const ask = (fields: Readonly<Record<string, string>>) =>
     bo.post(`/workspaces/${workspace}/locks/ask`, { path, note: '', ...fields });
   const extend = (visitor: Visitor, { path, id: lock }: TakenLock, duration: string) =>
@@ -63,7 +63,7 @@ test('the page of a path is found at the URL of any valid path, with its slashes
   const reader = await signedIn(service, { scopes: ['locks:read'] });
   await fc.assert(
     fc.asyncProperty(lockPaths, async (asked) => {
-      for (const address of [pathUrl(workspace, asked), pathUrl(workspace, asked).replaceAll('%2F', '/')]) {
+      for (const address of [urls.path(workspace, asked), urls.path(workspace, asked).replaceAll('%2F', '/')]) {
         const { status, text } = await reader.get(address);
         expect([asked, status]).toEqual([asked, 200]);
         expect(text).toContain(String(html`<h1><bdi>${safeText(asked)}</bdi></h1>`));
@@ -77,7 +77,7 @@ test('the page of a path is found at the URL of any valid path, with its slashes
     },
   );
   for (const wrong of ['a//b', 'a/../b', 'x'.repeat(maxLockPathBytes + 1), 'a\\b']) {
-    expect([wrong, (await reader.get(pathUrl(workspace, wrong))).status]).toEqual([wrong, 422]);
+    expect([wrong, (await reader.get(urls.path(workspace, wrong))).status]).toEqual([wrong, 422]);
   }
   expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
 });
@@ -110,14 +110,14 @@ test('the page of a path shows the clients in line, except for the one that has 
 test('someone who asks for a held lock is in line with a note, and has the path kept when it is free', async () => {
   const { workspace, holder, bo, page, ask } = await heldPath();
   const { status, headers } = await ask({ note: 'Lights' });
-  expect([status, headers.get('location')]).toEqual([303, pathUrl(workspace, path)]);
+  expect([status, headers.get('location')]).toEqual([303, urls.path(workspace, path)]);
   const asked = await page();
   for (const part of ['Lights', 'Withdraw']) expect(asked).toContain(part);
   expect(asked).not.toContain('Keep it for me');
   expect(await page(holder)).toContain('Lights');
   expect((await holder.get('/my-locks')).text).toContain('>1 waiting</a>');
   const list = async () => (await bo.get(`/workspaces/${workspace}/locks`)).text;
-  expect(await list()).toContain(`<a class="waiting" href="${pathUrl(workspace, path)}">1 waiting</a>`);
+  expect(await list()).toContain(`<a class="waiting" href="${urls.path(workspace, path)}">1 waiting</a>`);
   expect(await page(holder)).not.toContain('Withdraw');
   await locksOf(service, workspace, holder.secret).release(path);
   await expect.poll(() => page(), { timeout: 10_000 }).toContain('Kept until');
@@ -142,7 +142,7 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
   const desk = await signedIn(service, { name: 'desk', owner: 'ada', scopes: ['locks:write'] });
   expect(await page(desk)).toContain('value="3d"');
   const extended = (await extend(desk, lock, '5h')).headers.get('location') ?? '';
-  expect(extended).toBe(`${pathUrl(workspace, path)}?notice=extended`);
+  expect(extended).toBe(`${urls.path(workspace, path)}?notice=extended`);
   expect((await desk.get(extended)).text).toContain(`The lock on <bdi>${path}</bdi> was extended.`);
   expect(await lastsOf(lock)).toBeGreaterThanOrEqual(5 * 3_600);
   for (const [duration, reason] of [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pathUrl } from '../../../src/service/dashboard/elements/lock.ts';
+import { urls } from '../../../src/service/dashboard/elements/lock.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -92,7 +92,7 @@ describe('locking a file', () => {
     const { secret } = await service.token({ name: 'release-bot' });
     const [lock] = [await takeLock(service, workspace, secret, 'Content/Hero.uasset')];
     const held = await lockFile(ada, workspace, { path: 'Content/Hero.uasset' });
-    expect(held.headers.get('location')).toBe(`${pathUrl(workspace, lock.path)}?notice=held`);
+    expect(held.headers.get('location')).toBe(`${urls.path(workspace, lock.path)}?notice=held`);
     const { text } = await ada.get(held.headers.get('location') ?? '');
     for (const told of ['Nothing was locked', 'release-bot', 'Keep it for me']) expect(text).toContain(told);
   });
@@ -110,7 +110,7 @@ describe('locking a file', () => {
     const bob = await signedIn(onWindows, { scopes: ['locks:write'] });
     expect((await lockFile(bob, other, { path: 'Hero' })).status).toBe(303);
     const same = await lockFile(bob, other, { path: 'hero' });
-    expect(same.headers.get('location')).toBe(`${pathUrl(other, 'Hero')}?notice=held`);
+    expect(same.headers.get('location')).toBe(`${urls.path(other, 'Hero')}?notice=held`);
   });
 });
 
@@ -157,6 +157,6 @@ test('the page of a path marks a lock that a person took on a file that no synce
   for (const path of ['only/there', 'only/here']) await takeLock(service, workspace, ada.secret, path, { origin: '' });
   await takeLock(service, workspace, ada.secret, 'of/a/job');
   const isMarked = async (path: string) =>
-    (await ada.get(pathUrl(workspace, path))).text.includes('No synced branch has this file.');
+    (await ada.get(urls.path(workspace, path))).text.includes('No synced branch has this file.');
   expect(await Promise.all(['only/there', 'only/here', 'of/a/job'].map(isMarked))).toEqual([false, true, false]);
 });

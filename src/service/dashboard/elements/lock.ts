@@ -13,15 +13,18 @@ import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
 import { countdown, faint, literal, type Markup, pointInTime, type Row, time, urlWith, userText } from './markup.ts';
 
-export const listUrl = (workspace: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
-  urlWith(`/workspaces/${workspace}/locks`, query);
+type Query = Readonly<Record<string, string | undefined>>;
 
-/** The URL of the page of a path. As in the API, the path is one segment. */
-export const pathUrl = (workspace: string, path: string): string =>
-  `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
-
-export const newLockUrl = (workspace: string, path = ''): string =>
-  urlWith(`/workspaces/${workspace}/locks/new`, { path });
+/** The URLs of the pages about the locks of a workspace. As in the API, a path is one segment. */
+export const urls = {
+  locks: (workspace: string, query: Query = {}) => urlWith(`/workspaces/${workspace}/locks`, query),
+  path: (workspace: string, path: string) => `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`,
+  newLock: (workspace: string, path = '') => urlWith(`/workspaces/${workspace}/locks/new`, { path }),
+  /** The page that releases exactly the lock with this id. */
+  release: (workspace: string, lock: string) => urlWith(`/workspaces/${workspace}/locks/release`, { lock }),
+  history: (workspace: string, query: Query = {}) => urlWith(`/workspaces/${workspace}/locks/history`, query),
+  pools: (workspace: string) => `/workspaces/${workspace}/pools`,
+};
 
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
@@ -45,19 +48,15 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
 export function lockLinks(bearer: Bearer, row: LockRow): Markup {
   const { workspace_id: workspace, path, id } = row;
   const action = (text: string, href: string) => html`${actionLink(text, path, href)} `;
-  const release = releaseUrl(workspace, id);
+  const release = urls.release(workspace, id);
   const way = releaseWay(bearer, row);
-  if (way === 'own') return html`${action('Extend', pathUrl(workspace, path))}${action('Release', release)}`;
-  const ask = mayLock(bearer) ? action('Ask', pathUrl(workspace, path)) : '';
+  if (way === 'own') return html`${action('Extend', urls.path(workspace, path))}${action('Release', release)}`;
+  const ask = mayLock(bearer) ? action('Ask', urls.path(workspace, path)) : '';
   return html`${ask}${way === 'force' ? action('Force release', release) : ''}`;
 }
 
 export const actionLink = (text: string, path: string, href: string): Markup =>
   html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
-
-/** The page that releases exactly the lock with this id. */
-export const releaseUrl = (workspace: string, lock: string): string =>
-  urlWith(`/workspaces/${workspace}/locks/release`, { lock });
 
 /** A lock from its beginning to its end. Without a workspace, all are on one path, and the column is omitted. */
 export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: string): Row => [
@@ -92,11 +91,11 @@ export const noteField = (readers: string): FormField =>
 export const waitingLink = (workspace: string, path: string, count: number, isOwn: boolean): Markup | string =>
   count === 0
     ? ''
-    : html` <a class="waiting" href="${pathUrl(workspace, path)}"${isOwn ? html` data-notice="${count} waiting for ${safeText(path)}"` : ''}>${count} waiting</a>`;
+    : html` <a class="waiting" href="${urls.path(workspace, path)}"${isOwn ? html` data-notice="${count} waiting for ${safeText(path)}"` : ''}>${count} waiting</a>`;
 
 export function pathLink(workspace: string, path: string): Markup {
   const folder = folderOf(path);
-  return html`<a class="path" href="${pathUrl(workspace, path)}"><bdi>${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></a>`;
+  return html`<a class="path" href="${urls.path(workspace, path)}"><bdi>${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></a>`;
 }
 
 export const shortRun = (origin: string | null): Markup =>

@@ -6,7 +6,7 @@ import { invalid, parseRequestPart } from '../../contract/response.ts';
 import { send } from '../../http/context.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
-import { endNames, listUrl, periodRow } from '../elements/lock.ts';
+import { endNames, periodRow, urls } from '../elements/lock.ts';
 import { empty, htmlTable, type Markup, pageLinks, urlWith } from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
@@ -42,12 +42,12 @@ export function addLockHistoryPages(site: Site): void {
     const main = html`${historyFilter(id, filter)}
       ${rows.length === 0 ? empty('There are no such entries.', 'Locks that are taken, released or expire appear here.') : htmlTable(rows)}
       ${pageLinks(
-        before === '' ? undefined : historyUrl(id, filter),
-        next && historyUrl(id, { ...filter, before: `${next.endedAt}.${next.fence}` }),
+        before === '' ? undefined : urls.history(id, filter),
+        next && urls.history(id, { ...filter, before: `${next.endedAt}.${next.fence}` }),
       )}`;
     const actions = html`
-      ${buttonLink(listUrl(id), 'Locks held now')}
-      <a class="button" href="${urlWith(`${historyUrl(id)}.csv`, filter)}" download>Download as CSV</a>`;
+      ${buttonLink(urls.locks(id), 'Locks held now')}
+      <a class="button" href="${urlWith(`${urls.history(id)}.csv`, filter)}" download>Download as CSV</a>`;
     return { title: 'History of locks', actions, main };
   });
 
@@ -90,7 +90,9 @@ export async function historyFile(
     if (next === undefined) return lines.join('');
     before = next;
   }
-  return [...lines, csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.'])].join('');
+  return [...lines, csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.'])].join(
+    '',
+  );
 }
 
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
@@ -102,7 +104,7 @@ function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'
 
 const historyFilter = (workspace: string, filter: Filter): Markup =>
   filterForm({
-    action: historyUrl(workspace),
+    action: urls.history(workspace),
     values: filter,
     fields: [
       textInput('prefix', 'Path begins with', { type: 'search' }),
@@ -113,9 +115,6 @@ const historyFilter = (workspace: string, filter: Filter): Markup =>
     ],
     isFiltered: Object.values(filter).some((text) => text !== ''),
   });
-
-export const historyUrl = (workspace: string, query: Readonly<Record<string, string>> = {}): string =>
-  urlWith(`/workspaces/${workspace}/locks/history`, query);
 
 const dayMs = 86_400_000;
 

@@ -17,18 +17,15 @@ import {
   holderCell,
   lockFacts,
   mayLock,
-  newLockUrl,
   noteField,
-  pathUrl,
   periodRow,
-  releaseUrl,
   releaseWay,
+  urls,
 } from '../elements/lock.ts';
 import { empty, faint, htmlTable, liveState, type Markup, type Row, time } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import { addWorkspaceAction, addWorkspacePage, type Site, type WorkspaceCall } from '../frame/page.ts';
-import { historyUrl } from './lock-history.ts';
 import { withdrawal } from './own.ts';
 
 const maxPeriods = 20;
@@ -51,7 +48,7 @@ export function addLockPathPages(site: Site): void {
     const match = (held: string) => held === form.get('lock');
     const extension = { workspace, path, ttl: ttl.value, bearer, match, isExtension: true };
     const { result } = await locks.renew(undefined, extension);
-    if (result.kind === 'renewed') return { to: pathUrl(workspace, path), notice: 'extended' };
+    if (result.kind === 'renewed') return { to: urls.path(workspace, path), notice: 'extended' };
     if (result.kind === 'lasts-longer') {
       return refuse('The lock already lasts longer than that. Choose a longer time.', 422);
     }
@@ -67,7 +64,7 @@ export function addLockPathPages(site: Site): void {
     try {
       requireFreeDisk(site);
       await locks.askFor({ workspace, path, bearer, note: note.value });
-      return { to: pathUrl(workspace, path) };
+      return { to: urls.path(workspace, path) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { status } = problems[error.problem];
@@ -79,7 +76,7 @@ export function addLockPathPages(site: Site): void {
     const { workspace, path } = keyIn(call);
     // The page of the path shows the result, also if there was nothing to withdraw.
     await locks.withdraw({ workspace, path, bearer: call.bearer });
-    return { to: pathUrl(workspace, path) };
+    return { to: urls.path(workspace, path) };
   });
 }
 
@@ -128,7 +125,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}${isInNoBranch ? notInBranches : ''}</section>
     <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
-    <div class="row heading"><h2>History</h2>${buttonLink(historyUrl(workspace, { prefix: path }), 'All history')}</div>
+    <div class="row heading"><h2>History</h2>${buttonLink(urls.history(workspace, { prefix: path }), 'All history')}</div>
     <section data-part="history">${
       periods.length === 0
         ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
@@ -147,7 +144,7 @@ function forms(
 ): Markup | string {
   if (!mayLock(bearer)) return '';
   const { id } = workspace;
-  if (lock === undefined) return html`<a class="button primary" href="${newLockUrl(id, path)}">Lock it</a>`;
+  if (lock === undefined) return html`<a class="button primary" href="${urls.newLock(id, path)}">Lock it</a>`;
   const way = releaseWay(bearer, lock);
   if (way === 'own') {
     return postForm({
@@ -156,10 +153,10 @@ function forms(
       values: values ?? new URLSearchParams({ duration: formatDuration(lfsLockTtl(workspace)) }),
       fields: [durationField('For how long, from now')],
       button: 'Extend',
-      more: buttonLink(releaseUrl(id, lock.id), 'Release'),
+      more: buttonLink(urls.release(id, lock.id), 'Release'),
     });
   }
-  const force = way === 'force' ? buttonLink(releaseUrl(id, lock.id), 'Force release') : '';
+  const force = way === 'force' ? buttonLink(urls.release(id, lock.id), 'Force release') : '';
   if (isWaiting) return force;
   return postForm({
     action: `/workspaces/${id}/locks/ask`,

@@ -8,13 +8,12 @@ import { filterForm, selection, textInput } from '../elements/fields.ts';
 import {
   countText,
   holderCell,
-  listUrl,
   lockCells,
   lockLinks,
   mayLock,
-  newLockUrl,
   pathLink,
   releaseWay,
+  urls,
   waitingLink,
 } from '../elements/lock.ts';
 import {
@@ -29,8 +28,6 @@ import {
   type Row,
 } from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
-import { historyUrl } from './lock-history.ts';
-import { poolsUrl } from './pools.ts';
 
 const pageSize = 100;
 const maxSearchLength = 256;
@@ -79,8 +76,8 @@ const orderOf = (sort: string): LockOrder => lockOrders.find((order) => order ==
 
 const pages = (workspace: string, { after, ...query }: Query, { next }: List): Markup | string =>
   pageLinks(
-    after === '' ? undefined : listUrl(workspace, query),
-    next && listUrl(workspace, { ...query, after: next }),
+    after === '' ? undefined : urls.locks(workspace, query),
+    next && urls.locks(workspace, { ...query, after: next }),
   );
 
 function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row {
@@ -103,7 +100,7 @@ function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row
 
 const filters = (workspace: string, { search, sort }: Query): Markup =>
   filterForm({
-    action: listUrl(workspace),
+    action: urls.locks(workspace),
     values: { search, sort },
     fields: [
       textInput('search', 'Search', { type: 'search', attributes: html` placeholder="Path, holder, note or run"` }),
@@ -125,11 +122,11 @@ function emptyState(call: WorkspaceCall, { search, after }: Query, { next }: Lis
       `Each page searches ${maxSearched} locks: continue on the next one.`,
     );
   }
-  if (search !== '') return empty('No lock matches the search.', link(listUrl(workspace), 'Show all locks'));
+  if (search !== '') return empty('No lock matches the search.', link(urls.locks(workspace), 'Show all locks'));
   if (after !== '') return empty('There are no more locks.', '');
   return empty(
     'Nothing is locked.',
-    html`${mayLock(call.bearer) ? html`<a href="${newLockUrl(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+    html`${mayLock(call.bearer) ? html`<a href="${urls.newLock(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
   );
 }
 
@@ -139,7 +136,7 @@ const selectionButton = (workspace: string): Markup =>
 
 const actions = (call: WorkspaceCall): Markup => {
   const { id } = call.workspace;
-  return html`${mayLock(call.bearer) ? html`<a class="button primary" href="${newLockUrl(id)}">Lock a file</a>` : ''}
-    <a class="button" href="${historyUrl(id)}">History</a>
-    <a class="button" href="${poolsUrl(id)}">Pools</a>`;
+  return html`${mayLock(call.bearer) ? html`<a class="button primary" href="${urls.newLock(id)}">Lock a file</a>` : ''}
+    <a class="button" href="${urls.history(id)}">History</a>
+    <a class="button" href="${urls.pools(id)}">Pools</a>`;
 };

@@ -8,7 +8,7 @@ import { acquiredLock } from '../../api/lock-responses.ts';
 import { Refusal } from '../../contract/response.ts';
 import { latestMode, lfsLockTtl, uncompared } from '../../workspaces/settings.ts';
 import { buttonLink, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
-import { durationField, listUrl, noteField, pathUrl } from '../elements/lock.ts';
+import { durationField, noteField, urls } from '../elements/lock.ts';
 import { literal, type Markup } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
@@ -62,11 +62,11 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       acquiredLock({ path }, acquisition);
-      return { to: pathUrl(workspace, path), notice: 'taken' };
+      return { to: urls.path(workspace, path), notice: 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { problem, message, extras } = error;
-      if (extras.lock !== undefined) return { to: pathUrl(workspace, extras.lock.path), notice: 'held' };
+      if (extras.lock !== undefined) return { to: urls.path(workspace, extras.lock.path), notice: 'held' };
       const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
       if (ofPath !== undefined) return lockView(call, form, { errors: { path: ofPath.detail } });
       const refusal = html`<p class="warning" role="alert">Nothing was locked. ${safeText(message)}</p>`;
@@ -106,7 +106,7 @@ function lockView(
     ],
     errors,
     button: 'Lock',
-    more: html`${isDoubtful ? html`<button name="literal" value="yes">Lock it anyway</button> ` : ''}${buttonLink(listUrl(workspace.id), 'Cancel')}`,
+    more: html`${isDoubtful ? html`<button name="literal" value="yes">Lock it anyway</button> ` : ''}${buttonLink(urls.locks(workspace.id), 'Cancel')}`,
   });
   return { title: 'Lock a file', main: html`${refusal}${form}`, status };
 }

@@ -10,15 +10,13 @@ import {
   actionLink,
   countText,
   holderCell,
-  listUrl,
   lockCells,
   lockLinks,
   mayLock,
-  newLockUrl,
   noteLine,
   pathLink,
-  releaseUrl,
   shortRun,
+  urls,
   waitingLink,
 } from '../elements/lock.ts';
 import {
@@ -78,7 +76,7 @@ const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row
   ],
   ['Who waits', holderCell(wait)],
   ['Since', time(asTimestamp(wait.since), now)],
-  [hiddenHeading('Release'), actionLink('Release', path, releaseUrl(workspace, id)), 'nowrap'],
+  [hiddenHeading('Release'), actionLink('Release', path, urls.release(workspace, id)), 'nowrap'],
 ];
 
 type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
@@ -107,7 +105,7 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
       'Since',
       kept === undefined
         ? time(asTimestamp(wait.since), now)
-        : html`kept for you, ${countdown(kept, now)} left <a class="button primary" href="${newLockUrl(workspace, wait.path)}">Lock it</a>`,
+        : html`kept for you, ${countdown(kept, now)} left <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
     ],
     [hiddenHeading('Withdraw'), withdraw, 'nowrap'],
   ];
@@ -127,7 +125,7 @@ async function ownLocksSection({ storage }: Site, call: PageCall): Promise<Marku
   const waiting = await countWaiting(storage, locks);
   const workspaces = [...new Set(locks.map((lock) => lock.workspace_id))];
   const lists = workspaces.map(
-    (id) => html` <a href="${listUrl(id, { search: call.bearer.owner })}">All in ${userText(id)}</a>`,
+    (id) => html` <a href="${urls.locks(id, { search: call.bearer.owner })}">All in ${userText(id)}</a>`,
   );
   return html`<h2>You hold</h2><p>${countText(locks.length, all)}${locks.length < all ? lists : ''}</p>
     ${htmlTable(locks.map((lock) => ownLockRow(call, lock, waiting.get(lock.id) ?? 0)))}`;
@@ -138,7 +136,7 @@ function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
   const lock = toLock(row);
   return [
     ['Path', html`${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, false)}`, 'head'],
-    ['Workspace', html`<a href="${listUrl(workspace)}">${userText(workspace)}</a>`],
+    ['Workspace', html`<a href="${urls.locks(workspace)}">${userText(workspace)}</a>`],
     ['From run', html`${shortRun(lock.origin)}${noteLine(lock)}`],
     ...lockCells(lock, call.now),
     [hiddenHeading('Extend or release'), mayLock(call.bearer) ? lockLinks(call.bearer, row) : '', 'nowrap'],

@@ -4,12 +4,10 @@ import { toLock } from '../../locks/find.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { findPools, type Seat, type StoredPool, seatsOf } from '../../pools/pools.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { holderCell, mayLock, newLockUrl, pathLink, waitingLink } from '../elements/lock.ts';
+import { holderCell, mayLock, pathLink, urls, waitingLink } from '../elements/lock.ts';
 import { countdown, empty, faint, htmlTable, liveState, type Markup, type Row, userText } from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
-
-export const poolsUrl = (workspace: string): string => `/workspaces/${workspace}/pools`;
 
 export function addPoolsPage(site: Site): void {
   const { storage, locks } = site;
@@ -59,7 +57,7 @@ function seatRow({ bearer, now }: PageCall, workspace: string, { item, lock }: S
     ['Time left', left, 'nowrap'],
   ];
   if (lock === undefined) {
-    const lockIt = mayLock(bearer) ? html` <a href="${newLockUrl(workspace, path)}">Lock it</a>` : '';
+    const lockIt = mayLock(bearer) ? html` <a href="${urls.newLock(workspace, path)}">Lock it</a>` : '';
     return cells(name, html`${faint('free')}${lockIt}`, '');
   }
   const line = waitingLink(workspace, path, waiting.get(lock.id) ?? 0, false);

@@ -5,7 +5,7 @@ import { actorOf } from '../../access/caller.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { buttonLink, postForm, textInput } from '../elements/fields.ts';
-import { holderCell, listUrl, lockCells, lockFacts, pathLink, pathUrl, releaseWay } from '../elements/lock.ts';
+import { holderCell, lockCells, lockFacts, pathLink, releaseWay, urls } from '../elements/lock.ts';
 import { empty, htmlTable, type Row } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
@@ -39,8 +39,8 @@ export function addReleasePages(site: Site): void {
     if (released === 0 && failed !== undefined) throw failed.reason;
     if (released === 0) return confirm(site, call, ids);
     const [only] = locks;
-    if (only !== undefined && ids.length === 1) return { to: pathUrl(workspace, only.path), notice: 'released' };
-    return { to: listUrl(workspace), notice: released === ids.length ? 'released-all' : 'released-some' };
+    if (only !== undefined && ids.length === 1) return { to: urls.path(workspace, only.path), notice: 'released' };
+    return { to: urls.locks(workspace), notice: released === ids.length ? 'released-all' : 'released-some' };
   });
 }
 
@@ -65,7 +65,7 @@ async function confirm(
   const locks = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
   const { id } = call.workspace;
   if (locks.length === 0) {
-    const back = buttonLink(listUrl(id), 'Back to the locks');
+    const back = buttonLink(urls.locks(id), 'Back to the locks');
     const [status, what, next] = nothingToRelease(ids, held);
     return { title: 'Release locks', main: html`${empty(what, next)}${back}`, status };
   }
@@ -82,7 +82,7 @@ async function confirm(
       errors: { reason: problem },
       button: `${forced > 0 ? 'Force release' : 'Release'}${isOne ? '' : ` ${pluralize(locks.length, 'lock')}`}`,
       kind: 'danger',
-      more: buttonLink(listUrl(id), 'Cancel'),
+      more: buttonLink(urls.locks(id), 'Cancel'),
     })}`;
   return { title: isOne ? 'Release a lock' : 'Release locks', main, status: problem === undefined ? 200 : 422 };
 }

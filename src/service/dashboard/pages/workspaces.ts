@@ -3,7 +3,7 @@ import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import { failingWorkspaces } from '../../webhooks/hooks.ts';
-import { listUrl, totalText } from '../elements/lock.ts';
+import { totalText, urls } from '../elements/lock.ts';
 import {
   commaSeparated,
   empty,
@@ -33,7 +33,7 @@ export function addWorkspacesPage(site: Site): void {
 
   /** A workspace begins with its locks, or with what else the token may see of it. */
   addWorkspacePage(site, '', 'any-token', async ({ workspace: { id }, bearer: { scopes } }) => {
-    if (grants(scopes, 'locks:read')) return { to: listUrl(id) };
+    if (grants(scopes, 'locks:read')) return { to: urls.locks(id) };
     if (grants(scopes, 'sync')) return { to: `/workspaces/${id}/syncs` };
     return { to: grants(scopes, 'hooks:write') ? `/workspaces/${id}/hooks` : '/' };
   });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { pathUrl } from '../../../../src/service/dashboard/elements/lock.ts';
+import { urls } from '../../../../src/service/dashboard/elements/lock.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { locksOf } from '../../http/shared-service.ts';
@@ -20,7 +20,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   const page = await openPage();
   await signIn(page, service, ada.secret, `/workspaces/${workspace}/locks`);
   await page.getByRole('link', { name: path, exact: true }).click();
-  await page.waitForURL(service.baseUrl + pathUrl(workspace, path));
+  await page.waitForURL(service.baseUrl + urls.path(workspace, path));
   await page.getByRole('heading', { name: path, level: 1 }).waitFor();
   await page.locator('#live').getByText('Live').waitFor();
   await page.evaluate('globalThis.isSamePage = true');
