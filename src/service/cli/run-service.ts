@@ -8,9 +8,11 @@ import { awaitStop, type Output, type ProcessIo } from '../../command/io.ts';
 import { printJson, printLines, quoted, safeJson } from '../../command/print.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { shellWord } from '../../interface/shell-word.ts';
+import { errorCode } from '../../interface/system-errors.ts';
 import { scopes } from '../contract/scopes.ts';
 import { createGit, type Git } from '../git/git.ts';
 import { createTargetCheck } from '../outbound/target.ts';
+import { cidr } from '../platform/ip-address.ts';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { watchFreeDisk } from '../runtime/free-disk.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
@@ -24,16 +26,7 @@ import { workflowStep } from '../tokens/first-steps.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
-import {
-  fixedSettings,
-  listenFailure,
-  loopbackNetworks,
-  originAt,
-  publicUrlOf,
-  type ServeSettings,
-  signInLines,
-  signInUrl,
-} from './settings.ts';
+import { fixedSettings, originAt, publicUrlOf, type ServeSettings, signInLines, signInUrl } from './settings.ts';
 import { operatorActor } from './storage-command.ts';
 
 export async function runService(
@@ -106,6 +99,8 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
   }
 }
 
+const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
+
 async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
   const { metrics, log } = context;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
@@ -140,6 +135,23 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
     throw listenFailure(error, host, port);
   }
 }
+
+/** Explains why the server cannot listen. Other errors are returned unchanged. */
+function listenFailure(error: unknown, host: string, port: number): unknown {
+  const reason = listenErrors[errorCode(error)];
+  if (reason === undefined) return error;
+  return new CommandError(
+    `Could not listen on port ${port} of ${host}: ${reason}. Choose others with --port and --host.`,
+  );
+}
+
+const listenErrors: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'this user may not use the port',
+  EADDRNOTAVAIL: 'it is not an address of this machine',
+  ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name does not resolve',
+};
 
 /** Prints and logs where the service listens. `link` is a one-time sign-in link for the operator. */
 function announce(

@@ -1,11 +1,9 @@
-import { CommandError } from '../../command/command.ts';
 import { type FlagValues, list, optional, textOf, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
 import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
-import { errorCode } from '../../interface/system-errors.ts';
 import type { RateLimit } from '../access/access.ts';
-import { type Cidr, cidr, parseCidr } from '../platform/ip-address.ts';
+import { type Cidr, parseCidr } from '../platform/ip-address.ts';
 import { parseLockDelay } from '../workspaces/settings.ts';
 import { commonFlags, parseFolder } from './storage-command.ts';
 
@@ -130,29 +128,10 @@ export function parseByteCount(text: string): Parsed<number> {
     : accepted(Number(digits) * 1_000 ** 'BKMGT'.indexOf(unit.charAt(0)));
 }
 
-export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
-
 /** In development on a loopback address, the URL is known without a setting. */
 export function publicUrlOf({ publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>, port: number) {
   return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
 }
-
-/** Explains why the server cannot listen. Other errors are returned unchanged. */
-export function listenFailure(error: unknown, host: string, port: number): unknown {
-  const reason = listenErrors[errorCode(error)];
-  if (reason === undefined) return error;
-  return new CommandError(
-    `Could not listen on port ${port} of ${host}: ${reason}. Choose others with --port and --host.`,
-  );
-}
-
-const listenErrors: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'this user may not use the port',
-  EADDRNOTAVAIL: 'it is not an address of this machine',
-  ENOTFOUND: 'the name does not resolve',
-  EAI_AGAIN: 'the name does not resolve',
-};
 
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;
