@@ -73,12 +73,6 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
-/** Only the origin of a webhook URL appears in logs and summaries: the rest, if any, often contains a secret. */
-export function receiverOf(hookUrl: string): { readonly origin: string; readonly isOriginOnly: boolean } {
-  const { origin, href } = new URL(hookUrl);
-  return { origin, isOriginOnly: href === `${origin}/` };
-}
-
 /** Parses the file in the output `locks_file` of a lock step. */
 export function parseHandoffFile(file: string): Parsed<readonly OurLock[]> {
   try {

@@ -15,7 +15,6 @@ import {
   parseText,
   parseUrgency,
   parseWorkspace,
-  receiverOf,
 } from './parse.ts';
 
 export const operations = [
@@ -130,11 +129,11 @@ export const minSecretLength = 4;
 
 /** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
-  const hookUrl = raw['hook-url'];
-  const isPublic = URL.canParse(hookUrl) && receiverOf(hookUrl).isOriginOnly;
+  const hookUrl = URL.parse(raw['hook-url']);
   const known = [
     raw.token,
-    isPublic ? '' : hookUrl,
+    // The origin of a webhook appears in logs and summaries, so it is no secret.
+    hookUrl !== null && hookUrl.href === `${hookUrl.origin}/` ? '' : raw['hook-url'],
     raw['hook-secret'],
     raw['github-token'],
     ...secretsInOptions(raw['hook-options']),

@@ -65,9 +65,8 @@ export function checkResult({ ours, state, listed, reason }: LookedUp, now: numb
       'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
     return { path, result: 'unknown', unclear };
   }
-  const holder = state === 'absent' ? undefined : listed;
-  const failure = lossText(ours, holder ?? 'nobody', now);
-  return { path, result: 'lost', holder: holder ?? 'nobody', until: holder?.expires_at, failure };
+  const holder = state === 'absent' || listed === undefined ? 'nobody' : listed;
+  return { path, result: 'lost', holder, failure: lossText(ours, holder, now) };
 }
 
 /** The details for the output `locks`: those in the list, or else those that the job knew. */

@@ -30,10 +30,9 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
   const now = client.serverNow();
   const failures = failIfLocked ? failuresOf(locks, incomplete) : [];
   const sentence = sentenceOf(locks, items.length - locks.length, incomplete, `${workspace}${among}`);
-  const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
     outputs: {
-      ...known,
+      status: locks.length > 0 ? 'locked' : failures.length > 0 ? undefined : 'free',
       count: String(locks.length),
       locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },

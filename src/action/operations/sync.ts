@@ -71,8 +71,7 @@ async function waitForEnd(
 function syncedOutcome(task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
   const { workspace, branch } = task;
   const { received_objects, missing_objects: missing = 0 } = sync;
-  const received =
-    received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received${bytesText(sync)}`;
+  const received = received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received`;
   const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(elapsedMs)}${received}.`;
   const warnings = missing === 0 ? [] : [missingText(branch, missing)];
   return {
@@ -90,11 +89,10 @@ const failedOutcome = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): 
 const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
   status: sync.status,
   branch: sync.branch ?? branch,
-  ...(sync.sync_id !== undefined && { sync_id: sync.sync_id }),
-  ...(sync.estimated_objects !== undefined && { estimated_objects: String(sync.estimated_objects) }),
-  ...(sync.clone_url !== undefined && { clone_url: sync.clone_url }),
-  ...(sync.state === 'succeeded' &&
-    sync.missing_objects !== undefined && { missing_objects: String(sync.missing_objects) }),
+  sync_id: sync.sync_id,
+  estimated_objects: sync.estimated_objects?.toString(),
+  clone_url: sync.clone_url,
+  missing_objects: sync.state === 'succeeded' ? sync.missing_objects?.toString() : undefined,
 });
 
 const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
@@ -105,7 +103,7 @@ const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
 /** The number of received objects if the sync has ended, otherwise the estimate. */
 function objectsText(sync: SyncReport): string {
   const { state, received_objects, estimated_objects } = sync;
-  if (state !== 'running' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
+  if (state !== 'running' && received_objects !== undefined) return formatNumber(received_objects);
   return estimated_objects ? `about ${formatNumber(estimated_objects)}` : '';
 }
 
@@ -166,9 +164,6 @@ function progressText(sync: SyncReport): string {
   const lfs = total_bytes === 0 ? '' : `, ${byteSize(received_bytes)} of ${byteSize(total_bytes)} of LFS objects`;
   return `${status}, ${formatNumber(received_objects)}${of} objects received${lfs}`;
 }
-
-const bytesText = ({ received_bytes }: SyncReport): string =>
-  received_bytes ? ` (${byteSize(received_bytes)} of LFS objects)` : '';
 
 const missingText = (branch: string, missing: number): string =>
   `The mirror lacks ${pluralize(missing, 'LFS object')} of ${branch} that the service could not fetch. Make sure that the LFS store has ${missing === 1 ? 'it' : 'them'}, then sync again.`;

@@ -14,7 +14,7 @@ import type { TaskOf } from '../inputs/task.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { lossText } from '../report/loss-text.ts';
 import type { Outcome } from '../report/outcome.ts';
-import { heldBy, type PathResult, resultsOutcome } from '../report/results.ts';
+import { type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { gapText, jobLocksIn } from './job-locks.ts';
 
@@ -172,7 +172,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
       if (own.mayBeReleased) return heldResult(path, holder, now);
-      return { path, result: 'lost', ...heldBy(holder), failure: lossText(own, holder, now) };
+      return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }
     case 'failed': {
       const holder = found?.kind === 'locked' ? found.lock : undefined;
@@ -182,7 +182,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
 }
 
 const heldResult = (path: LockPath, holder: KnownLock | undefined, now: number): PathResult => ({
-  ...{ path, result: 'left alone', ...heldBy(holder) },
+  ...{ path, result: 'left alone', holder: holder ?? {} },
   ...notOurs(`${heldText(path, holder, now)}, and not by this job: it was left alone.`),
 });
 
@@ -200,7 +200,7 @@ function failedResult(
   // A 403 without a missing scope is about the lock: someone else holds it.
   if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
-    return { path, result: 'not released', ...heldBy(holder), failure: withRequest(refusal, request) };
+    return { path, result: 'not released', holder: holder ?? {}, failure: withRequest(refusal, request) };
   }
   const [result, what] = mayBeDone
     ? (['may still be locked', 'may not have been'] as const)

@@ -33,8 +33,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal(ending, step, state('renewer'), cancelled);
   const saved = parseLines(state('locks'));
-  const records = { file: ledger.file, ...ledger.read() };
-  const candidates = readCandidates({ ledger: records, step, saved });
+  const candidates = readCandidates(ledger, step, saved);
 
   if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
@@ -53,14 +52,14 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   const released = results.filter(({ result }) => result === 'released').length;
   const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
   const outcome = resultsOutcome(results, { main: 'released', begin, now });
-  const runCancelled = records.entries.filter((entry) => entry.kind === 'run-cancelled');
+  const cancellations = candidates.entries.filter((entry) => entry.kind === 'run-cancelled');
   await reporter.finish(
     'Workspace: locks at the end of the job',
     {
       ...outcome,
-      ...lossesOf(outcome, state('on-lost'), cancelledText(runCancelled.find((entry) => entry.step === step))),
+      ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart: chartOf(records.entries, { step, results, now, redact }),
+      chart: chartOf(candidates.entries, { step, results, now, redact }),
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,

@@ -18,21 +18,15 @@ import type { PathResult } from '../report/results.ts';
 import { connect } from '../step/context.ts';
 import { type LockEnd, resultOf, unansweredResult } from './results.ts';
 
-interface Records {
-  readonly ledger: Pick<Ledger, 'file'> & ReturnType<Ledger['read']>;
-  readonly step: string;
-  /** Entries that the runner kept, too, once the step had all its locks. */
-  readonly saved: readonly Entry[];
-}
-
 export type ReleaseCandidates = ReturnType<typeof readCandidates>;
 
 /**
- * Reads the locks of a step in the ledger, and in the entries that the runner kept. If a part of the ledger is missing,
- * these do not show later releases, so their locks are released only with proof of ownership.
+ * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
+ * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
+ * ownership.
  */
-export function readCandidates({ ledger, step, saved }: Records) {
-  const { entries, problem, file } = ledger;
+export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
+  const { entries, problem } = read();
   const history = historyOf([...saved, ...entries]);
   const kinds = new Set(entries.flatMap((entry) => ('step' in entry && entry.step === step ? entry.kind : [])));
   const isComplete = (kinds.has('intent') || kinds.has('lease')) && (kinds.has('acquired') || saved.length === 0);
@@ -42,6 +36,7 @@ export function readCandidates({ ledger, step, saved }: Records) {
     .filter((entry) => entry.kind === 'granted')
     .find(({ lock }) => lock.lease === step);
   return {
+    entries,
     held: history.held
       .filter(({ grant }) => grant.step === step)
       .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),

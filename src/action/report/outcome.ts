@@ -24,7 +24,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-export type Outputs = { readonly [Name in OutputName]?: string };
+export type Outputs = { readonly [Name in OutputName]?: string | undefined };
 
 export type OutputName = (typeof outputNames)[number];
 

@@ -19,8 +19,8 @@ export interface PathResult {
   readonly path: string;
   readonly result: (typeof order)[number];
   /** The current holder, unless it is this job. */
-  readonly holder?: { readonly owner?: string | undefined } | 'nobody' | undefined;
-  /** When the current lock expires. */
+  readonly holder?: Partial<Pick<KnownLock, 'owner' | 'expires_at'>> | 'nobody' | undefined;
+  /** When the lock of this job expires. */
   readonly until?: string | undefined;
   readonly failure?: string | undefined;
   readonly warning?: Warning | undefined;
@@ -54,13 +54,13 @@ export function resultsOutcome(results: readonly PathResult[], { main, begin, ga
     sentence: `${begin}${counts.map(([result, { length }]) => `, ${formatNumber(length)} ${result}`).join('')}.`,
     table: {
       head: ['Path', 'Result', 'Held by', 'Until'],
-      rows: sorted.map(({ path, result, holder, until }) => [path, result, holderName(holder), timeCell(until)]),
+      rows: sorted.map((one) => [one.path, one.result, holderName(one.holder), timeCell(endOf(one))]),
     },
-    lines: sorted.map(({ path, result, holder, until }) => {
+    lines: sorted.map((one) => {
       // The output of another job may have any text in place of a time.
-      const time = Date.parse(until ?? '');
-      const held = holder === undefined ? '' : `, held by ${holderName(holder)}`;
-      return `${path}: ${result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
+      const time = Date.parse(endOf(one) ?? '');
+      const held = one.holder === undefined ? '' : `, held by ${holderName(one.holder)}`;
+      return `${one.path}: ${one.result}${held}${Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`}`;
     }),
     failures: [...sorted.flatMap(({ failure }) => failure ?? []), ...(gap === undefined ? [] : [gap])],
     warnings: joinWarnings(sorted.flatMap(({ warning }) => warning ?? [])),
@@ -69,11 +69,11 @@ export function resultsOutcome(results: readonly PathResult[], { main, begin, ga
 
 function joinWarnings(warnings: readonly Warning[]): readonly string[] {
   const groups = Map.groupBy(warnings, ({ reason = '', advice = '' }) => `${reason} ${advice}`);
-  return [...groups.values()].map((some) => {
-    const [{ reason, advice } = { reason: undefined, advice: undefined }] = some;
-    const text = joinSome(some.map((each) => each.text));
-    return [reason, text, advice].filter((part) => part !== undefined).join(' ');
-  });
+  return [...groups.values()].map((some) =>
+    [some[0]?.reason, joinSome(some.map(({ text }) => text)), some[0]?.advice]
+      .filter((part) => part !== undefined)
+      .join(' '),
+  );
 }
 
 /** A warning is an annotation of the run: it has a few sentences, and refers to the log for the others. */
@@ -88,10 +88,8 @@ export function joinSome(sentences: readonly string[]): string {
 const holderName = (holder: PathResult['holder']): string =>
   holder === undefined || holder === 'nobody' ? (holder ?? '') : (holder.owner ?? 'someone else');
 
-/** For a lock of someone else. */
-export const heldBy = (holder: KnownLock | undefined): Pick<PathResult, 'holder' | 'until'> => {
-  return { holder: holder ?? {}, until: holder?.expires_at };
-};
+const endOf = ({ holder, until }: PathResult): string | undefined =>
+  holder === undefined || holder === 'nobody' ? until : holder.expires_at;
 
 /** The table of locks in a summary. It has a column for notes only if there are any. */
 export function holderTable(

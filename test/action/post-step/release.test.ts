@@ -11,8 +11,8 @@ interface Records {
 }
 
 function candidatesOf({ entries = [], problem, saved = [] }: Records) {
-  const ledger = { file: 'ledger.jsonl', entries, problem };
-  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates({ ledger, step: 's', saved });
+  const ledger = { file: 'ledger.jsonl', read: () => ({ entries, problem }) };
+  const { held, unanswered, lease, ledgerError, renewalError } = readCandidates(ledger, 's', saved);
   return {
     held: held.map(({ grant, mayBeReleased }) => (mayBeReleased ? `${grant.path}, maybe released` : grant.path)),
     losses: held.map(({ loss }) => loss?.at),
