@@ -16,7 +16,7 @@ import { foldHeldPaths } from './locks/find.ts';
 import { asTextToGit, createMirror } from './mirror/mirror.ts';
 import { defaultMirrorLimits } from './mirror/serve.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
-import { openDatabaseClock } from './storage/database-clock.ts';
+import { openDatabaseClock } from './storage/timestamp.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { createFindInMirror } from './workspaces/find-in-mirror.ts';

@@ -7,6 +7,7 @@ import {
   lockSchema,
   lostLockSchema,
   outdatedSchema,
+  poolItemSchema,
   queueSchema,
   type Resource,
 } from '../contract/schemas.ts';
@@ -77,11 +78,8 @@ export const leaseRequestSchema = z
 
 const heldLockSchema = lockSchema.extend({
   state: z.literal('held'),
-  properties: z
-    .record(z.string(), z.string())
-    .optional()
-    .openapi({ description: 'Properties of an item of a pool, with the values of secret ones.' }),
-  secret: z.array(z.string()).optional().openapi({ description: 'The names of the secret properties.' }),
+  // Of an item of a pool.
+  ...poolItemSchema.pick({ properties: true, secret: true }).partial().shape,
 });
 
 export const leaseSchema = z

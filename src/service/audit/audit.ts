@@ -6,7 +6,7 @@ import type { RecordedEntry } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
 import { type Retention, removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
+import { asTimestamp, timeOf } from '../storage/timestamp.ts';
 
 /** Audited actions: everything except a token's own locks and syncs. */
 export const auditActions = [
@@ -121,8 +121,7 @@ export async function removeOldAudit(
 ): Promise<void> {
   if (keepAudit === undefined) return;
   const { read, now, commit } = storage;
-  const { time } = await read.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
-  const before = Math.floor((time - milliseconds(keepAudit)) / dayMs) * dayMs;
+  const before = Math.floor(((await timeOf(read, now)) - milliseconds(keepAudit)) / dayMs) * dayMs;
   const inOrder = read.selectFrom('audit').select(['sequence', 'at']).orderBy('sequence').limit(1);
   const oldest = await inOrder.executeTakeFirst();
   if (oldest === undefined || oldest.at >= before) return;

@@ -126,20 +126,17 @@ export const acquiredLockSchema = lockSchema.extend({
   as_of: asOfField,
 });
 
+export const poolItemSchema = z.object({
+  path: z.string().openapi({ description: 'A lock path, which is locked like any other.', example: 'seats/1' }),
+  properties: z.record(z.string(), z.string()).openapi({
+    description: 'Without the values of secret properties, unless the token owns the lock on the path.',
+    example: { host: 'b1' },
+  }),
+  secret: z.array(z.string()).openapi({ description: 'The names of the secret properties.' }),
+});
+
 export const poolSchema = z
-  .object({
-    name: z.string().openapi({ example: 'unity-pro' }),
-    items: z.array(
-      z.object({
-        path: z.string().openapi({ description: 'A lock path, which is locked like any other.', example: 'seats/1' }),
-        properties: z.record(z.string(), z.string()).openapi({
-          description: 'Without the values of secret properties, unless the token owns the lock on the path.',
-          example: { host: 'b1' },
-        }),
-        secret: z.array(z.string()).openapi({ description: 'The names of the secret properties.' }),
-      }),
-    ),
-  })
+  .object({ name: z.string().openapi({ example: 'unity-pro' }), items: z.array(poolItemSchema) })
   .openapi('Pool');
 
 export type Pool = Resource<typeof poolSchema>;

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Refusal, toProblemResponse, unavailable } from '../contract/response.ts';
 import type { Cidr } from '../platform/ip-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { DatabaseClock } from '../storage/database-clock.ts';
+import type { DatabaseClock } from '../storage/timestamp.ts';
 import { databaseProblem, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';
 import { type App, type Environment, send } from './context.ts';

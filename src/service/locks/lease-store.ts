@@ -27,13 +27,6 @@ export async function storeLease(db: Database, row: LeaseRow): Promise<void> {
     .execute();
 }
 
-/** The time of a change: the same for all of its rows. */
-export async function timeOf(db: Database, now: Now): Promise<number> {
-  const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
-  const [{ at } = { at: Number.NaN }] = rows;
-  return at;
-}
-
 const forgottenAfterMs = 7 * 24 * 60 * 60_000;
 
 /** Leases that ended so long ago that no request for them is still on its way. */

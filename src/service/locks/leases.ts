@@ -2,6 +2,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/response.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import { timeOf } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
 import type { KeyOf, LockKey, RecordedLock } from './find.ts';
@@ -16,7 +17,6 @@ import {
   releaseHeld,
   renewLocks,
   storeLease,
-  timeOf,
 } from './lease-store.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';

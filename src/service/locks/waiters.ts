@@ -65,8 +65,6 @@ interface Line {
   /** By the id of its wait. */
   readonly members: Map<string, Member>;
   isChecking: boolean;
-  /** According to the last query. Later clients share it, and are notified of changes. */
-  isTaken: boolean;
   /** The path may have changed during the current query. */
   checkAgain: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -75,7 +73,7 @@ interface Line {
 export type LockWaiters = ReturnType<typeof createLockWaiters>;
 
 /**
- * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
+ * Queries the database for clients of a path that arrive together, and then once per change of the path, for all of them.
  * There is no polling, except while a free path is kept for a client at another instance, or for one that may become
  * present again.
  */
@@ -93,7 +91,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       key: { workspace, path },
       members: new Map(),
       isChecking: false,
-      isTaken: false,
       checkAgain: false,
       timer: undefined,
     };
@@ -126,7 +123,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       }
     } catch (error) {
       onError(error);
-      line.isTaken = false;
       scheduleCheck(line, checkAgainAfterErrorMs);
     } finally {
       line.isChecking = false;
@@ -134,7 +130,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   }
 
   function decide(line: Line, { opensInMs, next }: PathState): void {
-    line.isTaken = opensInMs !== undefined;
     if (opensInMs !== undefined) {
       scheduleCheck(line, opensInMs);
       return;
@@ -156,7 +151,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
   function wait(request: Wait): Promise<WaitOutcome> | undefined {
-    const { id, requestId, owner, workspace, ms, gone, watched } = request;
+    const { id, owner, workspace, ms, gone, watched } = request;
     // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
     for (const [end, other] of waits) if (other.id === id) end('gone');
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
@@ -186,8 +181,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       const joined = watched.map(({ path, by }) => {
         const line = lineOf({ workspace, path });
         line.members.set(id, { by, end });
-        // A running query has the answer for a later client without a place, too.
-        if (!line.isTaken && !(line.isChecking && requestId === undefined)) void check(line);
+        void check(line);
         return line;
       });
     });

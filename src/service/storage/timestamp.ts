@@ -1,17 +1,27 @@
+import { sql } from 'kysely';
 import type { Timestamp } from '../../interface/resources.ts';
+import type { Database, Now, Storage } from './storage.ts';
 
 export const asTimestampOrNull = (milliseconds: number | null): Timestamp | null =>
   milliseconds === null ? null : asTimestamp(milliseconds);
 
-/** The locks of a lease have the same few times, and formatting a time costs more than all other work on a lock. */
-const recent = new Map<number, Timestamp>();
-const maxRecent = 1_000;
+export const asTimestamp = (milliseconds: number): Timestamp => new Date(milliseconds).toISOString();
 
-export function asTimestamp(milliseconds: number): Timestamp {
-  const known = recent.get(milliseconds);
-  if (known !== undefined) return known;
-  const text = new Date(milliseconds).toISOString();
-  if (recent.size >= maxRecent) recent.clear();
-  recent.set(milliseconds, text);
-  return text;
+/** The time by the clock of the database, in milliseconds since 1970. */
+export async function timeOf(db: Database, now: Now): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select ${now} as at`.execute(db);
+  const [{ at } = { at: Number.NaN }] = rows;
+  return at;
+}
+
+export type DatabaseClock = Awaited<ReturnType<typeof openDatabaseClock>>;
+
+/** The clock of the database without a query for each look. The clock of this machine may be wrong. */
+export async function openDatabaseClock({ read, now }: Pick<Storage, 'read' | 'now'>) {
+  let offsetMs = 0;
+  const refresh = async (): Promise<void> => {
+    offsetMs = (await timeOf(read, now)) - performance.now();
+  };
+  await refresh();
+  return { refresh, now: (): number => offsetMs + performance.now() };
 }
