@@ -17,8 +17,11 @@ import { checkNewestRows, isBusy, sqliteCode } from './unavailable.ts';
  */
 const checkpointAfter = 4_000;
 
-/** After a transaction of thousands of rows, the checkpoint waits this long: in one block, both would delay others too much. */
-const checkpointPauseMs = 50;
+/**
+ * After a transaction of thousands of rows, a later commit makes the checkpoint: the requests that have waited meanwhile
+ * come first.
+ */
+const commitsUntilCheckpoint = 3;
 const longTransactionMs = 20;
 
 /** For the changed pages of such a transaction, which SQLite would otherwise write and read again. */
@@ -105,23 +108,20 @@ const openKysely = (
     }),
   });
 
-/** At most once for each checkpoint: on a slow disk, every transaction may be a long one. */
+/** Counts long transactions, too: on a slow disk, every one may be long. */
 function postponeCheckpoints(connection: DatabaseConnection, database: DatabaseSync): void {
   const execute = connection.executeQuery.bind(connection);
   const checkpointAtCommit = (pages: number): void => database.exec(`pragma wal_autocheckpoint = ${pages}`);
   let beganAt = 0;
-  let state: 'ready' | 'postponed' | 'due' = 'ready';
+  let commitsLeft = 0;
   connection.executeQuery = (query, ...more) => {
     if (query.sql === 'begin') beganAt = performance.now();
-    if (query.sql === 'commit' && state === 'due') state = 'ready';
-    else if (query.sql === 'commit' && state === 'ready' && performance.now() - beganAt > longTransactionMs) {
-      state = 'postponed';
+    if (query.sql === 'commit' && commitsLeft > 0) {
+      commitsLeft -= 1;
+      if (commitsLeft === 0) checkpointAtCommit(checkpointAfter);
+    } else if (query.sql === 'commit' && performance.now() - beganAt > longTransactionMs) {
+      commitsLeft = commitsUntilCheckpoint;
       checkpointAtCommit(0);
-      const timer = setTimeout(() => {
-        state = 'due';
-        if (database.isOpen) checkpointAtCommit(checkpointAfter);
-      }, checkpointPauseMs);
-      timer.unref();
     }
     return execute(query, ...more);
   };
