@@ -222,7 +222,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
 }
 
 const unknownLock = ({ service, workspace, step, lease, type, at }: LeaseIntent, path: LockPath): JobLock => {
-  const lock = { path, type, expires_at: at, lease };
+  const lock = { path, type, expires_at: '', lease };
   const grant = { kind: 'granted', service, workspace, step, path, key: lease, waitedMs: 0, lock, at } as const;
   return { grant, mayBeReleased: true };
 };

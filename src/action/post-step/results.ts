@@ -54,7 +54,8 @@ export function resultOf(candidate: JobLock, end: LockEnd, records: Records, now
 /** A lock that is gone without having been lost. The job may have relied on it beyond its expiry. */
 function goneResult({ path, lock }: Grant, now: number): PathResult {
   const end = Date.parse(lock.expires_at);
-  if (end > now + responseClockMs) return { path, result: 'already gone' };
+  // Its end is unknown if the response that granted it was lost.
+  if (!(end <= now + responseClockMs)) return { path, result: 'already gone' };
   const text = `The lock on ${path} expired at ${pastMoment(end, now)}, before the job ended.`;
   return { path, result: 'already gone', warning: { text, advice: 'Increase `ttl` to cover the job.' } };
 }

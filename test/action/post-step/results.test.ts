@@ -21,6 +21,7 @@ const report = (...results: readonly PathResult[]) =>
   resultsOutcome(results, { main: 'released', begin: 'Released 1 lock', now });
 
 const grant = grantOf('a');
+const endless = grantOf('a', { lock: lockOf('a', { expires_at: '' }) });
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
 const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(20 * minute) };
 const reason = 'It lost its connection.';
@@ -45,6 +46,7 @@ describe('the result of a lock at the end of a job', () => {
     ['a released lock', result(released), 0],
     ['a lock that is gone', result(absent), 0],
     ['a lock that expired before', result(absent, { grant: over }), 1],
+    ['a lock that is gone and had an unknown end', result(absent, { grant: endless }), 0],
     ['a lock that the job may have released', replaced({ mayBeReleased: true }), 0],
     ['such a lock with a damaged ledger', replaced({ mayBeReleased: true, ledgerError }), 1],
     [
