@@ -67,7 +67,8 @@ async function renew({
   };
   const job = { service: connection.baseUrl, workspace, step };
   try {
-    await renewLocks(context, {
+    await renewLocks({
+      ...context,
       ...job,
       ttl,
       grants: task.grants,

@@ -149,7 +149,7 @@ export function keepLocks(
   const grants = ledger.held();
   const schedule = createSchedule(context, { ttl, requestTimeoutMs, ageMs: clock() - grantedAt });
   const job = { service, workspace, step, ttl };
-  const renewal = renewLocks(context, { ...job, grants, schedule }).catch((error: unknown) => {
+  const renewal = renewLocks({ ...context, ...job, grants, schedule }).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;

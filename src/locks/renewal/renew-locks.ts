@@ -9,7 +9,8 @@ import type { Entry, Grant, Loss } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
 import type { Schedule } from './schedule.ts';
 
-interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'record'> {
+/** The locks of a step, and what their renewal needs. */
+interface LocksToRenew extends Pick<LockContext, 'clock' | 'sleep' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease' | 'serverNow'>;
   /** Returns some or all of the lines added to the ledger since the last call. */
   readonly follow: () => readonly Entry[];
@@ -18,9 +19,6 @@ interface RenewalContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' 
   readonly onStart: () => void;
   /** Calls `look` at each change of the ledger, and periodically. Returns a function that stops that. */
   readonly watch: (look: () => void) => () => void;
-}
-
-interface Renewing {
   readonly service: string;
   readonly workspace: WorkspaceId;
   readonly step: string;
@@ -31,11 +29,10 @@ interface Renewing {
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
-export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
-  const { sleep, onStart, watch } = context;
-  const { schedule } = renewing;
-  const followed = followLocks(context, renewing);
-  const renewRound = createRound({ ...context, ...renewing, followed });
+export async function renewLocks(locks: LocksToRenew): Promise<RenewalEndReason> {
+  const { sleep, onStart, watch, schedule } = locks;
+  const followed = followLocks(locks);
+  const renewRound = createRound({ ...locks, followed });
   const stopWatching = watch(followed.look);
   try {
     followed.look();
@@ -61,7 +58,7 @@ const maxAgeMs = 5 * 24 * 3_600_000;
 const graceMs = 2_000;
 
 /** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
-function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { step, grants }: Renewing) {
+function followLocks({ clock, sleep, follow, isWorkerGone, step, grants }: LocksToRenew) {
   const startedAt = clock();
   const history = openHistory();
   history.add(grants);
@@ -119,7 +116,7 @@ function followLocks({ clock, sleep, follow, isWorkerGone }: RenewalContext, { s
   };
 }
 
-interface Round extends RenewalContext, Renewing {
+interface Round extends LocksToRenew {
   readonly followed: ReturnType<typeof followLocks>;
 }
 

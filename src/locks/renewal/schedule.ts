@@ -8,7 +8,7 @@ interface ScheduleContext extends Pick<LockContext, 'clock' | 'random'> {
   readonly client: Pick<Client, 'serverNow'>;
 }
 
-interface LocksToRenew {
+interface ScheduledLocks {
   readonly ttl: Ttl;
   /** Timeout of one attempt. */
   readonly requestTimeoutMs: number;
@@ -29,7 +29,7 @@ const maxPauseMs = 5_000;
  */
 export function createSchedule(
   { clock, random, client }: ScheduleContext,
-  { ttl, requestTimeoutMs, ageMs }: LocksToRenew,
+  { ttl, requestTimeoutMs, ageMs }: ScheduledLocks,
 ) {
   const ttlMs = ttl.seconds * 1_000;
   const grantedAt = clock() - ageMs;

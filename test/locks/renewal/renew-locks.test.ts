@@ -206,33 +206,29 @@ async function renewing({
   }
   let position = 0;
   const end: RenewalEndReason = await time.pass(
-    renewLocks(
-      {
-        ...{ client, clock, sleep, random },
-        record: (entry) => (writable ? void entries.push(entry) : undefined),
-        follow() {
-          if (ledgerGone) throw new Error('ENOENT');
-          const news = entries.slice(position);
-          position = entries.length;
-          return news;
-        },
-        isWorkerGone: () => workerGone,
-        onStart() {
-          starts += 1;
-        },
-        watch(look) {
-          looks = look;
-          return () => undefined;
-        },
+    renewLocks({
+      ...{ client, clock, sleep },
+      record: (entry) => (writable ? void entries.push(entry) : undefined),
+      follow() {
+        if (ledgerGone) throw new Error('ENOENT');
+        const news = entries.slice(position);
+        position = entries.length;
+        return news;
       },
-      {
-        ...place,
-        step: 's',
-        ttl,
-        grants,
-        schedule: createSchedule({ clock, random, client }, { ttl, requestTimeoutMs: attempts.timeoutMs, ageMs: 0 }),
+      isWorkerGone: () => workerGone,
+      onStart() {
+        starts += 1;
       },
-    ),
+      watch(look) {
+        looks = look;
+        return () => undefined;
+      },
+      ...place,
+      step: 's',
+      ttl,
+      grants,
+      schedule: createSchedule({ clock, random, client }, { ttl, requestTimeoutMs: attempts.timeoutMs, ageMs: 0 }),
+    }),
   );
   const of = <Kind extends Entry['kind']>(kind: Kind) =>
     entries.filter((entry): entry is Extract<Entry, { kind: Kind }> => entry.kind === kind);
