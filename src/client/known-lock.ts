@@ -44,12 +44,6 @@ export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | u
 /** The lock on a path, by a complete list. */
 export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
 
-/** Whether a response describes the blocking lock or its holder, as only a service can. */
-export function namesHolder(response: ClientResponse): boolean {
-  const holder = holderIn(response);
-  return holder !== undefined && namesLock(holder);
-}
-
 export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
