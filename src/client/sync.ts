@@ -9,27 +9,21 @@ import { plainName, type Sanitizer } from './sanitizer.ts';
 export type SyncReport = Readonly<ReturnType<typeof readReport>>;
 
 export interface StartedSync extends SyncReport {
-  readonly progress: /** The target of status requests, on the same server. */
-  { readonly kind: 'offered'; readonly target: string } | { readonly kind: 'none'; readonly reason: string };
+  /** The target of status requests; undefined if the service names none on its own server. */
+  readonly statusTarget: string | undefined;
 }
 
 /** The state behind the status word of the service. An unknown word means that the sync is still running. */
 type SyncState = 'running' | 'succeeded' | 'failed';
 
 export function createSync({ call, endpoints }: ClientContext) {
-  function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
-    const named = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url'])];
-    const followed = named
+  function statusTargetIn({ response }: AnsweredCall, from: string): string | undefined {
+    const links = [headerOf(response, 'location'), firstName(syncIn(objectIn(response)), ['status_url'])];
+    const resolved = links
       .filter((link) => link !== undefined)
       .map((link) => resolveLink(link, from, response.baseUrl));
-    const target = followed.find((each) => each.kind === 'target');
-    if (target !== undefined) return { kind: 'offered', target: target.target };
-    const crossOrigin = followed.find((each) => each.kind === 'cross-origin');
-    const reason =
-      crossOrigin === undefined
-        ? 'The service did not return a status URL for the sync.'
-        : `The status URL of the sync is on another server, ${response.sanitizer.line(crossOrigin.origin, 300)}, and the token must not be sent there.`;
-    return { kind: 'none', reason };
+    // The token must not be sent to another server.
+    return resolved.find((each) => each.kind === 'target')?.target;
   }
 
   return {
@@ -44,7 +38,7 @@ export function createSync({ call, endpoints }: ClientContext) {
         ...({ method: 'POST', anySuccess: true } as const),
       };
       const result = expectSuccess(await call(request, within));
-      return { ...readReport(result), progress: progressOf(result, target) };
+      return { ...readReport(result), statusTarget: statusTargetIn(result, target) };
     },
 
     async syncStatus(target: string, within: CallLimits): Promise<SyncReport> {

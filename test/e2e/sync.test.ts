@@ -151,7 +151,7 @@ describe('the sync of a third-party service', () => {
     const result = await (await jobAt(server.baseUrl)).run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'queued', sync_id: 's' } });
     expect(errorsOf(result)).toEqual([
-      expect.stringContaining('The service did not return a status URL for the sync.'),
+      expect.stringContaining('the service returned no status URL on its own server.'),
     ]);
   });
 

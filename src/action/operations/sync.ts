@@ -34,17 +34,17 @@ async function waitForEnd(
 ): Promise<Outcome> {
   const { clock, signal } = context;
   const { branch, wait } = task;
-  const { progress } = started;
+  const { statusTarget } = started;
   const startedAt = clock();
-  if (progress.kind === 'none' && started.state === 'running') {
-    const reason = `The sync of ${branch} was started, but this step cannot wait for it. ${progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`;
+  if (statusTarget === undefined && started.state === 'running') {
+    const reason = `The sync of ${branch} was started, but this step cannot wait for it: the service returned no status URL on its own server. Remove \`wait\`, or use a service that reports the status of syncs.`;
     return failedOutcome(task, started, reason);
   }
   const within = { deadline: startedAt + milliseconds(wait), signal };
   const { last: shown, lastError } =
-    progress.kind === 'none'
+    statusTarget === undefined
       ? { last: started, lastError: undefined }
-      : await follow(context, started, progress.target, within, elapsedMs);
+      : await follow(context, started, statusTarget, within, elapsedMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...shown,

@@ -74,9 +74,8 @@ async function following({
   const client: Pick<Client, 'startSync' | 'syncStatus'> = {
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
-      const target = '/v1/workspaces/game/syncs/s';
-      const progress = { kind: 'offered', target } as const;
-      return { ...report('running', retryAfterMs), estimated_objects: estimated, progress };
+      const statusTarget = '/v1/workspaces/game/syncs/s';
+      return { ...report('running', retryAfterMs), estimated_objects: estimated, statusTarget };
     },
     async syncStatus(_, { deadline }: CallLimits): Promise<SyncReport> {
       lookedAt.push(now - start);
