@@ -75,9 +75,6 @@ const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_M
 
 const maxWordsLength = 300;
 
-/** It names a command-line flag of Node, which users of the action cannot set. */
-const tipOfNode = /; if the root CA is installed locally.*$/s;
-
 /** Codes of connection errors. Other codes of Node are mostly for wrong calls of its functions. */
 const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PROXY)_/;
 
@@ -138,19 +135,12 @@ async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agen
 }
 
 /** For known codes, a text for users before that of Node. */
-function reasonOf(error: Error, code: string): string {
-  const message = messageOf(error).replace(tipOfNode, '');
+function reasonOf({ message }: Error, code: string): string {
   const isNamed = message.includes(code);
   const known = unconnectedWords.test(message) ? undefined : networkErrorText(code);
   if (known !== undefined) return `${known} (${isNamed ? message : code})`;
   return isNamed ? message : `${message} (${code})`;
 }
-
-/** If a name has several addresses, Node wraps their errors in one without a message. */
-const messageOf = (error: Error): string =>
-  error instanceof AggregateError && error.message === ''
-    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
-    : error.message;
 
 const textAt = (error: object, name: 'code' | 'syscall'): string | undefined => {
   const value: unknown = Reflect.get(error, name);

@@ -87,7 +87,7 @@ export function unusable(response: ClientResponse): Unusable | undefined {
 }
 
 const maxDetailLength = 200;
-const maxFields = 20;
+const maxFields = 5;
 
 /** A problem for each part of the request: its pointer, `#/hook/url`, and the detail, or only the detail. */
 function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {

@@ -213,16 +213,11 @@ function refusedText(refused: Refused, server: string): string {
 
 const isRedirect = ({ status }: Refused): boolean => status >= 300 && status < 400;
 
-const maxFieldsShown = 5;
-
-function fieldsText(fields: readonly RefusedField[], message: string): string {
-  const added = fields.filter(({ detail }) => !message.includes(detail));
-  const shown = added
-    .slice(0, maxFieldsShown)
-    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
-  const more = added.length - shown.length;
-  return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
-}
+const fieldsText = (fields: readonly RefusedField[], message: string): string =>
+  fields
+    .filter(({ detail }) => !message.includes(detail))
+    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`)
+    .join('');
 
 const unusableText = ({ reason, content }: Unusable): string =>
   asSentence(`The response cannot be used: ${reason}`) + (content && ` ${content}`);
