@@ -16,7 +16,7 @@ async function post(): Promise<void> {
   const reporter = createReporter(secretsIn(raw));
   try {
     const { releaseStep } = await import('./post-step/release-step.ts');
-    await releaseStep({ step, state: core.getState, raw, reporter });
+    await releaseStep(step, core.getState, raw, reporter);
   } catch (error) {
     const reason = reporter.explain(error).replace(/\.$/, '');
     reporter.log.warn(

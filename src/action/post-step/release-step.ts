@@ -11,19 +11,17 @@ import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
 import { readCandidates, releaseAll } from './release.ts';
 
-interface StepToRelease {
-  readonly step: string;
-  /** State that the step has saved; empty if none. */
-  readonly state: (name: StateName) => string;
-  readonly raw: RawInputs;
-  readonly reporter: Reporter;
-}
-
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
- * read from the inputs: the runner evaluates their expressions again, and the values may have changed.
+ * read from the inputs: the runner evaluates their expressions again, and the values may have changed. `state` is what
+ * the step has saved; empty if nothing.
  */
-export async function releaseStep({ step, state, raw, reporter }: StepToRelease): Promise<void> {
+export async function releaseStep(
+  step: string,
+  state: (name: StateName) => string,
+  raw: RawInputs,
+  reporter: Reporter,
+): Promise<void> {
   const { log, redact } = reporter;
   const cancelled = cancellation().signal;
   const { temporaryFolder, origin } = readRunner(process.env);
