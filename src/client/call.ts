@@ -37,7 +37,7 @@ export interface CallOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly closed: AbortSignal;
-  /** Those of the service. All refusals of another server are its own. */
+  /** Whether responses are from the service. Without it, all refusals of the server are its own. */
   readonly marks?: Marks;
   readonly maxConnections?: number;
   readonly onResponse?: ((response: ClientResponse) => void) | undefined;

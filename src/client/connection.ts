@@ -36,17 +36,12 @@ export function openConnection(baseUrl: URL) {
   const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
 
-  async function agentToUse(isAlone: boolean): Promise<http.Agent | false> {
-    if (!throughProxy) return isAlone ? false : direct;
-    // It keeps no idle tunnels.
-    tunnels ??= openTunnels(baseUrl, closing.signal);
-    return tunnels;
-  }
-
   return {
     /** Returns the complete response, whatever its status. Rejects if the connection fails or the signal is aborted. */
     async send({ method, target, headers, body, isAlone }: SentRequest, signal: AbortSignal): Promise<RawResponse> {
-      const agent = await agentToUse(isAlone);
+      if (throughProxy) tunnels ??= openTunnels(baseUrl, closing.signal);
+      // The agent for tunnels keeps no idle ones.
+      const agent = (await tunnels) ?? (isAlone ? false : direct);
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
         const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);

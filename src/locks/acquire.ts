@@ -41,8 +41,8 @@ const maxWaitSeconds = 30;
 const quickMs = 1_000;
 
 /**
- * After this many waits in vain, a step only polls: a service, or its gateway, may not let requests wait, although it
- * says so. A service that is stopping answers all of them with their places, so a response without one counts more.
+ * After this many waits without effect, a step only polls: a service, or its gateway, may not let requests wait, although
+ * it says so. A service that is stopping answers all of them with their places, so a response without one counts more.
  */
 const maxVain = 10;
 const vainWithoutPlace = 4;

@@ -1,14 +1,12 @@
 import { isSameLock, type KnownLock } from '../client/known-lock.ts';
 import { isUnreadable, type LookupResult } from '../client/lists.ts';
 import { clockSlackMs, responseClockMs } from '../client/time.ts';
-import type { Grant, Loss } from './ledger/entry.ts';
+import type { Grant } from './ledger/entry.ts';
+import type { JobLock } from './ledger/history.ts';
 
 /** A lock of this job, from its ledger, or a lock that another job handed over. */
-export interface OurLock {
+export interface OurLock extends Omit<JobLock, 'grant' | 'ending'> {
   readonly grant: OwnGrant;
-  /** This job may already have released it. */
-  readonly mayBeReleased: boolean;
-  readonly loss?: Loss | undefined;
 }
 
 /** The known part of a grant. A lock of another job has no `key`, and `at` is the latest time of the grant. */

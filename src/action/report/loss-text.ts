@@ -1,12 +1,11 @@
 import type { KnownLock } from '../../client/known-lock.ts';
 import { responseClockMs } from '../../client/time.ts';
-import type { JobLock } from '../../locks/ledger/history.ts';
 import { heldText, howItEnded, lostRenewalText, pastMoment } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
 /** How the job lost the lock, and who has the path now: undefined if that is unknown. */
 export function lossText(
-  { grant: { path, lock }, loss, grantedAgain }: OurLock & Pick<JobLock, 'grantedAgain'>,
+  { grant: { path, lock }, loss, grantedAgain }: OurLock,
   holder: KnownLock | 'nobody' | undefined,
   now: number,
   renewalError?: string,
