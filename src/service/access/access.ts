@@ -61,7 +61,8 @@ export function requireAccess(
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
-    if (charge === 'never' && hasAccess(bearer, access)) identify(c, control, bearer);
+    const mayAccess = access === 'any-token' || grants(bearer.scopes, access);
+    if (charge === 'never' && mayAccess) identify(c, control, bearer);
     else admitBearer(c, control, bearer, access);
     return next();
   };
@@ -77,9 +78,6 @@ export function admitBearer(
   admitToken(c, control, bearer);
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
-
-const hasAccess = ({ scopes }: Bearer, access: Exclude<Access, 'anyone'>): boolean =>
-  access === 'any-token' || grants(scopes, access);
 
 /** Counts a request against the rate limit of its token, and refuses it above the limit. */
 export function admitToken(c: Context<Environment>, control: AccessControl, bearer: Bearer): void {

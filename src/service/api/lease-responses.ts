@@ -17,7 +17,7 @@ export async function putLeaseResponse(
   decision: LeaseDecision,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
-    case 'lease': {
+    case 'granted': {
       const { latest, outdated, as_of } = decision.comparison;
       const compared = latest !== 'off' && { outdated, ...(as_of !== undefined && { as_of }) };
       const lease = await leaseResponse(storage, decision, { ...compared });

@@ -90,7 +90,7 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
       const found = await locks.leases.find({ workspace: workspace.id, id }, bearerOf(c));
-      if (found.kind === 'lease') return leaseResponse(storage, found);
+      if (found.kind === 'granted') return leaseResponse(storage, found);
       return jsonApiResponse(200, waitingLease(id, found.paths, found.queue));
     },
   });

@@ -52,13 +52,6 @@ export async function recordEnds(db: Database, now: Now, ends: readonly LockEnd[
 
 export const expiryOf = (lock: RecordedLock): LockEnd => ({ kind: 'expired', lock, at: lock.expires_at, by: null });
 
-/** Queues events for the locks of grants: until it ends, a lock is its own history. */
-export function recordAcquired(db: Database, now: Now, granted: readonly (readonly RecordedLock[])[]): Promise<void> {
-  const workspaces = new Set(granted.flatMap(([first]) => first?.workspace_id ?? []));
-  const events = () => granted.flat().map((lock) => eventOf({ kind: 'acquired', lock }));
-  return recordEventsIn(db, now, workspaces, events);
-}
-
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 

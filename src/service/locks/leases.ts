@@ -39,7 +39,7 @@ export interface LeaseRequest extends LeaseKey, Omit<LockRequest, 'workspace' | 
 
 /** A lease that was granted. It has ended if it holds no locks. */
 export interface KnownLease {
-  readonly kind: 'lease';
+  readonly kind: 'granted';
   readonly isNew: boolean;
   readonly row: LeaseRow;
   readonly locks: readonly RecordedLock[];
@@ -67,7 +67,7 @@ export function createLeases(options: LeasesOptions) {
     const lost = await lostLocks(db, now, row, at, keyOf);
     // One of them may have ended since it was read.
     const held = new Set(locks.map(({ id }) => id));
-    return { kind: 'lease', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
+    return { kind: 'granted', isNew: false, row, locks, lost: lost.filter(({ id }) => !held.has(id)) };
   }
 
   /** A lease that was granted before. Throws if it has ended. */
@@ -92,7 +92,7 @@ export function createLeases(options: LeasesOptions) {
     const decide = async (db: Database) =>
       (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place);
     const decided = before ?? (await storage.commit(request, decide));
-    if (decided.kind === 'lease' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
+    if (decided.kind === 'granted' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
     return { ...decided, comparison };
   }
 
@@ -197,7 +197,7 @@ export async function takeLease(
     ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
   };
   await storeLease(db, row);
-  return { kind: 'lease', isNew: true, row, locks, lost: [] };
+  return { kind: 'granted', isNew: true, row, locks, lost: [] };
 }
 
 function tooFewPaths(count: number | undefined, asked: readonly LockKey[], keys: readonly LockKey[]): Refusal {

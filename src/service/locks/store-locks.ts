@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
 import type { LockType } from '../../interface/resources.ts';
+import { recordEventsIn } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numberOf, textOf, valueText } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { removedRemote } from '../storage/tables.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { LockKey, RecordedLock, StoredLock } from './find.ts';
-import { expiryOf, recordAcquired, recordEnds } from './history.ts';
+import { eventOf, expiryOf, recordEnds } from './history.ts';
 
 /** What the locks of a request have in common. */
 export interface LockRequest {
@@ -48,7 +49,9 @@ export async function storeLocks(
   }
   await insertLocks(db, now, members);
   const locks = members.map((member) => member.keys.map(({ path }, index) => lockOf(member, path, index)));
-  await recordAcquired(db, now, locks);
+  // Until it ends, a lock is its own history.
+  const workspaces = new Set(grants.map(({ request }) => request.workspace));
+  await recordEventsIn(db, now, workspaces, () => locks.flat().map((lock) => eventOf({ kind: 'acquired', lock })));
   return locks;
 }
 

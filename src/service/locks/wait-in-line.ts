@@ -21,7 +21,7 @@ export interface WaitOptions {
 
 /** One with watched paths may be different at the turn of the client. */
 interface Decision {
-  readonly kind: TakeDecision['kind'] | 'lease';
+  readonly kind: TakeDecision['kind'];
   readonly watched?: readonly WatchedPath[];
 }
 
@@ -84,8 +84,7 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
         throw error;
       }
       // Others must not wait for a client whose request is refused.
-      const isGranted = last.kind === 'granted' || last.kind === 'lease';
-      if (last.watched === undefined && !isGranted) await leave({ ...client, requestId }, 'gone');
+      if (last.watched === undefined && last.kind !== 'granted') await leave({ ...client, requestId }, 'gone');
     }
     const queue = last.watched && (await placeInLine(storage, client.id));
     return { ...last, waitedSeconds, queue };

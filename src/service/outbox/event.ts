@@ -1,9 +1,6 @@
 import type { HookEvent, Lock, Timestamp } from '../../interface/resources.ts';
 import type { Sync } from '../contract/schemas.ts';
 
-type SyncEvent = Extract<HookEvent, `sync.${string}`>;
-type LockEvent = Extract<HookEvent, `lock.${string}`>;
-
 interface Occurrence<Type extends HookEvent, Data> {
   /**
    * Value of the header `webhook-id`, the same for every attempt. It must not contain a period, which separates the
@@ -33,7 +30,7 @@ export interface ChangedPaths {
 }
 
 export type LockOccurrence =
-  | Occurrence<Exclude<LockEvent, 'lock.released' | 'lock.requested'>, { readonly lock: Lock }>
+  | Occurrence<'lock.acquired' | 'lock.expired', { readonly lock: Lock }>
   | Occurrence<'lock.released', { readonly lock: Lock } & ReleaseDetails>
   | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: RequestedBy }>;
 
@@ -63,11 +60,11 @@ export interface RecordedEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Only entries about the workspace of the hook. */
-type AuditOccurrence = Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
+/** An event in a workspace, as input for the formats of deliveries. Audit entries are those about the workspace. */
+export type HookEventOccurrence =
+  | SyncOccurrence
+  | LockOccurrence
+  | Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
 
-/** An event in a workspace, as input for the formats of deliveries. */
-export type HookEventOccurrence = SyncOccurrence | LockOccurrence | AuditOccurrence;
-
-export const isSyncEvent = (event: HookEvent): event is SyncEvent =>
+export const isSyncEvent = (event: HookEvent): event is SyncOccurrence['type'] =>
   event === 'sync.succeeded' || event === 'sync.failed';

@@ -139,7 +139,7 @@ export function createDeliverySlots() {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (running.size >= maxParallelAttempts) return undefined;
-      const ofWorkspace = countBy(running, workspaceOf);
+      const ofWorkspace = countBy(running, ({ workspace }) => workspace);
       const ofHook = countBy(running, ({ id }) => id);
       const [first] = [...due]
         .filter(
@@ -170,5 +170,3 @@ function countBy(hooks: Iterable<DueHook>, keyOf: (hook: DueHook) => string): (h
   const groups = Map.groupBy(hooks, keyOf);
   return (hook) => groups.get(keyOf(hook))?.length ?? 0;
 }
-
-const workspaceOf = ({ workspace }: DueHook): string => workspace;

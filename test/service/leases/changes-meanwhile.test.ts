@@ -60,7 +60,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   });
 
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
-    expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'lease', isNew: true });
+    expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
     const leases = createLeases({
       ...options,
