@@ -12,7 +12,7 @@ import { createToken } from '../../src/service/tokens/tokens.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { endlessDisk } from '../../test/support/endless-disk.ts';
 import { operator } from '../../test/support/operator.ts';
-import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
+import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
 
 export interface Picture {
   /** Name of the files in docs/images. */
@@ -57,15 +57,11 @@ export async function withPicturedService(
     syncTimeout: { seconds: 60 },
     drainDelay: { seconds: 0 },
     drainTimeout: { seconds: 10 },
-    ...shippedRetention,
-    parallelSyncs: 1,
-    parallelClones: 1,
+    keepAudit: undefined,
     rateLimit: shippedRateLimit,
     freeDisk: endlessDisk,
-    ...shippedQuotas,
     trustedProxies: [],
     publicUrl: () => 'https://assets.example.com',
-    version: '0.0.0',
   });
   const tokenOf = async (name: string, scopes: readonly Scope[], id?: string): Promise<string> => {
     const token = { name, scopes, workspaces: null, lifetime: null };

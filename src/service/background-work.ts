@@ -12,7 +12,6 @@ import type { ServiceParts } from './parts.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
-import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
@@ -105,15 +104,15 @@ export const changesUntil = (storage: Storage, signal: AbortSignal): Storage => 
 
 /** Removes what is no longer needed, one kind after the other. A failed removal is repeated in the next round. */
 export async function removeOldData(
-  parts: Retention & Pick<ServiceParts, 'storage' | 'onError' | 'metrics'>,
+  parts: Pick<ServiceParts, 'storage' | 'onError' | 'metrics' | 'keepAudit'>,
 ): Promise<void> {
-  const { storage, metrics, onError } = parts;
+  const { storage, metrics, onError, keepAudit } = parts;
   const removals = [
     async () => metrics.droppedResponses.inc(await removeOldResults(storage)),
     () => removeOldLeases(storage),
-    () => removeOldSyncs(storage, parts),
-    () => removeOldLockHistory(storage, parts),
-    () => removeOldAudit(storage, parts),
+    () => removeOldSyncs(storage),
+    () => removeOldLockHistory(storage),
+    () => removeOldAudit(storage, keepAudit),
     () => removeEndedSessions(storage),
     () => removeExchangedTokens(storage),
   ];

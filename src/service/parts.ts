@@ -7,7 +7,7 @@ import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore } from './lfs/object-store.ts';
-import type { LockQuotas } from './locks/lock-quota.ts';
+import { type LockQuotas, lockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
 import type { MirrorLimits } from './mirror/serve.ts';
@@ -17,14 +17,13 @@ import type { FreeDisk } from './runtime/free-disk.ts';
 import { throttle } from './runtime/limit-rate.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
-import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import type { DatabaseClock } from './storage/timestamp.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions extends LockQuotas, Retention {
+export interface ServiceOptions {
   readonly storage: Storage;
   readonly git: Git;
   readonly dataFolder: string;
@@ -40,13 +39,13 @@ export interface ServiceOptions extends LockQuotas, Retention {
   readonly drainDelay: Duration;
   readonly drainTimeout: Duration;
   readonly syncTimeout: Duration;
-  readonly parallelSyncs: number;
-  readonly parallelClones: number;
+  /** Undefined: forever. */
+  readonly keepAudit: Duration | undefined;
+  readonly quotas?: Partial<LockQuotas>;
   readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
-  readonly version: string;
   /** Returns the public origin of the service for its port; undefined if unknown. */
   readonly publicUrl?: (port: number) => string | undefined;
 }
@@ -80,12 +79,7 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     onError,
     requestLimit,
     idempotent: idempotency.idempotent,
-    locks: createLocks({
-      ...options,
-      idempotency,
-      quotas: options,
-      onError,
-    }),
+    locks: createLocks({ ...options, idempotency, quotas: { ...lockQuotas, ...options.quotas }, onError }),
     lastUse: createLastUse(storage),
     remotes: createRemotes({ ...options, stopping }),
     fetchObjects,

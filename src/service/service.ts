@@ -74,7 +74,7 @@ async function createServiceApp(
   shared: ServiceParts,
   instance: Pick<ApiParts, 'publicUrl' | 'isStopping'>,
 ): Promise<App> {
-  const { storage, parallelClones } = shared;
+  const { storage } = shared;
   const parts = {
     ...shared,
     ...instance,
@@ -84,7 +84,7 @@ async function createServiceApp(
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),
     findInMirror: createFindInMirror(shared),
-    mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
+    mirrorLimits: { ...defaultMirrorLimits, ...shared.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), shared.databaseClock.now),
   };
   return createApp(

@@ -15,7 +15,7 @@ import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspac
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { endlessDisk } from './endless-disk.ts';
 import { operator } from './operator.ts';
-import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
+import { shippedRateLimit } from './shipped-settings.ts';
 import { valueIn } from './value-in.ts';
 
 export interface Reply {
@@ -50,7 +50,6 @@ type Settings = Parameters<typeof startService>[0];
 /** By default, those of `serve`. */
 export interface RunningServiceOptions extends Partial<Omit<Settings, 'publicUrl' | 'trustedProxies'>> {
   readonly trustedProxies?: readonly string[];
-  readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
   readonly publicUrl?: Settings['publicUrl'] | undefined;
@@ -93,7 +92,7 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
   const metrics = createMetrics();
   const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
   const lines: string[] = [];
-  const { environment = process.env, allowedNetworks = [], trustedProxies = [], resolve, quotas, ...more } = options;
+  const { environment = process.env, allowedNetworks = [], trustedProxies = [], resolve, ...more } = options;
   const { allowFileRemotes = true, publicUrl, ...settings } = more;
   const service = await startService({
     storage,
@@ -102,10 +101,9 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
-    ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false, version: '0.0.0-test' },
+    ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false },
     ...{ lockDelay: { seconds: 0 }, drainDelay: { seconds: 0 }, drainTimeout: { seconds: 10 } },
-    ...{ syncTimeout: { seconds: 60 }, parallelSyncs: 4, parallelClones: 16, freeDisk: endlessDisk },
-    ...{ ...shippedRetention, ...shippedQuotas, ...quotas, rateLimit: shippedRateLimit },
+    ...{ syncTimeout: { seconds: 60 }, freeDisk: endlessDisk, keepAudit: undefined, rateLimit: shippedRateLimit },
     trustedProxies: trustedProxies.map(cidr),
     ...(publicUrl && { publicUrl }),
     ...settings,

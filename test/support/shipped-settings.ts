@@ -1,6 +1,6 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
 import type { RateLimit } from '../../src/service/access/access.ts';
-import { fixedSettings, parseRateLimit, serveFlags } from '../../src/service/cli/settings.ts';
+import { parseRateLimit, serveFlags } from '../../src/service/cli/settings.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */
 function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Parsed<T>): T {
@@ -12,9 +12,3 @@ function defaultOf<T>(flag: keyof typeof serveFlags, parse: (text: string) => Pa
 
 /** The default rate limit of `serve`. Tests, benchmarks and the simulation use it unless they set another one. */
 export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit);
-
-const { keepLockHistory, keepSyncs, parallelClones: _, parallelSyncs: __, ...quotas } = fixedSettings;
-
-export const shippedRetention = { keepLockHistory, keepSyncs, keepAudit: undefined };
-
-export const shippedQuotas = quotas;

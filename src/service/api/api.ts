@@ -1,4 +1,5 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { packageVersion } from '../../built/version.ts';
 import { bearerOf } from '../access/caller.ts';
 import { type ApiResponse, jsonApiResponse, unavailable } from '../contract/response.ts';
 import type { Environment } from '../http/context.ts';
@@ -44,10 +45,10 @@ const allRoutes = [
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
 function addHealthRoutes(api: Api, parts: ApiParts): void {
-  const { storage, metrics, isStopping, version } = parts;
+  const { storage, metrics, isStopping } = parts;
   const info = {
     title: 'Workspace service',
-    version,
+    version: packageVersion,
     description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
     license: { name: 'MIT' },
   };

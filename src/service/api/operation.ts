@@ -30,7 +30,6 @@ export interface ApiParts extends AccessControl {
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
   readonly isStopping: () => boolean;
-  readonly version: string;
   /** The public origin of the service; undefined if unknown. */
   readonly publicUrl: () => string | undefined;
 }

@@ -4,7 +4,7 @@ import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseJson } from '../contract/response.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import { recordEvents } from '../outbox/outbox.ts';
-import { type Retention, removeInBatches } from '../storage/remove-old.ts';
+import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp, timeOf } from '../storage/timestamp.ts';
 
@@ -117,7 +117,7 @@ const maintenance = { name: 'maintenance', tokenId: null, address: null };
  */
 export async function removeOldAudit(
   storage: Pick<Storage, 'dialect' | 'read' | 'now' | 'commit'>,
-  { keepAudit }: Pick<Retention, 'keepAudit'>,
+  keepAudit: Duration | undefined,
 ): Promise<void> {
   if (keepAudit === undefined) return;
   const { read, now, commit } = storage;

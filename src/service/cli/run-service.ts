@@ -26,7 +26,7 @@ import { workflowStep } from '../tokens/first-steps.ts';
 import { createToken } from '../tokens/tokens.ts';
 import { addWorkspace } from '../workspaces/workspaces.ts';
 import { downgradeAdvice, withDatabase, withOwnFolder } from './open-storage.ts';
-import { fixedSettings, originAt, publicUrlOf, type ServeSettings, signInLines, signInUrl } from './settings.ts';
+import { originAt, publicUrlOf, type ServeSettings, signInLines, signInUrl } from './settings.ts';
 import { operatorActor } from './storage-command.ts';
 
 export async function runService(
@@ -118,7 +118,6 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
   });
   try {
     return await startService({
-      ...fixedSettings,
       ...settings,
       ...context,
       drainDelay,
@@ -127,7 +126,6 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
       trustedProxies: trustedProxy,
-      version: packageVersion,
       publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {

@@ -75,19 +75,6 @@ export const serveFlags = {
   json: toggle('print the startup line as JSON'),
 } as const;
 
-/** Settings that no operator could choose better. */
-export const fixedSettings = {
-  /** A quarter after a release, its locks and syncs no longer matter. */
-  keepLockHistory: { seconds: 90 * 86_400 },
-  keepSyncs: { seconds: 90 * 86_400 },
-  parallelSyncs: 4,
-  /** Each clone is a process of git with one thread. More wait for a slot. */
-  parallelClones: 16,
-  /** So many that only a mistake reaches them. The pages stay fast far beyond. */
-  maxLocks: 200_000,
-  maxLocksPerOwner: 50_000,
-};
-
 export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };
 
 export function parseTrustedProxy(text: string): Parsed<Cidr> {

@@ -1,10 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { milliseconds } from '../../interface/duration.ts';
 import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEventsIn } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
-import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
+import { keptForMs, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { isTaken, lastSortKey, type RecordedLock, toLock } from './find.ts';
@@ -55,15 +54,12 @@ export const expiryOf = (lock: RecordedLock): LockEnd => ({ kind: 'expired', loc
 /** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
-export async function removeOldLockHistory(
-  storage: Storage,
-  { keepLockHistory }: Pick<Retention, 'keepLockHistory'>,
-): Promise<void> {
+export async function removeOldLockHistory(storage: Storage, keptMs = keptForMs): Promise<void> {
   const rows = { table: 'lock_history', time: 'ended_at' } as const;
   const workspaces = await storage.read.selectFrom('workspaces').select('id').execute();
   for (const { id: workspace } of workspaces) {
     await yieldToEventLoop();
-    await removeOld(storage, { ...rows, workspace, keptForMs: milliseconds(keepLockHistory) });
+    await removeOld(storage, { ...rows, workspace, keptForMs: keptMs });
     await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
   }
 }

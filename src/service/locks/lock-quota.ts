@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
-export interface LockQuotas {
-  readonly maxLocks: number;
-  readonly maxLocksPerOwner: number;
-}
+export type LockQuotas = Readonly<typeof lockQuotas>;
+
+/** So many that only a mistake reaches them. The pages stay fast far beyond. */
+export const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
 
 export interface QuotaExceeded {
   readonly kind: 'exceeded';

@@ -21,7 +21,6 @@ interface PullThroughParts {
   readonly fetchObjects: FetchObjects;
   readonly allowFileRemotes: boolean;
   readonly syncTimeout: Duration;
-  readonly parallelSyncs: number;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly stopping: AbortSignal;
   readonly log: Logger;
@@ -36,6 +35,9 @@ export const retryPullAfterSeconds = 5;
 
 const stillFetching = 'The service is still fetching this from the remote. Try again in a few seconds.';
 
+/** More than syncs, because some remotes may be silent. */
+const maxRuns = 8;
+
 /**
  * The database decides what is mirrored. What this instance lacks of it, because another instance ran the sync or its
  * disk was lost, is fetched from the remote when it is first asked for: once for all who ask, with the limits of a sync.
@@ -44,9 +46,8 @@ const stillFetching = 'The service is still fetching this from the remote. Try a
 export function createPullThrough(parts: PullThroughParts) {
   const { git, freeDisk, stopping, log } = parts;
   const limits = { timeoutMs: milliseconds(parts.syncTimeout), signal: stopping };
-  // One at a time of a workspace: the next one may then find that nothing is missing. Twice as many as syncs, because
-  // some remotes may be silent.
-  const limitRuns = limitParallel({ max: 2 * parts.parallelSyncs, maxPerKey: 1 });
+  // One at a time of a workspace: the next one may then find that nothing is missing.
+  const limitRuns = limitParallel({ max: maxRuns, maxPerKey: 1 });
   const once = createOnce<void>();
 
   /** Work that all who ask share, and that does not end with the request that began it. */

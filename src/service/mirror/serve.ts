@@ -169,11 +169,11 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
     : `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
 }
 
-export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {
-  readonly parallelClones: number;
-}
+export type MirrorLimits = Readonly<typeof defaultMirrorLimits>;
 
 export const defaultMirrorLimits = {
+  /** Each is a process of git with one thread. More wait for a slot. */
+  parallelClones: 16,
   cloneTimeoutMs: 45 * 60_000,
   /** Interval of checks whether the token of a client was revoked. */
   checkTokenEveryMs: 5_000,

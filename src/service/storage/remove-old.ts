@@ -1,18 +1,11 @@
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { Duration } from '../../interface/duration.ts';
 import { maxBusyPauseMs } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Time that the service keeps data that it no longer needs itself. */
-export interface Retention {
-  readonly keepLockHistory: Duration;
-  /** Counted from the end of a sync. */
-  readonly keepSyncs: Duration;
-  /** Undefined: forever. */
-  readonly keepAudit: Duration | undefined;
-}
+/** A quarter after its end, a lock or a sync no longer matters. */
+export const keptForMs = 90 * 86_400_000;
 
 interface Rows {
   readonly table: keyof Tables;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
-import { milliseconds } from '../../interface/duration.ts';
 import { syncStatuses } from '../../interface/resources.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
@@ -9,7 +8,7 @@ import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 import { claimedUntil, noClaim } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
-import { type Retention, removeOld } from '../storage/remove-old.ts';
+import { keptForMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -191,8 +190,8 @@ export async function finishSync(
     .executeTakeFirst();
 }
 
-export const removeOldSyncs = (storage: Storage, { keepSyncs }: Pick<Retention, 'keepSyncs'>): Promise<void> =>
-  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: milliseconds(keepSyncs) });
+export const removeOldSyncs = (storage: Storage, keptMs = keptForMs): Promise<void> =>
+  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: keptMs });
 
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
   const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');

@@ -32,16 +32,16 @@ type Progress = Partial<ReturnType<typeof countsOf>>;
 
 interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
   readonly freeDisk: Pick<FreeDisk, 'isLow'>;
-  readonly parallelSyncs: number;
 }
 
-/**
- * Runs queued syncs, together with all other instances. Claims none while disk space is low, and at most half of what may
- * run for one workspace: its remote may be silent.
- */
-export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts }: SyncWorkerOptions) {
+const parallelSyncs = 4;
+
+/** Others must not wait for a remote that is silent. */
+const maxOfWorkspace = 2;
+
+/** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
+export function startSyncs({ freeDisk, pollMs, onError, ...parts }: SyncWorkerOptions) {
   const running = new Map<string, number>();
-  const share = Math.max(1, Math.floor(parallelSyncs / 2));
   const count = (workspace: string, change: 1 | -1): void =>
     void running.set(workspace, (running.get(workspace) ?? 0) + change);
   const worker = startWorker<ClaimedSync>({
@@ -50,7 +50,7 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
     onError,
     async claim() {
       if (freeDisk.isLow()) return undefined;
-      const except = [...running].flatMap(([workspace, syncs]) => (syncs >= share ? [workspace] : []));
+      const except = [...running].flatMap(([workspace, syncs]) => (syncs >= maxOfWorkspace ? [workspace] : []));
       const sync = await claimSync(parts.storage, { except });
       if (sync !== undefined) count(sync.workspace, 1);
       return sync;

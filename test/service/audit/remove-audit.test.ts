@@ -24,11 +24,11 @@ describe.each(databaseKinds)('the retention of the audit on $name', (kind) => {
     await addEntries(32, 3);
     await addEntries(31);
     await addEntries(29);
-    await removeOldAudit(storage, { keepAudit: undefined });
+    await removeOldAudit(storage, undefined);
     expect(await actions()).toHaveLength(5);
     await expect(remove()).rejects.toThrow('The audit only grows.');
 
-    await removeOldAudit(storage, { keepAudit });
+    await removeOldAudit(storage, keepAudit);
     expect(await actions()).toEqual(['of day 29', 'audit.removed']);
     const [, removal] = await entries();
     expect(removal?.actor).toBe('maintenance');
@@ -38,7 +38,7 @@ describe.each(databaseKinds)('the retention of the audit on $name', (kind) => {
     expect(age).toBeGreaterThanOrEqual(30 * dayMs);
     expect(age).toBeLessThan(31 * dayMs);
 
-    await removeOldAudit(storage, { keepAudit });
+    await removeOldAudit(storage, keepAudit);
     expect(await actions()).toEqual(['of day 29', 'audit.removed']);
   });
 
@@ -62,6 +62,6 @@ test('the retention removes entries that a killed instance had only announced', 
     const value = Math.floor(time / dayMs - 30) * dayMs;
     await db.insertInto('quotas').values({ name: 'auditRemovableBefore', value }).execute();
   });
-  await removeOldAudit(storage, { keepAudit });
+  await removeOldAudit(storage, keepAudit);
   expect((await readAudit(storage, { limit: 100 })).entries).toEqual([]);
 });

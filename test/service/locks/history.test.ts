@@ -15,7 +15,6 @@ import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
@@ -166,9 +165,9 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
       changeRows(storage, 'lock_history', { ended_at: Date.now() - ms }, { path });
     await age('old', keptMs + 60_000);
     await age('young', keptMs - 60_000);
-    await removeOldLockHistory(storage, shippedRetention);
+    await removeOldLockHistory(storage);
     expect(await told()).toEqual(['released young by ada']);
-    await removeOldLockHistory(storage, { keepLockHistory: { seconds: 30 } });
+    await removeOldLockHistory(storage, 30_000);
     expect(await told()).toEqual([]);
   });
 

@@ -119,7 +119,7 @@ test('a clone ends if its token is revoked, and the clone of another token conti
 });
 
 describe('the limit of parallel clones', () => {
-  const service = sharedService(sqlite, { parallelClones: 4, mirrorLimits: { maxWaitMs: 500 } });
+  const service = sharedService(sqlite, { mirrorLimits: { parallelClones: 4, maxWaitMs: 500 } });
 
   test('is shared among owners, not tokens, and a clone that waits too long gets the reason', async () => {
     const mirror = await largeMirror(service);

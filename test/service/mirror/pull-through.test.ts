@@ -34,7 +34,6 @@ function setUp({ isDiskLow = false } = {}) {
     },
     allowFileRemotes: false,
     syncTimeout: { seconds: 60 },
-    parallelSyncs: 1,
     freeDisk: { isLow: () => isDiskLow, reserve: '1 MiB' },
     stopping: new AbortController().signal,
     log: pino({ level: 'silent' }),

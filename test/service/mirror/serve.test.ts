@@ -13,7 +13,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
-  const mirrorLimits = { ...defaultMirrorLimits, parallelClones: 16 };
+  const mirrorLimits = defaultMirrorLimits;
   const serve = createServe({
     ...{ storage, mirrorLimits, metrics: createMetrics(), log: pino({ level: 'silent' }) },
     pullThrough: { commits: async () => undefined },

@@ -7,7 +7,6 @@ import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { shippedRetention } from '../../support/shipped-settings.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 
 const minute = 60_000;
@@ -46,9 +45,9 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     await sync('old', 90 * day + minute);
     await sync('young', 90 * day - minute);
     await sync('waiting', null);
-    await removeOldSyncs(storage, shippedRetention);
+    await removeOldSyncs(storage);
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
-    await removeOldSyncs(storage, { keepSyncs: { seconds: 120 } });
+    await removeOldSyncs(storage, 120_000);
     expect(await names('syncs', 'id')).toEqual(['waiting']);
   });
 
@@ -80,7 +79,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     await storage.commit('global', (db) => sql`alter table remembered_answers rename to gone`.execute(db));
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
-    await removeOldData({ ...shippedRetention, storage, metrics: createMetrics(), onError });
+    await removeOldData({ keepAudit: undefined, storage, metrics: createMetrics(), onError });
     expect(errors).toMatchObject([{ message: expect.stringContaining('remembered_answers') }]);
     expect(await names('syncs', 'id')).not.toContain('older');
   });

@@ -59,7 +59,7 @@ test('a hundred branch lists of a silent remote fail with 503, and do not delay 
 });
 
 test('syncs run up to the configured limit, and those of a silent remote do not delay others', async () => {
-  const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start({ parallelSyncs: 4 });
+  const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start();
   const workspace = await silentWorkspace();
   const stuck = await Promise.all(['main', 'art', 'release'].map((branch) => trigger(workspace, branch)));
   const statuses = () => Promise.all(stuck.map(async (reply) => (await statusOf(reply)).status));
