@@ -1,8 +1,8 @@
 import pino from 'pino';
 import type { Page } from 'playwright-core';
 import type { Scope } from '../../src/service/contract/scopes.ts';
+import type { RemoteBranches } from '../../src/service/git/fetch.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
-import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import { createTargetCheck } from '../../src/service/outbound/target.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';

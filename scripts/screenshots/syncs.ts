@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { type BranchName, parseBranchName } from '../../src/interface/branch-name.ts';
-import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
+import type { RemoteBranches } from '../../src/service/git/fetch.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { operator } from '../../test/support/operator.ts';

@@ -3,8 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import { parseJson } from '../contract/response.ts';
-import { send, sendErrorText } from '../outbound/send.ts';
-import type { TargetCheck } from '../outbound/target.ts';
+import { send, sendErrorText, type TargetCheck } from '../outbound/target.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { send, sendErrorText } from '../outbound/send.ts';
-import type { TargetCheck } from '../outbound/target.ts';
+import { send, sendErrorText, type TargetCheck } from '../outbound/target.ts';
 import type { DeliveryRequest } from './formats.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */

@@ -1,8 +1,8 @@
 import type { BranchName } from '../../interface/branch-name.ts';
+import type { RemoteBranches } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
-import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listRemoteBranches } from '../../../src/service/git/fetch.ts';
 import type { GitCommand } from '../../../src/service/git/git-command.ts';
-import { listRemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { enoughTime, failureOf, gitSetUp, remoteAt } from '../../support/git-service.ts';
 
 test('the branches of a remote are listed with their commits and the default branch', async () => {

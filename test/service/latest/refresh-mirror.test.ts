@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
-import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
 import { type AskedRemote, createRemotes, type KnownRemote } from '../../../src/service/workspaces/remotes.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
-import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import { createRemotes } from '../../../src/service/workspaces/remotes.ts';
 import { syncedBranches } from '../../../src/service/workspaces/synced-branches.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
+import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
-import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRemotes } from '../../../src/service/workspaces/remotes.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
