@@ -65,7 +65,7 @@ describe('locking a file', () => {
     expect(refused.status).toBe(422);
     expect(fieldsIn(refused.text)).toEqual({
       path: { value: 'a/../b', problem: expect.stringContaining('segment') },
-      duration: { value: '31d', problem: expect.stringContaining('at most 30d') },
+      duration: { value: '31d', problem: expect.stringContaining('to 30d') },
       note: { value: 'x'.repeat(201), problem: expect.stringContaining('at most 200 characters') },
     });
     for (const [path, duration] of [
