@@ -84,6 +84,9 @@ export async function ask(base: string, method: string, path: string, given: Ask
 
 const cidr = (text: string) => valueIn(parseCidr(text));
 
+/** Tests reach nothing but this machine, so they ask no name server. */
+const noNames: Resolve = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
+
 export type RunningService = Awaited<ReturnType<typeof startTestService>>;
 
 /** The complete service in this process, on a real socket and its own database. */
@@ -92,13 +95,13 @@ export async function startTestService(kind: DatabaseKind, options: RunningServi
   const metrics = createMetrics();
   const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
   const lines: string[] = [];
-  const { environment = process.env, allowedNetworks = [], trustedProxies = [], resolve, ...more } = options;
-  const { allowFileRemotes = true, publicUrl, ...settings } = more;
+  const { environment = process.env, allowedNetworks = [], trustedProxies = [], ...more } = options;
+  const { allowFileRemotes = true, publicUrl, resolve = noNames, ...settings } = more;
   const service = await startService({
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     dataFolder: data.folder,
-    targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
+    targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), resolve }),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     ...{ host: '127.0.0.1', port: 0, allowFileRemotes, windowsPaths: false },

@@ -48,13 +48,13 @@ test('hook list shows the results of deliveries, and no secrets', async () => {
 });
 
 test('hook remove takes effect at once, and the audit has the origin of the hook and the operator', async () => {
-  const url = 'https://hooks.example.com/p4th-secret?key=s3cret';
+  const url = 'https://93.184.216.34/p4th-secret?key=s3cret';
   const { body: hook } = await ask('POST', '/workspaces/sample/hooks', { json: { url } });
   expect(await json('hook', 'remove', 'sample', hook.id)).toEqual({ removed: hook.id });
   const { hooks } = await json('hook', 'list', 'sample');
   expect(hooks.map(({ id }: { id: string }) => id)).not.toContain(hook.id);
   const { entries } = await json('audit', '--action', 'hook.removed');
   const operator = { actor: `operator:${userInfo().username}`, token_id: null, address: null };
-  const detail = { workspace: 'sample', hook: hook.id, origin: 'https://hooks.example.com' };
+  const detail = { workspace: 'sample', hook: hook.id, origin: 'https://93.184.216.34' };
   expect(entries).toEqual([expect.objectContaining({ ...operator, detail })]);
 });

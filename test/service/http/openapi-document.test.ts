@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathMess } from '../../interface/texts.ts';
-import { sqlite } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { describedApi } from './described-app.ts';
@@ -101,8 +100,7 @@ const limited = fields.filter(({ name }) => !['Prefer', 'Priority', 'If-Match', 
 
 /** The list of operations is tested in access.test.ts, and responses in openapi-responses.test.ts. */
 describe('the OpenAPI document', () => {
-  const resolve = () => Promise.reject(new Error('No name resolves here.'));
-  const service = sharedService(sqlite, { resolve });
+  const service = sharedService();
 
   /** Sends a request that is valid except possibly for this field. */
   function send({ operationId, in: place, name }: Field, value: unknown): Promise<Reply> {
