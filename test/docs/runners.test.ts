@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
-import { commandFile, runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { commandFile, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { readPage, section, snippets } from './pages.ts';
 
@@ -109,16 +109,4 @@ describe.each(jobs)('on %s, a job', (system, words) => {
     await expect.poll(() => readFile(join(job.folder, 'state'), 'utf8')).toBe('stopped\n');
     await expect.poll(paths).toEqual([]);
   });
-});
-
-test('the command of "Take one of several seats" gets a seat with its properties', async () => {
-  const recipe = section(await readPage('docs/recipes.md'), 'Take one of several seats');
-  const [add = '', run = ''] = snippets(recipe, 'sh');
-  const [, ...words] = add.trim().replace(' game ', ` ${service.workspace} `).split(' ');
-  expect((await runCommand(words, { folder: service.folder })).code).toBe(0);
-  const script = run.replace('build.sh', 'release.sh');
-  const job = await startJob(['bash', '-e', '-c', script], 'echo "$LOCK_HOST has $LOCK_SERIAL"');
-  expect(await job.code(), job.log()).toBe(0);
-  expect(job.log()).toContain('b1 has SC-41A7');
-  expect(await paths()).toEqual([]);
 });

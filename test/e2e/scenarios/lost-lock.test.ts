@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
-import { atEveryRequest, lostResponse, meetAt } from './faults.ts';
 import { locking, openStage, openWithJob, openWithProxy, useService } from './stage.ts';
 
 useService();
@@ -54,32 +53,6 @@ test('without any way to identify locks, one within its lifetime is released, an
   });
   expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).toEqual(['b']);
   expect(await stage.locks()).toEqual([theirs]);
-});
-
-/** One and a half seconds: more than any rounding of times by the service. */
-const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
-
-test('a lost lock fails the job, and the new one is left alone, whichever response of the post-step is lost', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  await atEveryRequest(async (number) => {
-    const [lost, kept] = [`lost-${number}`, `kept-${number}`];
-    proxy.meet(() => undefined);
-    const job = await stage.job();
-    await job.run(locking([lost, kept]));
-    await stage.release(lost);
-    const theirs = await stage.takenByGrace(lost);
-    await (await job.command({ command: work, id: 'work' })).finished;
-    const met = meetAt(proxy, number, lostResponse, async () => undefined);
-    const [post] = await job.post();
-    await met.done();
-    expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-    expect(await stage.lockOn(kept)).toBeUndefined();
-    expect(await stage.lockOn(lost)).toEqual(theirs);
-    const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
-    expect(released.map(({ path }) => path)).not.toContain(lost);
-    return met;
-  });
 });
 
 test('without an ETag, a release whose response is lost does not release the next lock on the path', async () => {

@@ -55,6 +55,7 @@ test.each<[args: readonly string[], sentence: string]>([
     [...tokenCreate, '--scopes=sync', '--workspaces=sampel,else'],
     'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',
   ],
+  [[...trustAdd, ...idsOnGitHub, '--workspaces=sample,smaple'], 'There is no workspace "smaple".'],
   [['token', 'revoke', `tok_${uuid}`], `There is no token tok_${uuid}.`],
   [['trust', 'remove', `trust_${uuid}`], `There is no trust rule trust_${uuid}.`],
   [[...workspaceAdd, 'sample', '--remote', 'https://a.example/x', '--no-check'], '"sample" already exists.'],

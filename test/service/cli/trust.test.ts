@@ -47,9 +47,3 @@ test('a duplicate rule is refused with the id of the existing one, and changes n
   });
   expect(await json('audit')).toEqual(before);
 });
-
-test('a rule for a workspace that does not exist is refused', async () => {
-  const { code, stderr } = await run(...add('--owner=lost', ...main, '--workspaces=sample,smaple'));
-  expect([code, stderr]).toEqual([1, expect.stringContaining('There is no workspace "smaple".')]);
-  expect((await run('trust', 'list')).stdout).not.toContain('lost');
-});

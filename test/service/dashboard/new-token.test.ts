@@ -43,20 +43,6 @@ describe('creating a token', () => {
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
   });
 
-  test('uses its name as owner unless one is entered', async () => {
-    const visitor = await administrator();
-    const first = await send(visitor, { name: 'laptop', owner: ' Ada Lovelace ' });
-    expect(first.text).toContain('<dt>Owner</dt><dd><bdi>Ada Lovelace</bdi></dd>');
-    expect(await named('laptop')).toMatchObject([{ owner: 'Ada Lovelace' }]);
-    await send(visitor, { name: 'Ada Lovelace', owner: ' ' });
-    expect(await named('Ada Lovelace')).toMatchObject([{ owner: 'Ada Lovelace' }]);
-    for (const owner of ['a\u0007', 'x'.repeat(101)]) {
-      const refused = await send(visitor, { name: 'nobody', owner });
-      expect([refused.status, refused.text.includes('id="owner-problem"')]).toEqual([422, true]);
-    }
-    expect(await named('nobody')).toEqual([]);
-  });
-
   test('shows the URL by which the browser reaches the service', async () => {
     const visitor = await administrator();
     const { text } = await visitor.post(

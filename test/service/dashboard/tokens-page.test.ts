@@ -131,22 +131,6 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     expect((await visitor.get('/tokens')).status).toBe(200);
   });
 
-  test('creates one token and shows its secret once if the form is sent twice', async () => {
-    const visitor = await administrator();
-    const { id } = await service.token({ name: 'twice', owner: 'twice' });
-    const answers = await Promise.all([1, 2].map(() => rotate(visitor, id, '7d')));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-    for (const { status, text } of answers) {
-      expect([secretIn(text) === '', text.includes('role="alert"')]).toEqual([status === 409, status === 409]);
-    }
-    // The only way to a secret if the first response was lost.
-    const next = (await found(id))?.replaced_by;
-    expect((await visitor.get(`/tokens/${id}`)).text).toContain(`<a href="/tokens/${next}">rotated</a>`);
-    expect((await rotate(visitor, next ?? '', '7d')).status).toBe(200);
-    const tokens = (await listTokens(service.storage)).filter(({ owner }) => owner === 'twice');
-    expect(tokens).toHaveLength(3);
-  });
-
   test('changes nothing without a choice, or for a revoked or unknown token', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { databaseKinds, sqlite } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
@@ -65,29 +65,4 @@ describe.each(databaseKinds)('locks of an owner with several tokens, on $name', 
     for (const { take } of [laptop, desk]) expectProblem(await take('d'), 'quota-exceeded');
     expect((await (await as({ name: 'laptop', owner: 'bob' })).take('d')).status).toBe(201);
   });
-});
-
-const limited = sharedService(sqlite, { quotas: { maxLocks: 5, maxLocksPerOwner: 3 } });
-
-test('a workspace at its lock limit refuses new locks with a reason, but renews and releases existing ones', async () => {
-  const workspace = await limited.workspace();
-  const [ada, bob] = [await limited.token({ name: 'ada' }), await limited.token({ name: 'bob' })];
-  const adas = locksOf(limited, workspace, ada.secret);
-  const bobs = locksOf(limited, workspace, bob.secret);
-  const first = await adas.take('a');
-  for (const path of ['b', 'c']) expect((await adas.take(path)).status).toBe(201);
-  expect(expectProblem(await adas.take('d'), 'quota-exceeded').detail).toContain(
-    'The owner of this token has the maximum of 3 locks in this workspace.',
-  );
-  for (const path of ['d', 'e']) expect((await bobs.take(path)).status).toBe(201);
-  expect(expectProblem(await bobs.take('f'), 'quota-exceeded').detail).toContain(
-    'The workspace has its maximum of 5 locks.',
-  );
-  expect((await bobs.take('a')).status).toBe(409);
-  expect((await adas.take('a', { 'if-match': first.headers.get('etag') ?? '' })).status).toBe(200);
-  expect((await locksOf(limited, await limited.workspace(), ada.secret).take('a')).status).toBe(201);
-  expect((await adas.release('b')).status).toBe(204);
-  await expect.poll(async () => (await bobs.take('f')).status).toBe(201);
-  const { text } = await limited.ask('GET', '/metrics', { token: ada.secret });
-  expect(text).toMatch(/^workspace_locks_refused_total [1-9]/m);
 });

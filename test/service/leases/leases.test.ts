@@ -105,8 +105,9 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
 
   test('is not shown to, renewed for or released by another owner', async () => {
     const { put, end, other } = await leases();
-    const ids = { held: newId(), ended: newId(), 'ended before it was requested': newId() };
+    const ids = { held: newId(), waiting: newId(), ended: newId(), 'ended before it was requested': newId() };
     for (const [path, id] of Object.entries({ a: ids.held, b: ids.ended })) await put(id, { paths: [path] });
+    expect((await put(ids.waiting, { paths: ['a'] }, { prefer: 'wait=0' })).body.state).toBe('waiting');
     for (const id of [ids.ended, ids['ended before it was requested']]) await end(id);
     const others = await other();
     for (const [state, id] of Object.entries(ids)) {

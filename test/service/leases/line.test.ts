@@ -5,7 +5,6 @@ import { databaseKinds } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { sharedService, untilWaiting } from '../http/shared-service.ts';
-import { leasesOf } from './leases-of.ts';
 
 describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
   const service = sharedService(kind);
@@ -94,17 +93,6 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect(order).toEqual(['set', 'single', 'last']);
   });
 
-  test('are passed on a free path while another of their paths is held', async () => {
-    const { workspace, put, waiting } = await line();
-    await workspace.take('held');
-    const set = put(['free', 'held'], { wait: 30 });
-    await waiting(1);
-    expect((await workspace.take('free')).status).toBe(201);
-    await workspace.release('held');
-    await workspace.release('free');
-    expect((await set).status).toBe(201);
-  });
-
   test('have their free paths kept for them once they have waited for five minutes', async () => {
     const { workspace, put, waiting } = await line();
     await workspace.take('held');
@@ -146,18 +134,6 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect(pathsIn(await two)).toEqual(['a', 'c']);
   });
 
-  test('learn of their turn when they ask again after a lost response', async () => {
-    const { workspace, put, waiting } = await line();
-    for (const path of ['a', 'b']) await workspace.take(path);
-    const id = randomUUID();
-    const lost = put(['a', 'b'], { id, wait: 30, count: 1 });
-    await waiting(1);
-    await workspace.release('b');
-    expect((await lost).status).toBe(201);
-    const again = await put(['a', 'b'], { id, wait: 30, count: 1 });
-    expect([again.status, pathsIn(again)]).toEqual([200, ['b']]);
-  });
-
   test('leave the line when they are ended, and others go on at once', async () => {
     const { workspace, put, end, waiting } = await line();
     await workspace.take('a');
@@ -170,20 +146,6 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     await workspace.release('a');
     expect((await second).status).toBe(201);
     expect((await put(['a', 'b'], { id: first.id, wait: 0 })).status).toBe(410);
-  });
-
-  test('belong to their owner while they wait', async () => {
-    const { workspace, put, get } = await line();
-    await workspace.take('a');
-    const { id } = put(['a'], { wait: 0 });
-    await expect.poll(async () => (await get(id)).body.state).toBe('waiting');
-    const { secret } = await service.token({ owner: 'bob' });
-    const others = leasesOf(service, workspace.id, secret);
-    const putToo = others.put(id, { paths: ['a'] });
-    for (const reply of [await others.get(id), await others.renew(id), await others.end(id), await putToo]) {
-      expect([reply.status, reply.body.type]).toEqual([403, expect.stringMatching(/lease-of-another-owner$/)]);
-    }
-    expect((await get(id)).body.state).toBe('waiting');
   });
 
   test('are all granted, one after the other, if their paths overlap, while others ask, too', async () => {

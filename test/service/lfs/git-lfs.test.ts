@@ -169,17 +169,6 @@ async function openProject() {
   return { desk, optIn };
 }
 
-test('a clone with the printed commands can lock, verify, pull and push', async () => {
-  const { desk, optIn } = await openProject();
-  const ada = await desk('ada', {});
-  await optIn(ada);
-  await ada.git('lfs', 'pull');
-  await ada.git('lfs', 'lock', hero);
-  expect(await ada.git('lfs', 'locks', '--verify')).toMatch(/^O Content\/Hero\.uasset\s+ada\s/);
-  await ada.commit(hero, 'the second hero');
-  await ada.git('push', 'origin', 'main');
-});
-
 test('for an ssh remote, git-lfs with the printed settings uses the store over https, and not ssh', async () => {
   const { desk, optIn } = await openProject();
   async function overSsh(clone: Desk) {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/change-lock.ts';
@@ -51,28 +50,5 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     ]);
     expect(await left()).toEqual(['b', 'd']);
     expect(await audited()).toBe(before + 1);
-  });
-
-  test('end in the same way whether they are released together or one by one', async () => {
-    const request = fc.record({
-      path: fc.constantFrom('a', 'b', 'c'),
-      by: fc.constantFrom('ada', 'bob'),
-      force: fc.boolean(),
-      matches: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 8 }), async (asked) => {
-        const requests = asked.map(({ path, by, force, matches }) => back(path, by, force, matches));
-        const run = async (calls: readonly (readonly ReleaseRequest[])[]) => {
-          await storage.commit('global', (db) => db.deleteFrom('locks').execute());
-          await take('a', 'b');
-          const ended: string[] = [];
-          for (const call of calls) ended.push(...kinds(await release(...call)));
-          return [ended, await left()];
-        };
-        expect(await run([requests])).toEqual(await run(requests.map((one) => [one])));
-      }),
-      { numRuns: 10 },
-    );
   });
 });

@@ -172,6 +172,8 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
       const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
       expect(kinds).toEqual(['held', 'held', 'held', 'granted', 'granted', 'maxLocks']);
+      const reason = expect.stringContaining('The workspace has its maximum of 5 locks.');
+      expect(await decide([wanted('f', 'bob')], quota)).toMatchObject([{ refusal: { message: reason } }]);
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['granted']);
     });
 

@@ -97,16 +97,10 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(await syncs(workspace)).toEqual([]);
   });
 
-  test('a test of the webhook, a tag and a deleted branch get 204, and no sync', async () => {
+  test('a test of the webhook and a tag get 204, and no sync', async () => {
     const { workspace, secret } = await pushedWorkspace();
-    const nothing: readonly (readonly [Sender, Pushed])[] = [
-      ['github', { event: 'ping' }],
-      ['gitlab', { event: 'Tag Push Hook', ref: 'refs/tags/v1' }],
-      ...senders.map((sender) => [sender, { ref: 'refs/tags/v1' }] as const),
-      ...senders.map((sender) => [sender, deleted] as const),
-    ];
-    for (const [sender, pushed] of nothing) {
-      const { status, text } = await sendFrom(sender, { workspace, secret }, pushed);
+    for (const pushed of [{ event: 'ping' }, { ref: 'refs/tags/v1' }]) {
+      const { status, text } = await sendFrom('github', { workspace, secret }, pushed);
       expect([status, text]).toEqual([204, '']);
     }
     expect(await syncs(workspace)).toEqual([]);
@@ -182,14 +176,6 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     const workspace = await service.workspace();
     const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => secretOf(workspace)));
     expect(new Set(others)).toEqual(new Set([one]));
-  });
-
-  test('the previous secret is refused once it is rotated', async () => {
-    const { workspace, secret } = await pushedWorkspace();
-    expect(await secretOf(workspace)).toBe(secret);
-    const next = await secretOf(workspace, true);
-    expect((await sendFrom('gitlab', { workspace, secret })).status).toBe(404);
-    expect((await sendFrom('gitlab', { workspace, secret: next })).status).toBe(202);
   });
 
   test('a signed event that is not understood is 422, and says what was expected', async () => {

@@ -51,13 +51,6 @@ describe('token exchanges', () => {
     expect((await show(sign(), here)).kind).toBe('exchanged');
   });
 
-  test('succeed for 100 jobs that start at the same time behind one address', async () => {
-    const { show } = instance();
-    const { sign } = await service.trust();
-    const jobs = await Promise.all(Array.from({ length: 100 }, () => show(sign({}, { alg: 'ES256' }), '192.0.2.3')));
-    expect(jobs.map(({ kind }) => kind)).toEqual(Array(100).fill('exchanged'));
-  });
-
   test('return 429 with Retry-After beyond a limit, and are counted in the metrics', async () => {
     const { sign } = await service.trust();
     const address = '192.0.2.4';

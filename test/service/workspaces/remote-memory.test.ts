@@ -76,28 +76,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
   });
 
-  test('requests before the start of a listing share it, and later ones share the next', async () => {
-    const { memory, asked, next } = setUp();
-    const askOften = () => Promise.all(Array.from({ length: 100 }, () => memory.askAgain(game)));
-    // A workspace has two processes.
-    void memory.askAgain(game);
-    await next(1);
-    void memory.askAgain(game);
-    await next(2);
-    const early = askOften();
-    asked[0]?.resolve(response('0'));
-    await next(3);
-    const late = askOften();
-    asked[1]?.resolve(response('0'));
-    await next(4);
-    asked[2]?.resolve(response('1'));
-    asked[3]?.resolve(response('2'));
-    const heads = async (all: typeof early) => new Set((await all).map(({ listing }) => listing?.branches.get(main)));
-    expect(await heads(early)).toEqual(new Set(['1']));
-    expect(await heads(late)).toEqual(new Set(['2']));
-    expect(asked).toHaveLength(4);
-  });
-
   test.each([
     { end: 'answers', finish: (reply: PromiseWithResolvers<RemoteBranches>) => reply.resolve(response('1')) },
     {
