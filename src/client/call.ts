@@ -172,8 +172,7 @@ function answered(options: CallOptions, state: CallState, response: ClientRespon
   return {
     ...{ kind: 'answered', response, mayBeDone },
     sentAt: options.serverClock.now() - (now - (firstSentAt ?? now)),
-    fail: (failure) => errorOf(options, state, failure),
-    refusal: () => errorOf(options, state, refusalOf(response)),
+    error: (failure = refusalOf(response)) => errorOf(options, state, failure),
   };
 }
 

@@ -94,7 +94,7 @@ export function createTokenSource({
         within,
       );
       if (result.kind === 'answered' && isSuccess(result.response)) return keepToken(result, requestedAt);
-      const error = result.kind === 'failed' ? result.error : result.refusal();
+      const error = result.kind === 'failed' ? result.error : result.error();
       const { status = 0, reason, advice } = error;
       const refused = `The service did not issue a token to this job. ${reason}`;
       if (result.kind === 'failed') {

@@ -116,9 +116,9 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       const items = onPaths(objectIn(response)['locks']).flatMap(readItem);
       return { kind: 'held', locks: locksIn(response, request), items, lost: lostIn(response, 'locks') };
     }
-    if (pool === undefined || !knowsNoRoute(result.refusal())) return failed(result);
+    if (pool === undefined || !knowsNoRoute(result.error())) return failed(result);
     const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
-    return failed(result, result.fail({ kind: 'unsupported', reason }));
+    return failed(result, result.error({ kind: 'unsupported', reason }));
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
@@ -135,7 +135,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
         lost,
       };
     }
-    return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.refusal() };
+    return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.error() };
   },
 
   /** The current locks on the paths of a lease: its own, and those of later holders. Throws a ServiceError. */
@@ -228,7 +228,7 @@ function readItem(one: OnPath): readonly PoolItem[] {
 function conflictsIn(answered: AnsweredCall, { path }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
   const { response } = answered;
   const { blocked, locks } = objectIn(response);
-  const common = { ...lineIn(response), error: answered.refusal() };
+  const common = { ...lineIn(response), error: answered.error() };
   const waiting = onPaths(blocked).map((one) => ({ ...common, path: one.path, holder: holderIn(one, response) }));
   const refused = onPaths(locks).map(({ path, entry }) => {
     return { ...common, path, holder: readLock(entry, path, response.sanitizer) };

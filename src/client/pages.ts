@@ -68,7 +68,7 @@ export async function readPages<Item>(
     const answered = expectSuccess(result);
     const { response } = answered;
     const wrong = expect(response);
-    if (wrong !== undefined && !isEmptyList(response, name)) throw answered.fail({ ...wrong, isRecognized: true });
+    if (wrong !== undefined && !isEmptyList(response, name)) throw answered.error({ ...wrong, isRecognized: true });
     const entries = entriesIn(response, name) ?? [];
     const next = nextPage(response, target);
     const isLoop = next.kind === 'target' && seen.has(next.target);
@@ -92,7 +92,7 @@ export async function readPages<Item>(
     if (next.kind === 'unnamed') return list('the service has more pages, but does not name the next one');
     if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
-      throw answered.fail(notUnderstood(response, reason));
+      throw answered.error(notUnderstood(response, reason));
     }
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} pages`);

@@ -64,11 +64,11 @@ export const createAcquireLock = (context: ClientContext) => {
     holder: KnownLock | undefined,
     mayBeDone: boolean,
   ): AcquireLockResult {
-    const { response, fail, refusal } = answered;
-    const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refusal();
+    const { response } = answered;
+    const failure = isSuccess(response) ? notUnderstood(response, 'it contains an earlier lock') : undefined;
     const line = lineIn(response);
     return {
-      ...{ kind: 'held', path, holder, error, ...line },
+      ...{ kind: 'held', path, holder, error: answered.error(failure), ...line },
       // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
       mayBeDone: mayBeDone && (holder === undefined ? line.queue === undefined : canBeOurs(holder, firstSentAt())),
     };
@@ -117,7 +117,7 @@ export const createAcquireLock = (context: ClientContext) => {
     if (result.kind === 'failed') return result;
     const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
-    const error = result.refusal();
+    const error = result.error();
     const isOutdated = error.failure.kind === 'refused' && Boolean(error.failure.outdated?.length);
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
@@ -171,7 +171,7 @@ export function createRenewLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<RenewLockResult> {
     const { response } = answered;
-    const error = answered.refusal();
+    const error = answered.error();
     const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     const holder = holderOf(response, path);

@@ -53,9 +53,8 @@ export interface AnsweredCall {
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  /** The error for the response, if it is a refusal. */
-  refusal(): ServiceError;
-  fail(failure: RequestFailure): ServiceError;
+  /** The error for the response, by default as a refusal. */
+  error(failure?: RequestFailure): ServiceError;
 }
 
 /**
@@ -103,7 +102,7 @@ export interface ClientContext {
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
 }
 
-export const failed = (answered: AnsweredCall, error = answered.refusal()): Failed => ({
+export const failed = (answered: AnsweredCall, error = answered.error()): Failed => ({
   kind: 'failed',
   error,
   mayBeDone: answered.mayBeDone,
@@ -111,7 +110,7 @@ export const failed = (answered: AnsweredCall, error = answered.refusal()): Fail
 
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'failed') throw result.error;
-  if (!isSuccess(result.response)) throw result.refusal();
+  if (!isSuccess(result.response)) throw result.error();
   return result;
 }
 

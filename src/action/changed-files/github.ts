@@ -70,10 +70,10 @@ const createGitHubFetch =
     const outcome = await call({ method: 'GET', target: pathname + search, headers }, within);
     if (outcome.kind === 'failed') throw outcome.error;
     const { response } = outcome;
-    if (!isSuccess(response)) throw outcome.refusal();
+    if (!isSuccess(response)) throw outcome.error();
     const problem = unusable(response);
     if (response.body.kind !== 'json' || problem !== undefined)
-      throw problem ? outcome.fail(problem) : outcome.refusal();
+      throw problem ? outcome.error(problem) : outcome.error();
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log the deprecations in them.

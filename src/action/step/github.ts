@@ -142,7 +142,7 @@ export async function cancelRun(
   try {
     const result = await call({ method: 'POST', target, headers }, within);
     const isDone = result.kind === 'answered' && (isSuccess(result.response) || result.response.status === goneStatus);
-    const error = result.kind === 'failed' ? result.error : result.refusal();
+    const error = result.kind === 'failed' ? result.error : result.error();
     return isDone ? undefined : refusalText(error);
   } finally {
     close();
