@@ -18,13 +18,12 @@ import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchange.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
-const pollMs = 500;
 const cleanupEveryMs = 10 * 60_000;
 
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
   const { pullThrough } = parts;
-  const syncs = startSyncs({ ...parts, pollMs });
-  const deliveries = startDeliveries({ ...parts, pollMs });
+  const syncs = startSyncs(parts);
+  const deliveries = startDeliveries(parts);
   const periodicWork = startPeriodicWork(parts);
   return {
     async stop() {

@@ -1,7 +1,7 @@
 export interface WorkerOptions<Job> {
   readonly parallel: number;
   /** Interval of checks without a wake-up, for work from other instances and work that becomes due later. */
-  readonly pollMs: number;
+  readonly pollMs?: number | undefined;
   /** Claims the next job; undefined if there is none. */
   readonly claim: () => Promise<Job | undefined>;
   /** Runs a job. Must end soon after the signal. */
@@ -10,7 +10,7 @@ export interface WorkerOptions<Job> {
 }
 
 /** Runs jobs that are stored as rows: claims one after the other up to the limit, and again when a job ends. */
-export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: WorkerOptions<Job>) {
+export function startWorker<Job>({ parallel, pollMs = 500, claim, run, onError }: WorkerOptions<Job>) {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let claiming: Promise<void> | undefined;

@@ -8,25 +8,8 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type ClaimedSync, finishSync, type SyncEnd, toSync } from './queue.ts';
 
-interface RecordParts {
-  readonly storage: Storage;
-  readonly git: Pick<Git, 'listDifferences'>;
-}
-
-/** Finishes a sync, with its branch and its event. False if the claim was lost. Calls `onRead` before the change. */
+/** Finishes a sync, with its branch and its event. False if the claim was lost. */
 export async function recordSync(
-  parts: RecordParts,
-  sync: ClaimedSync,
-  end: SyncEnd,
-  onRead: () => void,
-): Promise<boolean> {
-  const { storage } = parts;
-  const changed = await changedPaths(parts, sync, end);
-  onRead();
-  return storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end, changed));
-}
-
-async function record(
   db: Database,
   now: Now,
   sync: ClaimedSync,
@@ -80,7 +63,11 @@ async function removeConflicting(db: Database, { workspace, branch }: ClaimedSyn
 const maxChangedPaths = 1_000;
 
 /** Read before the sync is recorded, which replaces the head of the last one. */
-async function changedPaths({ storage, git }: RecordParts, sync: ClaimedSync, end: SyncEnd): Promise<ChangedPaths> {
+export async function changedPaths(
+  { storage, git }: { readonly storage: Storage; readonly git: Pick<Git, 'listDifferences'> },
+  sync: ClaimedSync,
+  end: SyncEnd,
+): Promise<ChangedPaths> {
   const unknown = { changed_paths: null, more_changed_paths: false };
   if (end.kind === 'failed') return unknown;
   const last = await storage.read

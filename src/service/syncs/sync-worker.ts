@@ -8,9 +8,9 @@ import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
-import { recordSync } from './record-sync.ts';
+import { changedPaths, recordSync } from './record-sync.ts';
 
 /**
  * Renewals also store the progress, so they are frequent; the claim is many times longer. More of them would slow down
@@ -30,7 +30,7 @@ interface SyncRunParts {
 
 type Progress = Partial<ReturnType<typeof countsOf>>;
 
-interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
+interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'onError'> {
   readonly freeDisk: Pick<FreeDisk, 'isLow'>;
 }
 
@@ -40,13 +40,12 @@ const parallelSyncs = 4;
 const maxOfWorkspace = 2;
 
 /** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
-export function startSyncs({ freeDisk, pollMs, onError, ...parts }: SyncWorkerOptions) {
+export function startSyncs({ freeDisk, onError, ...parts }: SyncWorkerOptions) {
   const running = new Map<string, number>();
   const count = (workspace: string, change: 1 | -1): void =>
     void running.set(workspace, (running.get(workspace) ?? 0) + change);
   const worker = startWorker<ClaimedSync>({
     parallel: parallelSyncs,
-    pollMs,
     onError,
     async claim() {
       if (freeDisk.isLow()) return undefined;
@@ -72,8 +71,10 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     const end = await fetchBranchAndObjects(parts, sync, claim.signal, (now) => {
       progress = now;
     });
-    const isRecorded = await recordSync(parts, sync, end, claim.end);
-    if (!isRecorded) return;
+    const changed = await changedPaths(parts, sync, end);
+    claim.end();
+    const record = (db: Database) => recordSync(db, storage.now, sync, end, changed);
+    if (!(await storage.commit({ workspace: sync.workspace }, record))) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
