@@ -4,7 +4,7 @@ import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
 import type { Acquisition } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { type Blocked, blockedText } from '../../locks/messages.ts';
+import { type Blocked, blockedText, pastMoment } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type FileAnnotation, failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { holderTable } from '../report/results.ts';
@@ -17,7 +17,7 @@ export class LedgerFailure extends Error {}
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 /** Some paths are locked by earlier steps of this job. */
-export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
+export function alreadyHeldOutcome({ client }: Context, own: readonly LookedUp[]): Outcome {
   const locks = own.map(({ ours, listed }) => ({
     owner: listed?.owner ?? ours.grant.lock.owner,
     expires_at: listed?.expires_at ?? ours.grant.lock.expires_at,
@@ -26,7 +26,7 @@ export function alreadyHeldOutcome(own: readonly LookedUp[]): Outcome {
   const outputs: Outputs = { ...noLocks, status: 'held', holder: locks[0]?.owner ?? '', waited_seconds: '0' };
   return failed(
     outputs,
-    `This job already holds ${names}${untilText(locks)}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`,
+    `This job already holds ${names}${untilText(locks, client.serverNow())}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`,
   );
 }
 
@@ -38,9 +38,9 @@ function adviceText({ conflicts }: Blocked, waited: Duration): string {
 }
 
 /** When the first of the locks expires, after a space; empty if unknown. */
-function untilText(locks: Parameters<typeof soonestExpiry>[0]): string {
+function untilText(locks: Parameters<typeof soonestExpiry>[0], now: number): string {
   const soonest = soonestExpiry(locks);
-  return Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest)}`;
+  return Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, now)}`;
 }
 
 export function acquiredOutcome(
@@ -48,22 +48,18 @@ export function acquiredOutcome(
   { workspace, autoRelease }: TaskOf<'lock'>,
   grants: readonly Grant[],
   { waitedMs }: Acquisition,
-  hasOutput: boolean,
 ): Outcome {
-  const { compared, log } = context;
+  const { client, compared, log } = context;
   const locks = grants.map(({ lock }) => lock);
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
   const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
-  if (!autoRelease) {
-    const named = hasOutput ? 'output `locks`' : 'file in the output `locks_file`';
-    log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
-  }
+  if (!autoRelease) log.line(outlivesText);
   const ages = compared.map(({ as_of }) => as_of).filter((asOf) => asOf !== undefined);
   const outdated = compared.flatMap((comparison) => comparison.outdated);
   const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
   return {
     outputs: {},
-    sentence: `Locked ${what} in ${workspace}${untilText(locks)}${waited}.`,
+    sentence: `Locked ${what} in ${workspace}${untilText(locks, client.serverNow())}${waited}.`,
     lines: locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
     warnings: ages.slice(0, 1).map(mirrorAgeText),
     table: {
@@ -75,17 +71,21 @@ export function acquiredOutcome(
   };
 }
 
+const outlivesText =
+  'The locks outlive this job: `auto-release` is false. Release them with `unlock` and the output `locks` or `locks_file`.';
+
 export function notAcquiredOutcome(
   context: Context,
   { wait }: TaskOf<'lock'>,
   result: Exclude<Acquisition, { kind: 'acquired' }>,
 ): Outcome {
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(result.waitedMs / 1_000)) };
+  const now = context.client.serverNow();
   switch (result.kind) {
     case 'held': {
       const { blocked } = result;
       const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
-      const reason = `${blockedText(blocked)}. ${adviceText(blocked, wait)}`;
+      const reason = `${blockedText(blocked, now)}. ${adviceText(blocked, wait)}`;
       return failed(known, reason, holderTable(blocked.conflicts));
     }
     case 'cancelled': {
@@ -95,7 +95,7 @@ export function notAcquiredOutcome(
     }
     case 'too-short': {
       const { path, expires_at } = result.expired;
-      const expired = `The lock on ${path} expired at ${formatTime(Date.parse(expires_at))}`;
+      const expired = `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), now)}`;
       return failed(
         outputs,
         `${expired}, before all paths were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`,

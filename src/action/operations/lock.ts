@@ -37,7 +37,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   let own = await findAlreadyHeld(context, workspace, paths);
   const others = paths.filter((path) => !own.some(({ ours }) => ours.grant.path === path));
   let inVain = pool === undefined && others.length < wanted;
-  if (inVain) return alreadyHeldOutcome(own);
+  if (inVain) return alreadyHeldOutcome(context, own);
 
   /** A parallel step may have locked a path meanwhile. The service names only the items of a pool that are not free. */
   async function isInVain({ conflicts }: Blocked): Promise<boolean> {
@@ -51,7 +51,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
   const result = await acquireLocks(acquire, { paths: others, pool, count: wanted }, task);
   for (const intent of result.unanswered) log.line(unansweredText(intent));
-  if (result.kind === 'held' && inVain) return alreadyHeldOutcome(own);
+  if (result.kind === 'held' && inVain) return alreadyHeldOutcome(context, own);
   if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
   record({ kind: 'acquired', ...job, at: now() });
   if (signal.aborted) {
@@ -76,7 +76,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   // Set before the state: the next job needs them to release locks that outlive this one.
   context.setOutputs(outputs);
   saveState('locks', stateOf({ kind: 'acquired', ...job, outlivesJob: !autoRelease, at: now() }, grants, redact));
-  return acquiredOutcome(context, task, grants, result, fitsVariable(outputs.locks ?? ''));
+  return acquiredOutcome(context, task, grants, result);
 }
 
 /**
