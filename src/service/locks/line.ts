@@ -73,6 +73,9 @@ const selectFirst = batchQuery((db, members, now) =>
       (from) =>
         from
           .selectFrom(members)
+          // Most often, nobody waits for most of many paths.
+          .where(sql<boolean>`exists (select 1 from wait_paths where wait_paths.workspace_id = ${textOf('workspace')}
+            and wait_paths.path = ${textOf('path')})`)
           .select(({ fn, selectFrom }) => [
             inputIndex.as('index'),
             textOf('workspace').as('workspace'),
