@@ -8,7 +8,7 @@ import { lossText } from '../report/loss-text.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksOutput, type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
+import { jobLocksIn, type LookedUp, lookUpOurs } from './job-locks.ts';
 
 interface CheckResult extends PathResult {
   /** The lock, if the job still holds it. */
@@ -43,12 +43,9 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
 /** The locks to check, and the reason why there may be more. */
 function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
   if (selection.kind !== 'job') return { locks: selection.locks, gap: undefined };
-  const { held, damaged } = jobLocksIn(context, workspace);
-  return {
-    // The job no longer relies on locks whose release has started.
-    locks: [...held.values()].filter(({ mayBeReleased }) => !mayBeReleased),
-    gap: damaged ? gapText(context.ledger) : undefined,
-  };
+  const { held, gap } = jobLocksIn(context, workspace);
+  // The job no longer relies on locks whose release has started.
+  return { locks: [...held.values()].filter(({ mayBeReleased }) => !mayBeReleased), gap };
 }
 
 /**

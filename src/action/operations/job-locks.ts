@@ -4,17 +4,19 @@ import type { KnownLock } from '../../client/known-lock.ts';
 import { listOnPaths, lookupIn } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { historyOf, type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import { historyOf, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { type OurLock, ownLockState } from '../../locks/ownership.ts';
 import { isGone } from '../renewal/processes.ts';
 import type { Context } from '../step/context.ts';
 
 /** The locks that the job holds in a workspace now, without those that a parallel step is still acquiring. */
-export const jobLocksIn = (
-  { ledger, connection }: Pick<Context, 'ledger' | 'connection'>,
-  workspace: WorkspaceId,
-): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
+export function jobLocksIn({ ledger, connection }: Context, workspace: WorkspaceId) {
+  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
+  const gap = `Part of the ledger in ${ledger.file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`;
+  /** `gap` is the reason why there may be more. */
+  return { ...jobLocks, gap: jobLocks.damaged ? gap : undefined };
+}
 
 /** What the service says about one of our locks. */
 export interface LookedUp {
@@ -88,7 +90,3 @@ export function warnOfLostLocks({ client, log, ledger }: Pick<Context, 'client' 
   }
   for (const entry of entries) if (entry.kind === 'run-cancelled') log.warn(cancelledText(entry));
 }
-
-/** The reason why the job may have more locks, if its ledger is damaged. */
-export const gapText = ({ file }: Context['ledger']): string =>
-  `Part of the ledger in ${file} cannot be read, so this job may have more locks. Name them with \`locks\` or \`locks-file\`.`;

@@ -1,4 +1,3 @@
-import type { WorkspaceId } from '../../client/access.ts';
 import { inParallel } from '../../client/in-parallel.ts';
 import type { KnownLock } from '../../client/known-lock.ts';
 import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../client/lists.ts';
@@ -16,13 +15,14 @@ import { lossText } from '../report/loss-text.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { type PathResult, resultsOutcome } from '../report/results.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { gapText, jobLocksIn } from './job-locks.ts';
+import { jobLocksIn } from './job-locks.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
   const { workspace, selection } = task;
-  const { targets, gap } = await unlockTargets(context, task, jobLocksIn(context, workspace));
-  const results = await releaseTargets(context, task, targets);
+  const jobLocks = jobLocksIn(context, workspace);
+  const gap = selection.kind === 'job' ? jobLocks.gap : undefined;
+  const results = await releaseTargets(context, task, await unlockTargets(context, task, jobLocks));
   const released = results.filter(({ result }) => result === 'released').map(({ path }) => path);
   const begin = `Released ${pluralize(released.length, 'lock')} in ${workspace}`;
   return {
@@ -107,33 +107,33 @@ interface UnlockTarget {
   readonly isForeign: boolean;
 }
 
-/** Resolves the inputs to targets, before the first request. `gap` is the reason why there may be more locks. */
-async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks) {
-  const { selection, workspace, force } = task;
-  if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
+/** Resolves the inputs to targets, before the first request. */
+async function unlockTargets(
+  context: Context,
+  { selection, workspace, force }: TaskOf<'unlock'>,
+  jobLocks: ReturnType<typeof jobLocksIn>,
+): Promise<readonly UnlockTarget[]> {
+  const { held, planned, gap, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
-    const paths = await resolvePaths(selection.paths, { ...context, ...jobLocks, onlyHeld: !force });
+    const paths = await resolvePaths(selection.paths, { ...context, held, onlyHeld: !force });
     // With `force`, the holder does not matter.
-    const targets = paths.map((path) => (force ? { path, isForeign: false } : resolveFromLedger(path, jobLocks)));
-    return { targets, gap: undefined };
+    return paths.map((path) => (force ? { path, isForeign: false } : resolveFromLedger(path, jobLocks)));
   }
-  const targets = selection.locks.map(({ grant }): UnlockTarget => {
-    const { path, lock } = grant;
-    return { path, own: { grant, mayBeReleased: jobLocks.hasEnded({ ...lock, path }) }, isForeign: false };
-  });
-  return { targets, gap: undefined };
-}
-
-/** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
-function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks) {
-  const { held, planned, damaged } = jobLocks;
-  const gap = damaged ? gapText(ledger) : undefined;
+  if (selection.kind === 'locks') {
+    return selection.locks.map(({ grant }) => {
+      const { path, lock } = grant;
+      return { path, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isForeign: false };
+    });
+  }
+  // Missing inputs and an empty `locks` output of another job look the same to the step.
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
-  return { targets: [...held.keys()].map((path) => resolveFromLedger(path, jobLocks)), gap };
+  context.log.line(
+    `\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`,
+  );
+  return [...held.keys()].map((path) => resolveFromLedger(path, jobLocks));
 }
 
 /** The lock of this job on the path, according to the ledger. */
