@@ -1,39 +1,11 @@
 import { expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
-import { locking, openStage, openWithJob, openWithProxy, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 const hourMs = 3_600_000;
-
-const conclusions = [
-  ['fails the job by default', {}, 'failure'],
-  ['causes only a warning with `on-lost: warn`', { 'on-lost': 'warn' }, 'success'],
-] as const;
-
-test.each(conclusions)(
-  'a lock lost to someone else %s; their lock stays, and the other locks are released',
-  async (_, inputs, conclusion) => {
-    const { stage, job } = await openWithJob();
-    const lock = await job.run(locking(['a', 'b', 'c'], inputs));
-    expect(lock, lock.log).toMatchObject({ conclusion: 'success', annotations: [] });
-    await stage.release('b');
-    const theirs = await stage.takenByGrace('b');
-    const [post] = await job.post();
-    expect(post, post?.log).toMatchObject({ conclusion });
-    expect(post?.exitCode === 0).toBe(conclusion === 'success');
-    expect(post?.annotations).toMatchObject([
-      {
-        level: conclusion === 'success' ? 'warning' : 'error',
-        message: expect.stringMatching(
-          /^This job lost its lock on b\. Someone released it before it expired\. .* by grace/s,
-        ),
-      },
-    ]);
-    expect(await stage.locks()).toEqual([theirs]);
-  },
-);
 
 test('without any way to identify locks, one within its lifetime is released, and an older one is left alone', async () => {
   const stage = await openStage();

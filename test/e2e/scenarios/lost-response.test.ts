@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
@@ -28,38 +28,6 @@ async function killedUnanswered(stage: Stage, manner: Manner, env: Variables = {
   proxy.meet(() => undefined);
   return { proxy, job };
 }
-
-describe('if the response to a lock request is lost', () => {
-  test('the job still gets the lock, and releases it at its end', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    proxy.meet(once(isLocking, { kind: 'done-then-cut' }, { kind: 'done-then-answer', status: 502 }));
-    const job = await stage.job();
-    const result = await job.run(locking(hero));
-    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', count: '1' } });
-    const lock = await stage.lockOn(hero);
-    expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ path: hero, id: lock?.id }]);
-    // Three requests resulted in one lock.
-    expect(proxy.passed.filter(isLocking)).toHaveLength(3);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
-
-  test('while the path is held by a sibling with the same run URL, the job waits for it', async () => {
-    const stage = await openStage();
-    const sibling = await stage.job({ run: { runId: '8' } });
-    await sibling.run(locking(hero));
-    const proxy = await stage.proxy({ retryAfter: null });
-    proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
-    const job = await stage.job({ run: { runId: '8' } });
-    const step = await job.step(locking(hero, { wait: '10m' }));
-    await step.waitForLog('Waiting, 10 min left');
-    await stage.release(hero);
-    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-    await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
-});
 
 test('without idempotency keys in the service, a lost response releases nothing, and the log says what may be left', async () => {
   const { stage, proxy, job } = await openWithProxy({ knowsNoKeys: true });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
-import { removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createIdempotency, removeOldResults } from '../../../src/service/idempotency/idempotency.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { sharedService } from './shared-service.ts';
@@ -104,5 +104,31 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     for (const key of ['', 'x'.repeat(256), 'with space', 'umlaut-\u00fc']) {
       expectInvalid(await lock('a', key), '#/Idempotency-Key');
     }
+  });
+});
+
+describe.each(databaseKinds)('an idempotency key that two instances see at once, on $name', (kind) => {
+  test('gets the result of one of them from both, although that result conflicts with the other', async () => {
+    const { storage, remove } = await kind.open();
+    onTestFinished(remove);
+    let taken = false;
+    const one = () => {
+      const ask = createIdempotency(storage).idempotentBatch<{ readonly workspace: string }, { readonly kind: string }>(
+        {
+          decide: async (_, asked) =>
+            asked.map(() => {
+              const kind = taken ? 'held' : 'acquired';
+              taken = true;
+              return { kind };
+            }),
+          isDone: ({ kind }) => kind === 'acquired',
+        },
+      );
+      return ask({ tokenId: 't', workspace: 'game', key: 'k', fingerprint: 'f' }, { workspace: 'game' });
+    };
+    expect(await Promise.all([one(), one()])).toEqual([
+      { result: { kind: 'acquired' }, replayed: false },
+      { result: { kind: 'acquired' }, replayed: true },
+    ]);
   });
 });

@@ -93,24 +93,6 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     expect(await told({ path: 'replaced' })).toEqual(['held replaced', 'expired replaced']);
   });
 
-  test('is written with one statement for all locks of a batch, and rolled back with them', async () => {
-    const queries: RecordedQuery[] = [];
-    // A query is built once per clock object, and this is a new one.
-    const clock = sql<number>`${storage.now}`;
-    const paths = Array.from({ length: 300 }, (_, index) => `p/${index}`);
-    await take(...paths);
-    const requests = paths.map((path) => ({ ...placeOf(path), match: () => true, releaser: ada }));
-    const undone = commit(async (db) => {
-      await releaseLocks(db, storage.now, requests);
-      throw new Error('undone');
-    });
-    await expect(undone).rejects.toThrow('undone');
-    expect(await told({ kind: 'released' })).toEqual([]);
-    await commit((db) => releaseLocks(recording(db, queries), clock, requests));
-    expect(queries.filter(({ text }) => text.startsWith('insert into "lock_history"'))).toHaveLength(1);
-    expect((await read({ limit: 1_000, kind: 'released' })).periods).toHaveLength(300);
-  });
-
   test('never blocks a release, even if its key is already in use', async () => {
     await take('a');
     await storage.commit('global', async (db) => {

@@ -135,13 +135,6 @@ describe('git', () => {
     await client.git('clone', '--quiet', url, 'by-helper');
   });
 
-  test('shows the reason of a rejection', async () => {
-    const client = await gitClient();
-    const { secret } = await service.token({ scopes: ['locks:write'] });
-    const said = await client.refused('clone', mirror.url.replace(service.secret, secret), 'game');
-    expect(said).toContain('remote: This needs the scope contents:read, and the token has only locks:write.');
-  });
-
   test('cannot push, and shows the URL of the remote', async () => {
     const client = await gitClient();
     await client.git('clone', '--quiet', mirror.url, 'game');

@@ -55,21 +55,6 @@ test('a partial clone becomes a complete one', async () => {
   expect(sorted(everything(join(client.folder, 'game')))).toEqual(sorted(everything(remote.path)));
 });
 
-test('a single-branch clone fetches commits that were synced later', async () => {
-  const mirror = await syncedMirror();
-  const { remote, url, client } = mirror;
-  await client.git('clone', '--quiet', '--single-branch', '--branch=release/1.0', url, 'game');
-  const clone = join(client.folder, 'game');
-  expect(gitAt(clone, 'branch', '--remotes').trim()).toBe('origin/release/1.0');
-  remote.commit({ branch: 'release/1.0', files: { only: 'changed' } });
-  await client.git('-C', 'game', 'pull', '--quiet');
-  expect(gitAt(clone, 'rev-parse', 'HEAD')).not.toBe(`${remote.head('release/1.0')}\n`);
-  await mirror.sync('release/1.0');
-  await client.git('-C', 'game', 'pull', '--quiet');
-  expect(gitAt(clone, 'rev-parse', 'HEAD')).toBe(`${remote.head('release/1.0')}\n`);
-  await client.git('-C', 'game', 'fetch', '--quiet', 'origin', remote.git('rev-parse', 'main~20').trim());
-});
-
 test('actions/checkout fetches from the mirror if git maps the URL of the repository to the mirror', async () => {
   const { remote, url, client, path } = await syncedMirror();
   const address = service.baseUrl + path;

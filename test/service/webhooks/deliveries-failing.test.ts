@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { type RecordedQuery, recording } from '../storage/query-plan.ts';
 import { attemptNext, receiver, startDeliveryWorkers } from './delivering.ts';
 import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
@@ -13,7 +11,7 @@ const ok: Answer = nothing(204);
 const failing: Answer = nothing(500);
 
 describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
-  const { storage, deliveries, hook, acquire, waiting, release, setDeliveries, claim } = hookedStorage(kind);
+  const { storage, deliveries, hook, acquire, waiting, release, setDeliveries } = hookedStorage(kind);
 
   /** A hook with this receiver, and a delivery that waits for it since a lock was acquired. */
   async function told(...behaviours: readonly [Answer, ...Answer[]]) {
@@ -63,23 +61,6 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     await setDeliveries({ attempts: 9, next_attempt_at: 0 });
     await attemptNext(storage);
     expect(await waiting()).toBe(0);
-  });
-
-  test('attempts are repeated with the same statements, whatever their delays', async () => {
-    await told(failing);
-    const queries: RecordedQuery[] = [];
-    const retryAfter = async (afterMs: number) => {
-      await setDeliveries({ next_attempt_at: 0 });
-      const claimed = await claim();
-      await storage.commit('global', (db) =>
-        settleDelivery(recording(db, queries), storage.now, claimed, { kind: 'retry', afterMs, reason: '' }),
-      );
-    };
-    await retryAfter(1_000.4);
-    const first = queries.splice(0).map(({ text }) => text);
-    await retryAfter(60_000);
-    expect(queries.map(({ text }) => text)).toEqual(first);
-    expect(await untilNextAttempt()).toBeGreaterThan(50_000);
   });
 
   test('a delivery that cannot be read delays those of no other webhook', async () => {
