@@ -59,15 +59,21 @@ describe('creating a token', () => {
 });
 
 test.each([
-  [['locks:write', 'contents:read'], 'git lfs lock Content/Hero.uasset', false],
-  [['sync', 'locks:write'], 'secrets.WORKSPACE_TOKEN', true],
-  [['locks:read', 'contents:read'], 'operation: list-locks', true],
-])('the next steps with the scopes %s follow the secret', async (scope, step, isForWorkflow) => {
+  ['artist', ['locks:write', 'contents:read'], 'git lfs lock Content/Hero.uasset'],
+  ['ci', ['sync', 'locks:write'], 'secrets.WORKSPACE_TOKEN'],
+  ['read-only', ['locks:read', 'contents:read'], 'operation: list-locks'],
+  ['metrics', ['locks:read'], 'operation: list-locks'],
+  ['__proto__', [], ''],
+])('the preset %s selects its scopes, and its next steps follow the secret', async (preset, scope, step) => {
   const visitor = await administrator();
-  const { text } = await send(visitor, { scope, name: `for ${scope}` });
+  const page = (await visitor.get(`/tokens/new?preset=${preset}`)).text;
+  const checked = [...page.matchAll(/name="scope" value="([^"]*)" checked/g)].map(([, value]) => value);
+  expect(checked.toSorted()).toEqual(scope.toSorted());
+  if (scope.length === 0) return;
+  const { text } = await send(visitor, { scope, name: `for ${preset}` });
   expect(secretIn(text)).not.toBe('');
   expect(text.replaceAll('&quot;', '"')).toContain(step);
-  expect(text.includes('In a workflow')).toBe(isForWorkflow);
+  expect(text.includes('In a workflow')).toBe(preset !== 'artist');
 });
 
 test.each([

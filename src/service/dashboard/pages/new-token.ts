@@ -13,12 +13,25 @@ import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '.
 import { copyable, faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
-import { addAction, addPage, type Site } from '../frame/page.ts';
+import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
+
+/** Scopes for the usual purposes, by the name in the URL. */
+const presets: ReadonlyMap<string, { readonly title: string; readonly scopes: readonly Scope[] }> = new Map([
+  ['artist', { title: 'Artist', scopes: ['locks:write', 'contents:read'] }],
+  ['ci', { title: 'CI job', scopes: ['sync', 'locks:write'] }],
+  ['read-only', { title: 'Read only', scopes: ['locks:read', 'contents:read'] }],
+  ['metrics', { title: 'Metrics', scopes: ['locks:read'] }],
+]);
 
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
-  addPage(site, '/tokens/new', 'admin', async () => tokenForm(new URLSearchParams({ expires: '90d' })));
+  addPage(site, '/tokens/new', 'admin', async (call) => {
+    const { preset } = queryOf(call, 'preset');
+    const values = new URLSearchParams({ expires: '90d' });
+    for (const scope of presets.get(preset)?.scopes ?? []) values.append('scope', scope);
+    return tokenForm(values, {}, preset);
+  });
 
   addAction(site, '/tokens', 'admin', async (call) => {
     const { form } = call;
@@ -45,8 +58,8 @@ export function addNewTokenPages(site: Site): void {
   });
 }
 
-function tokenForm(values: URLSearchParams, errors: FieldErrors = {}): View {
-  const main = postForm({
+function tokenForm(values: URLSearchParams, errors: FieldErrors, preset = ''): View {
+  const main = html`${presetLinks(preset)}${postForm({
     action: '/tokens',
     values,
     fields: [
@@ -70,9 +83,15 @@ function tokenForm(values: URLSearchParams, errors: FieldErrors = {}): View {
     errors,
     button: 'Create token',
     more: buttonLink('/tokens', 'Cancel'),
-  });
+  })}`;
   return { title: 'New token', main, status: Object.keys(errors).length === 0 ? 200 : 422 };
 }
+
+const presetLinks = (current: string): Markup =>
+  html`<nav class="row" aria-label="Presets">Preset: <ul>${[...presets].map(
+    ([name, { title }]) =>
+      html`<li><a href="/tokens/new?preset=${name}"${name === current ? html` aria-current="page"` : ''}>${title}</a></li>`,
+  )}</ul></nav>`;
 
 function hintOf(scope: Scope): Markup | string {
   const text = scopeMeanings[scope];
