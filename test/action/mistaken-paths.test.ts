@@ -48,7 +48,7 @@ describe('a line that is unlikely to be a path', () => {
 
   test('stands for a file of that name, or for a lock of the job on it', async () => {
     const named = ['# notes.txt', '$cache.txt', '"quoted".txt', '- list.txt', '~/home.txt'];
-    expect(await resolve(named.join('\n'))).toEqual({ paths: named, warnings: [] });
+    expect(await resolve(named.join('\n'))).toEqual({ paths: named.map((path) => [path, 'named']), warnings: [] });
     expect(await pathsOf('# locked', { held: new Set([lockPath('# locked')]) })).toEqual(['# locked']);
   });
 });

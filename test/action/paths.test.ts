@@ -37,7 +37,7 @@ beforeAll(async () => {
   await folderWith('.', 'outside.umap', 'a[1].txt');
 });
 
-const { paths, problems } = resolverIn(() => checkout);
+const { resolve, paths, problems } = resolverIn(() => checkout);
 
 const arena = 'Content/Maps/Arena.umap';
 const cave = 'Content/Maps/Deep/Cave.umap';
@@ -129,19 +129,16 @@ describe('the paths that a job has locked', () => {
   ])('%s, even if the checkout lacks them', async (_, lines, expected) => {
     expect((await paths(lines, { held })).toSorted()).toEqual(expected);
   });
+});
 
-  test('are all that a pattern of an unlock stands for, and it may stand for none', async () => {
-    const lines = 'Content/**/*.umap\nContent/Rock[1].fbx';
-    expect(await paths(lines, { held, onlyHeld: true })).toEqual([
-      'Content/Maps/Gone.umap',
-      arena,
-      'Content/Rock[1].fbx',
-    ]);
-    expect(await paths('Content/*.fbx', { held, onlyHeld: true })).toEqual([]);
-    expect(await problems('Sounds/**', { held, onlyHeld: true })).toEqual([
-      expect.stringContaining('no lock of this job'),
-    ]);
-  });
+test('distinguishes named paths from matched paths', async () => {
+  const resolved = await resolve(`Content/Maps/**/*.umap\n${arena}\nContent/Rock[1].fbx\nContent/Ro*1.fbx`);
+  expect(resolved.paths).toEqual([
+    [arena, 'named'],
+    [cave, 'matched'],
+    ['Content/Rock[1].fbx', 'named'],
+    ['Content/Rock1.fbx', 'matched'],
+  ]);
 });
 
 test('takes every line as a path with glob: false', async () => {

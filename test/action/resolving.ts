@@ -16,25 +16,24 @@ export async function createFiles(folder: string, files: readonly string[]): Pro
 export interface Resolving {
   readonly checkout?: string;
   readonly held?: ReadonlySet<LockPath>;
-  readonly onlyHeld?: boolean;
 }
 
 /** Resolves lines of the input `path` against a checkout. */
 export function resolverIn(checkout: () => string) {
-  async function resolve(path: string, { checkout: at = checkout(), ...jobLocks }: Resolving = {}, glob = true) {
+  async function resolve(path: string, { checkout: at = checkout(), held }: Resolving = {}, glob = true) {
     const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
     if (!loaded.ok) throw new InputError(loaded.problems);
     const { task } = loaded.inputs;
     if (task.operation !== 'lock' || task.from.kind !== 'paths') throw new Error('The step names no paths.');
     const warnings: string[] = [];
     const log = { warn: (text: string) => void warnings.push(text) };
-    const paths = await resolvePaths(task.from.paths, { runner: { checkout: at }, log, ...jobLocks });
-    return { paths, warnings };
+    const paths = await resolvePaths(task.from.paths, { runner: { checkout: at }, log, ...(held && { held }) });
+    return { paths: [...paths], warnings };
   }
   type Given = Parameters<typeof resolve>;
   return {
     resolve,
-    paths: async (...given: Given) => (await resolve(...given)).paths,
+    paths: async (...given: Given) => (await resolve(...given)).paths.map(([path]) => path),
     warnings: async (...given: Given) => (await resolve(...given)).warnings,
     problems: (...given: Given): Promise<readonly string[]> => resolve(...given).then(() => [], problemsIn),
   };

@@ -75,10 +75,9 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
     return { paths, among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
-  const paths = await resolvePaths(scope.paths, { ...context, ...jobLocksIn(context, workspace) });
-  return paths.length === 0
-    ? { paths: undefined, among: '' }
-    : { paths, among: `, among ${pluralize(paths.length, 'path')}` };
+  const resolved = await resolvePaths(scope.paths, { ...context, ...jobLocksIn(context, workspace) });
+  if (resolved.size === 0) return { paths: undefined, among: '' };
+  return { paths: [...resolved.keys()], among: `, among ${pluralize(resolved.size, 'path')}` };
 }
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -58,38 +58,41 @@ async function releaseTargets(
   const within = defaultLimits(context);
   const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
 
-  async function release(own: OurLock, found?: Found): Promise<PathResult> {
+  async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
     const service = connection.baseUrl;
     const result = await releaseTarget(context, { service, workspace, ...own, found, force }, within);
-    return unlockResult(result, own, { found, force, now: client.serverNow() });
+    return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
   }
 
-  async function releaseFound({ path, isForeign }: UnlockTarget, together: LookupResult): Promise<PathResult> {
+  /** For a pattern, paths without a known holder are left out. */
+  async function releaseFound(target: UnlockTarget, together: LookupResult): Promise<PathResult | undefined> {
+    const { path, isNamed, isForeign } = target;
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
     const one = isLeftOut ? (await lookUp([path]))(path) : together;
     const now = client.serverNow();
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
-      return heldResult(path, one.lock, now);
+      return heldResult(path, one.lock, isNamed, now);
     }
+    if (isForeign && !isNamed) return undefined;
     if (isForeign && one.kind === 'absent') return { path, result: 'not locked' };
     if (isForeign) {
       const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }
     const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
-    if (one.kind !== 'failed') return release(own, one);
+    if (one.kind !== 'failed') return release(own, isNamed, one);
     if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, { force, now });
-    return release(own, { kind: 'unknown', reason: one.error.message });
+    return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
-  const results: PathResult[] = [];
+  const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(targets, async ({ own }) => void (own && results.push(await release(own))));
+  await inParallel(targets, async ({ own, isNamed }) => void (own && results.push(await release(own, isNamed))));
   const others = targets.filter(({ own }) => own === undefined);
   const find = await lookUp(others.map(({ path }) => path));
   await inParallel(others, async (target) => void results.push(await releaseFound(target, find(target.path))));
-  return results.sort(byPath);
+  return results.filter((result) => result !== undefined).sort(byPath);
 }
 
 /** Another attempt of the same run is not another run. */
@@ -98,12 +101,13 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
-/** The lock that an unlock means by a path. */
+/** The lock that an unlock means by a path, which is named, or matched by a pattern. */
 interface UnlockTarget {
   readonly path: LockPath;
+  readonly isNamed: boolean;
   /** The lock of this job. Undefined for the lock that a lookup finds. */
   readonly own?: OurLock | undefined;
-  /** The lock that is found is another job's, and stays. */
+  /** The lock that is found is another job's, and stays. Patterns release only locks of the job. */
   readonly isForeign: boolean;
 }
 
@@ -115,14 +119,16 @@ async function unlockTargets(
 ): Promise<readonly UnlockTarget[]> {
   const { held, planned, gap, hasEnded } = jobLocks;
   if (selection.kind === 'paths') {
-    const paths = await resolvePaths(selection.paths, { ...context, held, onlyHeld: !force });
-    // With `force`, the holder does not matter.
-    return paths.map((path) => (force ? { path, isForeign: false } : resolveFromLedger(path, jobLocks)));
+    const resolved = await resolvePaths(selection.paths, { ...context, held });
+    return [...resolved].map(([path, kind]) =>
+      // With `force`, the holder does not matter.
+      force ? { path, isNamed: true, isForeign: false } : resolveFromLedger(path, kind === 'named', jobLocks),
+    );
   }
   if (selection.kind === 'locks') {
     return selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
-      return { path, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isForeign: false };
+      return { path, isNamed: true, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isForeign: false };
     });
   }
   // Missing inputs and an empty `locks` output of another job look the same to the step.
@@ -133,19 +139,23 @@ async function unlockTargets(
   context.log.line(
     `\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`,
   );
-  return [...held.keys()].map((path) => resolveFromLedger(path, jobLocks));
+  return [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks));
 }
 
 /** The lock of this job on the path, according to the ledger. */
-export function resolveFromLedger(path: LockPath, { held, planned, damaged }: JobLocks): UnlockTarget {
+export function resolveFromLedger(
+  path: LockPath,
+  isNamed: boolean,
+  { held, planned, damaged }: JobLocks,
+): UnlockTarget {
   const lock = held.get(path);
   if (lock !== undefined) {
-    return { path, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isForeign: false };
+    return { path, isNamed, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isForeign: false };
   }
-  if (planned.has(path)) return { path, isForeign: true };
   // The missing part of a damaged ledger may be about this path.
-  const own = damaged ? { grant: { path, lock: {} }, mayBeReleased: true } : undefined;
-  return { path, own, isForeign: false };
+  const mayBeOwn = isNamed && damaged && !planned.has(path);
+  const own = mayBeOwn ? { grant: { path, lock: {} }, mayBeReleased: true } : undefined;
+  return { path, isNamed, own, isForeign: !isNamed || planned.has(path) };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
@@ -154,10 +164,15 @@ interface Unlocking {
   /** The lookup that found the lock, if it is not one of the job. */
   readonly found?: Found | undefined;
   readonly force: boolean;
+  readonly isNamed: boolean;
   readonly now: number;
 }
 
-export function unlockResult(result: ReleaseResult, own: OurLock, { found, force, now }: Unlocking): PathResult {
+export function unlockResult(
+  result: ReleaseResult,
+  own: OurLock,
+  { found, force, isNamed, now }: Unlocking,
+): PathResult {
   const { path } = own.grant;
   switch (result.kind) {
     case 'released':
@@ -171,7 +186,7 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
     case 'other': {
       const { holder } = result;
       // A lock that this job may have released itself is not lost.
-      if (own.mayBeReleased) return heldResult(path, holder, now);
+      if (own.mayBeReleased) return heldResult(path, holder, isNamed, now);
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }
     case 'failed': {
@@ -181,9 +196,9 @@ export function unlockResult(result: ReleaseResult, own: OurLock, { found, force
   }
 }
 
-const heldResult = (path: LockPath, holder: KnownLock | undefined, now: number): PathResult => ({
+const heldResult = (path: LockPath, holder: KnownLock | undefined, isNamed: boolean, now: number): PathResult => ({
   ...{ path, result: 'left alone', holder: holder ?? {} },
-  ...notOurs(`${heldText(path, holder, now)}, and not by this job: it was left alone.`),
+  ...(isNamed && notOurs(`${heldText(path, holder, now)}, and not by this job: it was left alone.`)),
 });
 
 const notOurs = (text: string): Pick<PathResult, 'warning'> => {

@@ -14,20 +14,21 @@ export interface ResolveOptions {
   readonly log: { warn(text: string): void };
   /** The locks of the job. Their paths need no files, and patterns match them, too. */
   readonly held?: Pick<ReadonlyMap<LockPath, unknown>, 'has' | 'keys'>;
-  /** A pattern stands for no other path than these. */
-  readonly onlyHeld?: boolean;
 }
+
+/** The paths of the input: named by a line, or matched by a pattern. */
+export type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
 
 /**
  * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern
  * for every file it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError with
  * all problems.
  */
-export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<readonly LockPath[]> {
-  const { runner, log, held = new Map<LockPath, unknown>(), onlyHeld = false } = options;
+export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedPaths> {
+  const { runner, log, held = new Map<LockPath, unknown>() } = options;
   const checkout = openCheckout(runner.checkout);
   const problems: string[] = [];
-  const chosen = new Set<LockPath>();
+  const chosen = new Map<LockPath, 'named' | 'matched'>();
   /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
 
@@ -36,37 +37,37 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     const pattern = parsePattern(excluding ? text.slice(1) : text);
     if (pattern.ok && excluding) {
       const matches = createMatcher(pattern.value);
-      for (const path of chosen) if (matches(path)) chosen.delete(path);
+      for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
       return;
     }
-    const matched = pattern.ok ? await expand(pattern.value, runner.checkout, held.keys(), onlyHeld) : pattern;
+    const matched = pattern.ok ? await expand(pattern.value, runner.checkout, held.keys()) : pattern;
     if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
-    else for (const path of matched.value) chosen.add(path);
+    else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
   async function choose({ kind, text }: PathLine): Promise<void> {
     const name = canonicalLockPath(text);
     const entry = name.ok && kind !== 'literal' ? checkout.find(name.value) : undefined;
     const isKnown = name.ok && (kind === 'literal' || entry === 'file' || (kind !== 'pattern' && held.has(name.value)));
-    if (isKnown) chosen.add(name.value);
+    if (isKnown) chosen.set(name.value, 'named');
     else if (name.ok && entry === 'folder') problems.push(lineProblem('path', text, folderText(name.value, checkout)));
     else if (kind === 'pattern') await choosePattern(text);
     else if (kind === 'mistake') problems.push(lineProblem('path', text, mistakeText));
     else if (name.ok) {
-      chosen.add(name.value);
+      chosen.set(name.value, 'named');
       unknown.set(name.value, unknown.get(name.value) ?? text);
     }
   }
 
   for (const line of lines) await choose(line);
-  if (problems.length === 0 && lines.length > 0 && chosen.size === 0 && !onlyHeld) {
+  if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
     problems.push('Input `path` selects nothing: its lines with "!" exclude everything that the other lines select.');
   }
   if (problems.length > 0) throw new InputError(problems);
   const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   // Before a checkout, no path has a file.
   if (unknownLines.length > 0 && !checkout.isEmpty()) log.warn(unknownLinesText(unknownLines, checkout));
-  return [...chosen];
+  return chosen;
 }
 
 const mistakeText =
@@ -91,12 +92,11 @@ async function expand(
   pattern: string,
   checkout: string,
   held: IteratorObject<LockPath>,
-  onlyHeld: boolean,
 ): Promise<Parsed<readonly LockPath[]>> {
   const paths = new Set(held.filter(createMatcher(pattern)));
   const files = await matchingFiles(pattern, checkout);
   if (files.length === 0 && paths.size === 0) return refused(noFileText(checkout));
-  for (const file of onlyHeld ? [] : files) {
+  for (const file of files) {
     const path = parseLockPath(file);
     if (!path.ok) return refused(`It matches the file ${JSON.stringify(file)}, which cannot be locked. ${path.reason}`);
     paths.add(path.value);

@@ -19,35 +19,44 @@ describe('the target of an unlocked path', () => {
     planned: new Set([path]),
   });
 
-  test('is the identified lock of the job if the job holds it', () => {
-    const target = (mayBeReleased: boolean) => ({ path, own: { grant, mayBeReleased }, isForeign: false });
-    expect(resolveFromLedger(path, holding(false))).toEqual(target(false));
-    expect(resolveFromLedger(path, holding(true))).toEqual(target(true));
-    expect(resolveFromLedger(path, { ...holding(false), damaged: true })).toEqual(target(true));
+  test.each([true, false])('is the identified lock of the job if the job holds it, named: %s', (isNamed) => {
+    const target = (mayBeReleased: boolean) => ({ path, isNamed, own: { grant, mayBeReleased }, isForeign: false });
+    expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
+    expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
+    expect(resolveFromLedger(path, isNamed, { ...holding(false), damaged: true })).toEqual(target(true));
   });
 
   const unknown = { grant: { path, lock: {} }, mayBeReleased: true };
 
-  test.each<[string, JobLocks, { readonly isForeign: boolean; readonly own?: typeof unknown }]>([
+  test.each<[string, isNamed: boolean, JobLocks, { readonly isForeign: boolean; readonly own?: typeof unknown }]>([
+    ['is nothing to release if only a pattern matches the path', false, empty, { isForeign: true }],
+    [
+      'is nothing to release if only a pattern matches the path and the ledger is damaged',
+      false,
+      { ...empty, damaged: true },
+      { isForeign: true },
+    ],
     [
       'is the lock of someone else if the job asked for the path but does not hold it',
+      true,
       { ...empty, planned: new Set([path]) },
       { isForeign: true },
     ],
-    ['is the current lock on the path if the job never asked for it', empty, { isForeign: false }],
+    ['is the current lock on the path if the job never asked for it', true, empty, { isForeign: false }],
     [
       'may be released if the lock may be missing from a damaged ledger',
+      true,
       { ...empty, damaged: true },
       { isForeign: false, own: unknown },
     ],
-  ])('%s', (_, jobLocks, target) => {
-    expect(resolveFromLedger(path, jobLocks)).toEqual({ path, ...target });
+  ])('%s', (_, isNamed, jobLocks, target) => {
+    expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ path, isNamed, ...target });
   });
 });
 
 describe('the result of a release', () => {
   const resultOf = (result: ReleaseResult, mayBeReleased = false) =>
-    unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, now: start });
+    unlockResult(result, { grant: { path, lock: {} }, mayBeReleased }, { force: false, isNamed: true, now: start });
 
   test('is a warning without advice for a lock that nothing identifies: `force` would not help', () => {
     const text = expect.stringContaining('cannot be verified to be the one that you passed');
