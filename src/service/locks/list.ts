@@ -8,9 +8,7 @@ import { isPresent } from './waits.ts';
 /** Each order is that of an index. Ids begin with the time of the lock. */
 const columns = { path: 'path', since: 'id' } as const;
 
-export type LockOrder = keyof typeof columns;
-
-export const lockOrders = ['path', 'since'] as const satisfies readonly LockOrder[];
+type LockOrder = keyof typeof columns;
 
 export interface LockQuery {
   readonly workspace: string;
@@ -22,7 +20,6 @@ export interface LockQuery {
   /** Finds the locks with all these words in their path, holder, note or run. */
   readonly words?: readonly string[];
   readonly by?: LockOrder;
-  readonly descending?: boolean;
   /** The path or id of the last lock of the previous page, or of the last one that a search has looked at. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -69,7 +66,7 @@ const activeLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read.selectFrom('locks').selectAll().where(sql<SqlBool>`expires_at > (select ${now})`);
 
 function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
-  const { workspace, path, prefix, foldedPrefix, owner, descending = false, after } = query;
+  const { workspace, path, prefix, foldedPrefix, owner, after } = query;
   const column = columns[by];
   let locks = activeLocks(storage)
     .select(sql<number>`expires_at - (select ${storage.now})`.as('remainingMs'))
@@ -81,8 +78,8 @@ function orderedLocks(storage: Storage, query: LockQuery, by: LockOrder) {
     locks = locks.where(column, '>=', start).where(column, '<', `${start}${lastSortKey}`);
   }
   if (owner !== undefined) locks = locks.where('owner', '=', owner);
-  if (after !== undefined) locks = locks.where(column, descending ? '<' : '>', after);
-  return locks.orderBy(column, descending ? 'desc' : 'asc');
+  if (after !== undefined) locks = locks.where(column, '>', after);
+  return locks.orderBy(column);
 }
 
 /** Active locks, by path. */

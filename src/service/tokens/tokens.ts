@@ -216,27 +216,3 @@ export async function rotateToken(
 
 export const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
-
-/**
- * Numbers of what someone may rely on: the active locks of a token, which stay if it is revoked, and its sessions on
- * the dashboard, which end with it.
- */
-export async function dependentsOf({ read, now }: Storage, { id: tokenId, owner }: Pick<Token, 'id' | 'owner'>) {
-  const [{ locks }, { sessions }] = await Promise.all([
-    // No index has the token: its locks are among those of its owner.
-    read
-      .selectFrom('locks')
-      .select(({ fn }) => fn.countAll<number>().as('locks'))
-      .where('owner', '=', owner)
-      .where('token_id', '=', tokenId)
-      .where(sql<boolean>`expires_at > ${now}`)
-      .executeTakeFirstOrThrow(),
-    read
-      .selectFrom('sessions')
-      .select(({ fn }) => fn.countAll<number>().as('sessions'))
-      .where('token_id', '=', tokenId)
-      .where(sql<boolean>`expires_at > ${now}`)
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { locks: Number(locks), sessions: Number(sessions) };
-}

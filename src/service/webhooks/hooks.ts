@@ -130,20 +130,6 @@ const toHook = (row: HookRow): Hook => ({
 
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 
-/** The ids of workspaces with failing hooks, longest failing first: of all workspaces, or of these. */
-export async function failingWorkspaces(db: Database, among: readonly string[] | null, limit: number) {
-  const rows = await db
-    .selectFrom('hooks')
-    .select('workspace_id')
-    .where('failing_since', 'is not', null)
-    .$if(among !== null, (hooks) => hooks.where('workspace_id', 'in', among ?? []))
-    .groupBy('workspace_id')
-    .orderBy(({ fn }) => fn.min('failing_since'))
-    .limit(limit)
-    .execute();
-  return rows.map(({ workspace_id }) => workspace_id);
-}
-
 export type HookOverview = Awaited<ReturnType<typeof listHooks>>[number];
 
 export async function listHooks(db: Database, workspace: string) {

@@ -42,7 +42,7 @@ describe('the lock history of a workspace', () => {
     await takeLock(service, workspace, bob.secret, 'd');
     const withoutEnd = (row: string) => row.replace(/ \| [^|]*(?= \| [^|]*$)/, '');
     expect(rowsIn((await reader.get(historyOf(workspace))).text).map(withoutEnd)).toEqual([
-      `d | bob from ${run} | held now`,
+      `d | bob from ${run} | held`,
       `c | ada from ${run} | released`,
       'b | ada | released',
       `a | bob from ${run}Rigging | force-released by ada`,

@@ -45,7 +45,7 @@ test('the page of a path shows its lock, and offers what the token may do', asyn
   const run = 'https://ci.example.com/game/runs/7/attempts/1';
   for (const fact of [`Path: ${path}`, 'Holder: ada', 'Note: Rigging', `From run: ${run}`])
     expect(facts).toContain(fact);
-  expect(rowsIn(seen)).toEqual([`ada from ${run.slice('https://'.length)}Rigging |  | held now`]);
+  expect(rowsIn(seen)).toEqual([`ada from ${run.slice('https://'.length)}Rigging |  | held`]);
   const offers = async (visitor: Visitor) =>
     [...(await page(visitor)).matchAll(/>(Extend|Release|Force release|Keep it [^<]*|Lock it)</g)].map(([, it]) => it);
   expect(await offers(reader)).toEqual([]);

@@ -147,16 +147,3 @@ test('a path that is probably not meant as written is not locked, and may be loc
     [...wanted, 'Content/Wepon.uasset'].toSorted(),
   );
 });
-
-test('the page of a path marks a lock that a person took on a file that no synced branch has', async () => {
-  const remote = createRepository(temporaryFolder(), 'remote.git');
-  remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'other', from: 'main', files: { 'only/there': '1' } });
-  const workspace = await service.workspace(remote.path);
-  const ada = await signedIn(service, { name: 'marks', scopes: ['locks:write', 'sync'] });
-  for (const branch of ['main', 'other']) await syncAt(service, workspace, ada.secret, branch);
-  for (const path of ['only/there', 'only/here']) await takeLock(service, workspace, ada.secret, path, { origin: '' });
-  await takeLock(service, workspace, ada.secret, 'of/a/job');
-  const isMarked = async (path: string) =>
-    (await ada.get(urls.path(workspace, path))).text.includes('No synced branch has this file.');
-  expect(await Promise.all(['only/there', 'only/here', 'of/a/job'].map(isMarked))).toEqual([false, true, false]);
-});

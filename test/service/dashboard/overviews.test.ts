@@ -4,7 +4,6 @@ import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/ti
 import { countText } from '../../../src/service/dashboard/elements/lock.ts';
 import { maxCounted } from '../../../src/service/locks/list.ts';
 import { joinLine } from '../../../src/service/locks/waits.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storePool } from '../../support/stored-pool.ts';
@@ -38,23 +37,6 @@ test('the start page shows only what the token may see of a workspace', async ()
   expect(await seen()).toEqual({ sync: false, locks: false });
   expect(await seen('sync')).toEqual({ sync: true, locks: false });
   expect(await seen('locks:write')).toEqual({ sync: false, locks: true });
-});
-
-test('the start page names each workspace whose webhooks fail, also if many of another one do', async () => {
-  const { storage } = service;
-  const actor = { name: 'root', tokenId: null, address: null };
-  const [crowded, other, hidden] = [await service.workspace(), await service.workspace(), await service.workspace()];
-  for (const workspace of [...Array<string>(6).fill(crowded), other, hidden]) {
-    const url = `https://ci.example.com/${crypto.randomUUID()}`;
-    const settings = { events: ['sync.succeeded'], branches: null, format: 'standard', headers: {} } as const;
-    await storage.commit('global', async (db) => {
-      await registerHook(db, storage.now, { ...settings, workspace, url, actor, scopes: ['admin'] });
-      await db.updateTable('hooks').set({ failing_since: 1 }).where('url', '=', url).execute();
-    });
-  }
-  const page = await listFor({ scopes: ['hooks:write'], workspaces: [crowded, other] });
-  const links = page.match(/Webhooks are failing in (.*)\./)?.[1] ?? '';
-  expect([crowded, other, hidden].map((id) => links.split(`/workspaces/${id}/hooks`).length - 1)).toEqual([1, 1, 0]);
 });
 
 test('a workspace opens on its locks, or on its syncs if the token may not see the locks', async () => {

@@ -5,7 +5,6 @@ import {
   type LockQuery,
   listLocks,
   listOwnLocks,
-  lockOrders,
   maxCounted,
   maxSearched,
 } from '../../../src/service/locks/list.ts';
@@ -19,7 +18,6 @@ const many = 12_000;
 const first: Omit<LockQuery, 'workspace'> = {
   words: [],
   by: 'path',
-  descending: false,
   after: undefined,
   limit: 2,
 };
@@ -59,10 +57,10 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
   }
 
   test.each([
-    ['path', [['a/2', 'b/1'], ['c']], [['c', 'b/1'], ['a/2']]],
-    ['since', [['b/1', 'c'], ['a/2']], [['a/2', 'c'], ['b/1']]],
-  ] as const)('continues the order by %s on the next page, in both directions', async (by, up, down) => {
-    expect([await pathsOf({ by }), await pathsOf({ by, descending: true })]).toEqual([up, down]);
+    ['path', [['a/2', 'b/1'], ['c']]],
+    ['since', [['b/1', 'c'], ['a/2']]],
+  ] as const)('continues the order by %s on the next page', async (by, pages) => {
+    expect(await pathsOf({ by })).toEqual(pages);
   });
 
   test.each([
@@ -84,7 +82,7 @@ describe.each(databaseKinds)('a page of locks on $name', (kind) => {
   test('reads a limited number of rows, in the order of an index', async () => {
     const queries: RecordedQuery[] = [];
     const recorded = { ...storage, read: recording(storage.read, queries) };
-    const orders = lockOrders.flatMap((by) => [false, true].map((descending) => ({ by, descending })));
+    const orders = [{ by: 'path' }, { by: 'since' }] as const;
     // PostgreSQL would sort these 12,000 locks for a search, as it costs it less than the index.
     const search = storage.dialect === 'sqlite' ? [{ words: ['nothing'] }] : [];
     for (const more of [...orders, ...search]) {

@@ -4,7 +4,6 @@ import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import {
   authenticate,
   createToken,
-  dependentsOf,
   findToken,
   type NewToken,
   revokeToken,
@@ -14,7 +13,6 @@ import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, findRows } from '../../support/stored-rows.ts';
-import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const actor: Actor = { name: 'root', tokenId: 'tok_root', address: '192.0.2.7' };
 const hourMs = 3_600_000;
@@ -117,15 +115,5 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
       { actor: 'root', action: 'token.created', detail: { token: token.id, name: 'laptop', owner: 'ada' } },
     ]);
     expect(JSON.stringify(entries)).not.toContain(secret);
-  });
-
-  test('counts the locks of the token, found among those of its owner', async () => {
-    const queries: RecordedQuery[] = [];
-    const { token } = await create();
-    const found = await dependentsOf({ ...storage, read: recording(storage.read, queries) }, token);
-    expect(found).toEqual({ locks: 0, sessions: 0 });
-    for (const query of queries.filter(({ text }) => text.includes('"locks"'))) {
-      expect(await planOf(storage, query, {})).toContain('locks_by_owner');
-    }
   });
 });

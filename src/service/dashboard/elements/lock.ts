@@ -108,20 +108,10 @@ function runLink(origin: string | null, text: string | null): Markup {
   return html`<a rel="noreferrer noopener" href="${origin}">${userText(text)}</a>`;
 }
 
-export const endNames = {
-  held: 'held now',
-  released: 'released',
-  'force-released': 'force-released',
-  expired: 'expired',
-} as const;
-
-/** Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function endText({ kind, owner, ended_by }: RecordedLockPeriod): Markup {
   const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
-  return html`${isKnown(kind) ? endNames[kind] : literal(kind)}${by}`;
+  return html`${userText(kind)}${by}`;
 }
-
-const isKnown = (kind: string): kind is keyof typeof endNames => Object.hasOwn(endNames, kind);
 
 /** "500 of 4,956 locks"; large numbers are not counted. */
 export const countText = (shown: number, all: number): string =>

@@ -10,10 +10,8 @@ export type Markup = ReturnType<typeof html>;
 /** Text from a user, isolated so that it cannot reorder or hide the surrounding text. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
 
-export const literals = (texts: readonly string[]): Markup => commaSeparated(texts.map(literal));
-
-export const commaSeparated = (items: readonly Markup[]): Markup =>
-  html`${items.map((item, index) => html`${index === 0 ? '' : ', '}${item}`)}`;
+export const literals = (texts: readonly string[]): Markup =>
+  html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
 
 /** For a missing value: `none`, `not yet`. */
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
@@ -52,11 +50,8 @@ export const literal = (text: string): Markup => html`<code><bdi>${safeText(text
 /** Like safeText(), but keeps line ends. */
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
 
-/** A visually hidden heading, for a column that contains only buttons or links. */
-export const hiddenHeading = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
-
 /** A cell below its heading, with CSS classes for both. The kind `head` names the row. */
-type Cell = readonly [heading: Markup | string, content: Markup | string, kind?: string];
+type Cell = readonly [heading: string, content: Markup | string, kind?: string];
 
 /** Empty texts stand for columns that are omitted. */
 export type Row = readonly (Cell | '')[];
@@ -69,10 +64,6 @@ export function htmlTable(rows: readonly Row[]): Markup {
     <tbody>${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>
   </table>`;
 }
-
-/** A table with its heading; empty without rows. */
-export const section = (title: string, rows: readonly Row[]): Markup | string =>
-  rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
 
 /** A URL path with the non-empty parameters. */
 export function urlWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
@@ -96,7 +87,7 @@ const cellsOf = (row: Row): readonly Cell[] => row.filter((cell) => cell !== '')
 const tableCell = ([heading, content, kind]: Cell): Markup =>
   kind === 'head'
     ? html`<th scope="row">${content}</th>`
-    : html`<td${classOf(kind)}${typeof heading === 'string' ? html` data-label="${heading}"` : ''}>${content}</td>`;
+    : html`<td${classOf(kind)} data-label="${heading}">${content}</td>`;
 
 const classOf = (kind: string | undefined): Markup | string =>
   kind === undefined || kind === 'head' ? '' : html` class="${kind}"`;

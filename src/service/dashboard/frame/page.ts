@@ -99,8 +99,7 @@ const notices = {
   taken: (path: string) => html`You hold the lock on ${userText(path)}.`,
   held: () => 'Nothing was locked: this lock is already held.',
   extended: (path: string) => html`The lock on ${userText(path)} was extended.`,
-  released: (path: string) => html`The lock on ${userText(path)} was released.`,
-  'released-all': () => 'The selected locks were released.',
+  released: () => 'The selected locks were released.',
   'released-some': () => 'The selected locks were released. Some had already ended.',
 } as const;
 

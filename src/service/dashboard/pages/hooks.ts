@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { formatNumber } from '../../../interface/format.ts';
-import type { HookFormat } from '../../../interface/resources.ts';
 import { isSyncEvent } from '../../outbox/event.ts';
 import { redactedUrl } from '../../webhooks/formats.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hooks.ts';
@@ -33,19 +32,11 @@ const noHooks = empty(
     <code>operation: register-hook</code>.`,
 );
 
-const formatNames: Readonly<Record<HookFormat, string>> = {
-  standard: 'Standard Webhooks',
-  github: 'GitHub',
-  slack: 'Slack',
-  discord: 'Discord',
-  teams: 'Microsoft Teams',
-};
-
 function row(hook: HookOverview, now: number): Row {
   const { format, branches, events, pending_deliveries: pending, last_error } = hook;
   const all = branches === null ? 'all' : literals(branches);
   return [
-    ['URL', html`${literal(redactedUrl(hook))}<div class="faint">${formatNames[format]}</div>`, 'head'],
+    ['URL', html`${literal(redactedUrl(hook))}<div class="faint">${format}</div>`, 'head'],
     ['State', hookState(hook, now)],
     ['Events', literals(events)],
     ['Branches', events.some(isSyncEvent) ? all : faint('none (locks only)')],

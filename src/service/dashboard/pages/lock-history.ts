@@ -6,7 +6,7 @@ import { invalid, parseRequestPart } from '../../contract/response.ts';
 import { send } from '../../http/context.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
-import { endNames, periodRow, urls } from '../elements/lock.ts';
+import { periodRow, urls } from '../elements/lock.ts';
 import { empty, htmlTable, type Markup, pageLinks, urlWith } from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
@@ -109,7 +109,7 @@ const historyFilter = (workspace: string, filter: Filter): Markup =>
     fields: [
       textInput('prefix', 'Path begins with', { type: 'search' }),
       textInput('owner', 'Holder', { type: 'search' }),
-      selection('kind', 'How', [['', 'everything'], ...kinds.map((kind) => [kind, endNames[kind]] as const)]),
+      selection('kind', 'How', [['', 'everything'], ...kinds.map((kind) => [kind, kind] as const)]),
       textInput('from', 'Ended from (UTC)', { type: 'date' }),
       textInput('to', 'Ended to (UTC)', { type: 'date' }),
     ],

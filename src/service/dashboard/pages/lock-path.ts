@@ -96,10 +96,6 @@ interface Rejection {
   readonly values: URLSearchParams;
 }
 
-/** Jobs lock other things than files, too. */
-const notInBranches = html`<p class="warning">No synced branch has this file. It may be new, or its path may be misspelled: then
-  the lock protects nothing.</p>`;
-
 async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejection?: Rejection): Promise<View> {
   const { storage, locks } = site;
   const { bearer, now } = call;
@@ -111,7 +107,6 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     readLockHistory(storage, { ...key, limit: maxPeriods }),
   ]);
   const lock = found?.isActive ? found : undefined;
-  const isInNoBranch = lock?.origin === null && (await site.findInMirror(call.workspace, path)) === 'missing';
   const own = locks.waitIdOf({ ...key, bearer });
   const isWaiting = waiting.some(({ waitId }) => waitId === own);
   const none = empty(
@@ -122,7 +117,7 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
   );
   const main = html`${rejection === undefined ? '' : html`<p class="warning" role="alert">${rejection.problem}</p>`}
     ${liveState(now)}
-    <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}${isInNoBranch ? notInBranches : ''}</section>
+    <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
     <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
     <div class="row heading"><h2>History</h2>${buttonLink(urls.history(workspace, { prefix: path }), 'All history')}</div>

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { safeText } from '../../../interface/safe-text.ts';
 import { isOwnLock } from '../../locks/change-lock.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
-import { countLocks, type LockOrder, listLocks, lockOrders, maxSearched } from '../../locks/list.ts';
+import { countLocks, listLocks, maxSearched } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import {
@@ -18,7 +18,6 @@ import {
 } from '../elements/lock.ts';
 import {
   empty,
-  hiddenHeading,
   htmlTable,
   link,
   liveState,
@@ -61,8 +60,8 @@ async function readList({ storage }: Site, workspace: string, { search, sort, af
     listLocks(storage, {
       workspace,
       words: words.slice(0, maxWords),
-      by: orderOf(sort),
-      descending: sort.startsWith('-'),
+      // Other orders are ignored, because people also type and shorten URLs.
+      by: sort === 'since' ? sort : 'path',
       after: after === '' || after.includes('\0') ? undefined : after,
       limit: pageSize,
     }),
@@ -70,9 +69,6 @@ async function readList({ storage }: Site, workspace: string, { search, sort, af
   ]);
   return { locks, next, all: counts.get(workspace) ?? 0, waiting: await countWaiting(storage, locks) };
 }
-
-/** Invalid orders are ignored, because people also type and shorten URLs. */
-const orderOf = (sort: string): LockOrder => lockOrders.find((order) => order === sort.replace('-', '')) ?? 'path';
 
 const pages = (workspace: string, { after, ...query }: Query, { next }: List): Markup | string =>
   pageLinks(
@@ -94,7 +90,7 @@ function lockRow({ bearer, now }: WorkspaceCall, row: LockRow, waiting = 0): Row
     ],
     ['Holder', holderCell(toLock(row))],
     ...lockCells(toLock(row), now),
-    mayLock(bearer) ? [hiddenHeading('Actions'), lockLinks(bearer, row), 'nowrap'] : '',
+    mayLock(bearer) ? ['Actions', lockLinks(bearer, row), 'nowrap'] : '',
   ];
 }
 
@@ -105,10 +101,8 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
     fields: [
       textInput('search', 'Search', { type: 'search', attributes: html` placeholder="Path, holder, note or run"` }),
       selection('sort', 'Sort by', [
-        ['path', 'Path, A to Z'],
-        ['-path', 'Path, Z to A'],
+        ['path', 'Path'],
         ['since', 'Since, oldest first'],
-        ['-since', 'Since, newest first'],
       ]),
     ],
     isFiltered: search !== '',

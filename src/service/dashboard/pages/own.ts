@@ -22,13 +22,11 @@ import {
 import {
   countdown,
   empty,
-  hiddenHeading,
   htmlTable,
   liveState,
   type Markup,
   notifyButton,
   type Row,
-  section,
   time,
   userText,
 } from '../elements/markup.ts';
@@ -50,7 +48,7 @@ export function addOwnLocksPage(site: Site): void {
 }
 
 /** The people who wait for the viewer, and the paths that the viewer waits for. Each part may be empty. */
-export async function waitSections(site: Site, call: PageCall): Promise<Markup> {
+async function waitSections(site: Site, call: PageCall): Promise<Markup> {
   const { bearer, now } = call;
   const [others, own] = await Promise.all([
     waitsForOwnLocks(site.storage, bearer, maxWaits),
@@ -66,6 +64,10 @@ export async function waitSections(site: Site, call: PageCall): Promise<Markup> 
     )}</div>`;
 }
 
+/** A table with its heading; empty without rows. */
+const section = (title: string, rows: readonly Row[]): Markup | string =>
+  rows.length === 0 ? '' : html`<section><h2>${title}</h2>${htmlTable(rows)}</section>`;
+
 type OtherWait = Awaited<ReturnType<typeof waitsForOwnLocks>>[number];
 
 const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row => [
@@ -76,7 +78,7 @@ const otherRow = ({ workspace, path, id, ...wait }: OtherWait, now: number): Row
   ],
   ['Who waits', holderCell(wait)],
   ['Since', time(asTimestamp(wait.since), now)],
-  [hiddenHeading('Release'), actionLink('Release', path, urls.release(workspace, id)), 'nowrap'],
+  ['Actions', actionLink('Release', path, urls.release(workspace, id)), 'nowrap'],
 ];
 
 type OwnWait = Awaited<ReturnType<typeof waitsWithPlaces>>[number];
@@ -107,7 +109,7 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
         ? time(asTimestamp(wait.since), now)
         : html`kept for you, ${countdown(kept, now)} left <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
     ],
-    [hiddenHeading('Withdraw'), withdraw, 'nowrap'],
+    ['Actions', withdraw, 'nowrap'],
   ];
 }
 
@@ -139,6 +141,6 @@ function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
     ['Workspace', html`<a href="${urls.locks(workspace)}">${userText(workspace)}</a>`],
     ['From run', html`${shortRun(lock.origin)}${noteLine(lock)}`],
     ...lockCells(lock, call.now),
-    [hiddenHeading('Extend or release'), mayLock(call.bearer) ? lockLinks(call.bearer, row) : '', 'nowrap'],
+    ['Actions', mayLock(call.bearer) ? lockLinks(call.bearer, row) : '', 'nowrap'],
   ];
 }

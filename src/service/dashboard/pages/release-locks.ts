@@ -5,7 +5,7 @@ import { actorOf } from '../../access/caller.ts';
 import { type LockRow, toLock } from '../../locks/find.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { buttonLink, postForm, textInput } from '../elements/fields.ts';
-import { holderCell, lockCells, lockFacts, pathLink, releaseWay, urls } from '../elements/lock.ts';
+import { holderCell, lockCells, pathLink, releaseWay, urls } from '../elements/lock.ts';
 import { empty, htmlTable, type Row } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
@@ -38,9 +38,7 @@ export function addReleasePages(site: Site): void {
     const released = releases.filter((each) => each.status === 'fulfilled' && each.value.kind === 'released').length;
     if (released === 0 && failed !== undefined) throw failed.reason;
     if (released === 0) return confirm(site, call, ids);
-    const [only] = locks;
-    if (only !== undefined && ids.length === 1) return { to: urls.path(workspace, only.path), notice: 'released' };
-    return { to: urls.locks(workspace), notice: released === ids.length ? 'released-all' : 'released-some' };
+    return { to: urls.locks(workspace), notice: released === ids.length ? 'released' : 'released-some' };
   });
 }
 
@@ -70,21 +68,19 @@ async function confirm(
     return { title: 'Release locks', main: html`${empty(what, next)}${back}`, status };
   }
   const forced = countForced(call, locks);
-  const [only] = locks;
-  const isOne = only !== undefined && locks.length === 1;
   const main = html`<p class="warning">${warningOf(forced, locks)}</p>
-    ${isOne ? lockFacts(toLock(only), call.now) : htmlTable(locks.map((row) => lockRow(call, row)))}
+    ${htmlTable(locks.map((row) => lockRow(call, row)))}
     ${postForm({
       action: `/workspaces/${id}/locks/release`,
       hidden: { lock: locks.map(({ id }) => id).join(' ') },
       values,
       fields: forced > 0 ? [reasonField] : [],
       errors: { reason: problem },
-      button: `${forced > 0 ? 'Force release' : 'Release'}${isOne ? '' : ` ${pluralize(locks.length, 'lock')}`}`,
+      button: `${forced > 0 ? 'Force release' : 'Release'} ${pluralize(locks.length, 'lock')}`,
       kind: 'danger',
       more: buttonLink(urls.locks(id), 'Cancel'),
     })}`;
-  return { title: isOne ? 'Release a lock' : 'Release locks', main, status: problem === undefined ? 200 : 422 };
+  return { title: 'Release locks', main, status: problem === undefined ? 200 : 422 };
 }
 
 function nothingToRelease(ids: readonly string[], held: readonly LockRow[]): readonly [number, string, string] {

@@ -1,17 +1,9 @@
 import { html } from 'hono/html';
-import { pluralize } from '../../../interface/format.ts';
 import { actorOf } from '../../access/caller.ts';
 import { Refusal } from '../../contract/response.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
-import {
-  dependentsOf,
-  listTokens,
-  revokeToken,
-  rotateToken,
-  type Token,
-  type TokenState,
-} from '../../tokens/tokens.ts';
+import { listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { postForm, selection } from '../elements/fields.ts';
 import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
 import { textIn } from '../frame/form.ts';
@@ -114,16 +106,13 @@ async function tokenView(
   const tokens = await listTokens(storage);
   const token = tokens.find((each) => each.id === id);
   if (token === undefined) throw noSuchToken();
-  const { locks, sessions } = await dependentsOf(storage, token);
   const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
     ${tokenFacts(
       token,
       call.now,
       html`<dt>State</dt><dd>${stateText(token)}</dd>
         <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>
-        <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>
-        <dt>Locks it took</dt><dd>${locks === 0 ? 'none' : pluralize(locks, 'lock')}</dd>
-        <dt>Sessions</dt><dd>${sessions}</dd>`,
+        <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>`,
     )}
     ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
     ${token.state === 'active' ? revocation(call, token, tokens) : ''}`;

@@ -2,32 +2,27 @@ import { html } from 'hono/html';
 import { grants } from '../../contract/scopes.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/list.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { failingWorkspaces } from '../../webhooks/hooks.ts';
 import { totalText, urls } from '../elements/lock.ts';
 import {
-  commaSeparated,
   empty,
   faint,
   htmlTable,
   literal,
   liveState,
   type Markup,
-  notifyButton,
   type Row,
   time,
   userText,
 } from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addPage, addWorkspacePage, type Site } from '../frame/page.ts';
-import { waitSections } from './own.ts';
 
 export function addWorkspacesPage(site: Site): void {
   const { storage } = site;
   addPage(site, '/', 'any-token', async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const rows = workspaces.map((workspace) => workspaceRow(call, workspace));
-    const main = html`${liveState(call.now, notifyButton)}${await overview(call, site)}<h2>All workspaces</h2>
-      <div data-part="workspaces">${htmlTable(rows)}</div>`;
+    const main = html`${liveState(call.now)}<div data-part="workspaces">${htmlTable(rows)}</div>`;
     return { title: 'Workspaces', main: rows.length === 0 ? noWorkspaces(call) : main };
   });
 
@@ -64,18 +59,3 @@ const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): 
   sync === null
     ? faint('none yet')
     : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
-
-/** What needs somebody, as far as the token may see it. */
-async function overview(call: PageCall, site: Site): Promise<Markup> {
-  const { scopes } = call.bearer;
-  const waits = grants(scopes, 'locks:read') ? await waitSections(site, call) : '';
-  return html`<div data-part="failing">${grants(scopes, 'hooks:write') ? await failing(site, call) : ''}</div>${waits}`;
-}
-
-const maxShown = 5;
-
-async function failing({ storage }: Site, { bearer }: PageCall): Promise<Markup | string> {
-  const workspaces = await failingWorkspaces(storage.read, bearer.workspaces, maxShown);
-  const links = workspaces.map((id) => html`<a href="/workspaces/${id}/hooks">${userText(id)}</a>`);
-  return links.length === 0 ? '' : html`<p class="warning">Webhooks are failing in ${commaSeparated(links)}.</p>`;
-}

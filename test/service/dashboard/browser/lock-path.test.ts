@@ -77,7 +77,7 @@ test('a holder is notified of those who wait, and those of their turn, on any pa
     await page.addInitScript(`globalThis.notified = [];
       globalThis.Notification = class { static permission = 'granted'; constructor(text) { notified.push(text); } };`);
   }
-  await signIn(own, service, bob.secret);
+  await signIn(own, service, bob.secret, '/my-locks');
   await signIn(other, service, eve.secret, '/my-locks');
   for (const page of [own, other]) await page.locator('#live').getByText('Live').waitFor();
   const { ask } = service;

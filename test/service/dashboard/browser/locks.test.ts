@@ -129,8 +129,8 @@ describe('the locks page', () => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Release Content/Hero.uasset' }).click();
     await page.getByRole('button', { name: 'Release' }).press('Enter');
-    await page.getByText('The lock on Content/Hero.uasset was released.').waitFor();
-    await page.getByRole('link', { name: 'Lock it' }).waitFor();
+    await page.getByText('The selected locks were released.').waitFor();
+    await page.getByText('Nothing is locked.').waitFor();
   });
 
   test('keeps the focus, the checked boxes and the scroll position when locks come and go', async ({ openPage }) => {

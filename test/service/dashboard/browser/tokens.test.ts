@@ -40,7 +40,7 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   const row = page.getByRole('row', { name: 'ci of dragon' });
   await page.goto(`${baseUrl}/tokens`);
   await row.getByRole('link', { name: 'ci of dragon' }).click();
-  await page.getByText('1 lock', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'The token ci of dragon' }).waitFor();
   const unlocked = await job.run({ with: { operation: 'unlock', path } });
   expect(unlocked.outputs, unlocked.log).toMatchObject({ status: 'released' });
   // The service stores a use some seconds later.
