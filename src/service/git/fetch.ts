@@ -51,9 +51,8 @@ export async function fetchBranch(transfer: Transfer, branch: BranchName, onRece
   let receivedObjects = 0;
   await ensureRepository(transfer.mirror);
   await transferRefs({ ...transfer, repository, sources: branchSources([branch]) }, ({ received }) => {
-    if (received === receivedObjects) return;
     receivedObjects = received;
-    onReceived(receivedObjects);
+    onReceived(received);
   });
   const head = await readFile(join(repository, fetchedRef(branch)), 'utf8');
   await syncFolder(join(repository, 'objects', 'pack'));
@@ -68,24 +67,17 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
   const { git, mirror, remote, limits } = transfer;
   const { repository } = mirror;
   await ensureRepository(mirror);
-  async function fetchEach(sources: BranchHeads): Promise<void> {
-    const all = [...sources];
-    for (let at = 0; at < all.length; at += refsAtOnce)
-      await transferRefs({ ...transfer, repository, sources: new Map(all.slice(at, at + refsAtOnce)) });
-  }
   try {
-    await fetchEach(heads);
+    await transferRefs({ ...transfer, repository, sources: heads });
   } catch (error) {
     if (!(error instanceof GitError && error.kind === 'failed')) throw error;
     // Fails as well if the remote does not answer at all.
     const { branches } = await listRemoteBranches(git, remote, limits);
-    await fetchEach(branchSources([...heads.keys()].filter((branch) => branches.has(branch))));
+    const sources = branchSources([...heads.keys()].filter((branch) => branches.has(branch)));
+    if (sources.size > 0) await transferRefs({ ...transfer, repository, sources });
   }
   await syncFolder(join(repository, 'objects', 'pack'));
 }
-
-/** They are arguments of git, whose size is limited. */
-const refsAtOnce = 1_000;
 
 const branchSources = (branches: readonly BranchName[]): BranchHeads =>
   new Map(branches.map((branch) => [branch, branchRef(branch)]));
@@ -132,12 +124,13 @@ async function transferRefs(
   const what = sources.size === 1 ? `the branch ${branch}` : `${sources.size} branches`;
   const purpose = `fetch ${what} of ${remote.address}`;
   const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
-  const refspecs = [...sources].map(([name, source]) => `+${source}:${fetchedRef(name)}`);
+  const refspecs = [...sources].map(([name, source]) => `+${source}:${fetchedRef(name)}\n`);
   let isReceived = false;
   let isShallow = false;
   await withSilenceLimit({ purpose, limits, silenceMs }, (limits, heard) =>
-    git(['fetch', ...options, ...remoteArguments(remote), ...refspecs], {
+    git(['fetch', ...options, '--stdin', ...remoteArguments(remote)], {
       ...{ purpose, limits, repository, remote },
+      input: Buffer.from(refspecs.join('')),
       onErrorLine: (line) => {
         isShallow ||= line.includes('because shallow roots are not allowed to be updated');
         const progress = readProgress(line);

@@ -1,18 +1,13 @@
 import { devNull } from 'node:os';
 import { formatElapsed } from '../../interface/format.ts';
-import { systemErrorText } from '../../interface/system-errors.ts';
-import { asGitErrors, GitError } from './git-error.ts';
-import { summarizeErrors } from './git-output.ts';
+import { GitError } from './git-error.ts';
 import { accessSettings, createRemoteRedactor, type Remote } from './remote.ts';
-import { type GitWork, type Limits, runProcess, withSignal } from './run-git.ts';
+import { type GitWork, type Limits, runGit, withSignal } from './run-git.ts';
 
 /** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
 export interface GitTask extends GitWork {
-  readonly program?: 'git' | 'git-lfs';
-  /** Completes the sentence "git could not …". */
-  readonly purpose: string;
   /** The repository that git works on. Without it, git must not discover another one. */
   readonly repository?: string | undefined;
   /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
@@ -31,40 +26,13 @@ export function gitCommand(setup: {
   readonly allowFile: boolean;
 }): GitCommand {
   return async (args, task) => {
-    const { program = 'git', purpose, remote, settings, limits } = task;
+    const { program, remote, settings } = task;
     const environment = gitEnvironment(setup.environment, {
       ...task,
       allowFile: setup.allowFile,
-      settings: { ...settings, ...(remote && program === 'git' && accessSettings(remote)) },
+      settings: { ...settings, ...(remote && program !== 'git-lfs' && accessSettings(remote)) },
     });
-    const outcome = await asGitErrors(purpose, () => runProcess(program, args, environment, task));
-    switch (outcome.kind) {
-      case 'exited':
-        if (outcome.status === 0) return outcome.output;
-        throw failed(
-          program,
-          purpose,
-          summarizeErrors(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
-        );
-      case 'killed':
-        throw failed(program, purpose, `it was killed with ${outcome.signal}.`);
-      case 'timeout':
-        throw new GitError(
-          'timeout',
-          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
-        );
-      case 'rejected':
-        throw outcome.error;
-      case 'aborted':
-        throw new GitError('aborted', `${program} was stopped before it could ${purpose}.`);
-      case 'not-started':
-        throw outcome.code === 'ENOENT'
-          ? new GitError(
-              'not-installed',
-              `${program} could not ${purpose}: ${program} is not on the PATH of the service. Install ${oldestVersions[program]} or newer.`,
-            )
-          : failed(program, purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
-    }
+    return runGit(args, environment, { ...task, redact: createRemoteRedactor(remote) });
   };
 }
 
@@ -74,15 +42,11 @@ export async function withSilenceLimit<T>(
   work: (limits: Limits, heard: NodeJS.Timeout) => Promise<T>,
 ): Promise<T> {
   const silent = new AbortController();
-  const heard = setTimeout(() => silent.abort(), silenceMs);
+  const reason = `nothing arrived for ${formatElapsed(silenceMs)}. Check the remote and the network between.`;
+  const end = () => silent.abort(new GitError('timeout', `git could not ${purpose}: ${reason}`));
+  const heard = setTimeout(end, silenceMs);
   try {
     return await work(withSignal(limits, silent.signal), heard);
-  } catch (error) {
-    if (!(error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted)) throw error;
-    throw new GitError(
-      'timeout',
-      `git could not ${purpose}: nothing arrived for ${formatElapsed(silenceMs)}. Check the remote and the network between.`,
-    );
   } finally {
     clearTimeout(heard);
   }
@@ -92,11 +56,6 @@ export const inRepository =
   (git: GitCommand, repository: string): GitCommand =>
   (args, task) =>
     git(args, { ...task, repository });
-
-const oldestVersions = { git: 'git 2.39', 'git-lfs': 'git-lfs 3.3' };
-
-const failed = (program: string, purpose: string, output: string): GitError =>
-  new GitError('failed', `${program} could not ${purpose}: ${output}`, output);
 
 /** Variables that git inherits from the operator. Others are removed, so that no stray setting changes its behavior. */
 const passedOn = `

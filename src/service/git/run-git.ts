@@ -1,36 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { formatElapsed } from '../../interface/format.ts';
+import { systemErrorText } from '../../interface/system-errors.ts';
 import { maxTimerMs } from '../../interface/timers.ts';
 import { GitError } from './git-error.ts';
-import { splitLines } from './git-output.ts';
+import { splitLines, summarizeErrors } from './git-output.ts';
 
-/** Time limit of some work, and a signal that ends it earlier. */
+/** Time limit of some work, and a signal that ends it earlier. Its reason is thrown if it is a GitError. */
 export interface Limits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface GitWork {
+  readonly program?: 'git' | 'git-lfs';
+  /** Completes the sentence "git could not …". */
+  readonly purpose: string;
+  /** Removes credentials from a line of its errors. */
+  readonly redact?: (line: string) => string;
   readonly limits: Limits;
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Receives chunks of the output, one after the other. A rejection ends the process. By default, output is kept. */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
 }
-
-type GitOutcome =
-  | {
-      readonly kind: 'exited';
-      readonly status: number;
-      readonly output: string;
-      readonly errorLines: readonly string[];
-    }
-  | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
-  | { readonly kind: 'not-started'; readonly code: string }
-  | { readonly kind: 'timeout' }
-  | { readonly kind: 'aborted' }
-  /** The receiver of the output has rejected. */
-  | { readonly kind: 'rejected'; readonly error: unknown };
 
 export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
   timeoutMs,
@@ -42,16 +35,24 @@ const maxKeptOutput = 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
-/** Runs a program without a shell until it ends or a limit ends it. Leaves no process running. */
-export async function runProcess(
-  program: string,
+/**
+ * Runs git without a shell until it ends or a limit ends it. Returns its output, or throws a GitError. Leaves no process
+ * running.
+ */
+export async function runGit(
   args: readonly string[],
   /** The complete environment: nothing is inherited. */
   environment: NodeJS.ProcessEnv,
-  { limits, input, onErrorLine, onOutput }: GitWork,
-): Promise<GitOutcome> {
+  { program = 'git', purpose, redact = String, limits, input, onErrorLine, onOutput }: GitWork,
+): Promise<string> {
   const { signal } = limits;
-  if (signal?.aborted) return { kind: 'aborted' };
+  const failed = (output: string): GitError =>
+    new GitError('failed', `${program} could not ${purpose}: ${output}`, output);
+  const aborted = (): GitError =>
+    signal?.reason instanceof GitError
+      ? signal.reason
+      : new GitError('aborted', `${program} was stopped before it could ${purpose}.`);
+  if (signal?.aborted) throw aborted();
   const child = spawn(program, args, {
     env: environment,
     detached: process.platform !== 'win32',
@@ -61,15 +62,25 @@ export async function runProcess(
   lowerPriority(child);
 
   const group = processGroup(child);
-  let stopped: GitOutcome | undefined;
-  const stopping = Promise.withResolvers<void>();
-  const stop = (reason: GitOutcome): void => {
-    stopped ??= reason;
-    stopping.resolve();
+  let isStopped = false;
+  const stopping = Promise.withResolvers<never>();
+  stopping.promise.catch(() => undefined);
+  const stop = (reason: unknown): void => {
+    isStopped = true;
+    stopping.reject(reason);
     group.end();
   };
-  const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, maxTimerMs));
-  const onAbort = (): void => stop({ kind: 'aborted' });
+  const timer = setTimeout(
+    () =>
+      stop(
+        new GitError(
+          'timeout',
+          `${program} did not ${purpose} within ${formatElapsed(limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
+        ),
+      ),
+    Math.min(limits.timeoutMs, maxTimerMs),
+  );
+  const onAbort = (): void => stop(aborted());
   signal?.addEventListener('abort', onAbort, { once: true });
 
   const output: Buffer[] = [];
@@ -81,18 +92,18 @@ export async function runProcess(
   }
   async function readOutput(): Promise<void> {
     for await (const chunk of child.stdout ?? []) {
-      if (stopped !== undefined) continue;
-      await consume(chunk, onOutput ?? keep).catch((error: unknown) => stop({ kind: 'rejected', error }));
+      if (!isStopped) await consume(chunk, onOutput ?? keep).catch(stop);
     }
   }
-  // It fails if the pipe is destroyed.
-  const consumed = readOutput().catch(() => undefined);
+  // Reading fails if the pipe is destroyed.
+  const consumed = Promise.race([stopping.promise, readOutput().catch(() => undefined)]);
+  consumed.catch(() => undefined);
 
   const errorLines: string[] = [];
   const errors = splitLines((line) => {
     errorLines.push(line);
     if (errorLines.length > keptErrorLines) errorLines.shift();
-    if (stopped === undefined) onErrorLine?.(line);
+    if (!isStopped) onErrorLine?.(line);
   });
   child.stderr?.setEncoding('utf8').on('data', errors.push);
 
@@ -103,27 +114,35 @@ export async function runProcess(
     // Helpers of a killed git process keep running and hold the pipes open.
     group.terminate();
     // The consumer may not have read the last output yet.
-    if (onOutput !== undefined) await Promise.race([consumed, stopping.promise]);
+    if (onOutput !== undefined) await consumed.catch(() => undefined);
     clearTimeout(timer);
     group.end();
   });
-  const outcome = await new Promise<GitOutcome>((resolve) => {
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      resolve({ kind: 'not-started', code: error.code ?? error.message });
+  try {
+    const { code, killedBy } = await new Promise<{ code: number | null; killedBy: string | null }>((resolve, reject) =>
+      child.on('error', reject).on('close', (code, killedBy) => resolve({ code, killedBy })),
+    ).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT'
+        ? new GitError(
+            'not-installed',
+            `${program} could not ${purpose}: ${program} is not on the PATH of the service. Install ${oldestVersions[program]} or newer.`,
+          )
+        : failed(`it could not be started: ${systemErrorText(error.code ?? '') ?? error.code ?? error.message}.`);
     });
-    child.on('close', async (code, signal) => {
-      errors.end();
-      await Promise.race([consumed, stopping.promise]);
-      if (stopped !== undefined) resolve(stopped);
-      else if (code === null) resolve({ kind: 'killed', signal: signal ?? 'SIGKILL' });
-      else resolve({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
-    });
-  });
-  clearTimeout(timer);
-  group.forget();
-  signal?.removeEventListener('abort', onAbort);
-  return outcome;
+    errors.end();
+    await consumed;
+    if (code === 0) return Buffer.concat(output).toString('utf8');
+    throw failed(
+      code === null ? `it was killed with ${killedBy}.` : summarizeErrors(errorLines.map(redact)) || `status ${code}.`,
+    );
+  } finally {
+    clearTimeout(timer);
+    group.forget();
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
+
+const oldestVersions = { git: 'git 2.39', 'git-lfs': 'git-lfs 3.3' };
 
 /** The process, and the helpers that it started. */
 function processGroup(child: ChildProcess) {

@@ -124,9 +124,13 @@ describe('a fetch', () => {
     await git.fetch('game', remote, main, enoughTime);
     const packs = join(mirror, 'objects', 'pack');
     // Each fetch that runs here begins a pack of its own; that of main fails, and that of other waits for it.
-    const failing = `case "$*" in
-      fetch*other*) : > ${packs}/tmp_pack_other; while ! [ -e ${folder}/failed ]; do sleep 0.05; done; [ -e ${packs}/tmp_pack_other ] || exit 9;;
-      fetch*main*) : > ${packs}/tmp_pack_main; exit 1;;
+    const failing = `case "$*" in fetch*) refspecs=$(cat);; esac
+      case "$refspecs" in
+      *heads/other*) exec << END
+$refspecs
+END
+      : > ${packs}/tmp_pack_other; while ! [ -e ${folder}/failed ]; do sleep 0.05; done; [ -e ${packs}/tmp_pack_other ] || exit 9;;
+      *heads/main*) : > ${packs}/tmp_pack_main; exit 1;;
       esac`;
     const both = gitIn(data, { PATH: await pathWithGit(folder, failing) });
     const other = both.fetch('game', remote, branchNamed('other'), enoughTime);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { splitLines } from '../../../src/service/git/git-output.ts';
-import { runProcess } from '../../../src/service/git/run-git.ts';
+import { runGit } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -15,49 +15,56 @@ async function environmentWithGit(script: string): Promise<{ readonly PATH: stri
   return { PATH: `${folder}:${process.env['PATH']}`, folder };
 }
 
+const purpose = 'do its work';
 const limits = { timeoutMs: 30_000 };
 
 /** Processes that were killed with their group may take a moment to disappear. */
 const expectNoProcess = (folder: string): Promise<void> => expect.poll(() => processesNaming(folder)).toEqual([]);
 
 describe('git as a process', () => {
-  test('returns the output, the status and the error lines, with both kinds of line breaks', async () => {
-    const environment = await environmentWithGit('printf out; printf "one\\rtwo\\nthree" >&2; exit 3');
+  test('fails with its error lines, with both kinds of line breaks, or with its status', async () => {
+    const environment = await environmentWithGit('printf "one\\rtwo\\nthree" >&2; exit 3');
     const seen: string[] = [];
-    const outcome = await runProcess('git', [], environment, { limits, onErrorLine: (line) => seen.push(line) });
-    expect(outcome).toEqual({ kind: 'exited', status: 3, output: 'out', errorLines: ['one', 'two', 'three'] });
+    const work = { purpose, limits, onErrorLine: (line: string) => seen.push(line) };
+    const output = 'one two three';
+    await expect(runGit([], environment, work)).rejects.toEqual(
+      new GitError('failed', `git could not do its work: ${output}`, output),
+    );
     expect(seen).toEqual(['one', 'two', 'three']);
+    const silent = await environmentWithGit('exit 3');
+    await expect(runGit([], silent, work)).rejects.toThrow('git could not do its work: status 3.');
   });
 
   test('receives its arguments unchanged, and an empty input', async () => {
     const environment = await environmentWithGit('printf "%s|" "$@"; cat');
-    const outcome = await runProcess('git', ['$(id)', 'a b', '; exit 1', ''], environment, { limits });
-    expect(outcome).toMatchObject({ status: 0, output: '$(id)|a b|; exit 1||' });
+    const output = await runGit(['$(id)', 'a b', '; exit 1', ''], environment, { purpose, limits });
+    expect(output).toBe('$(id)|a b|; exit 1||');
   });
 
   test('reads the given input, and does not fail if it ignores the input', async () => {
     const reading = await environmentWithGit('cat');
-    const outcome = await runProcess('git', [], reading, { limits, input: Buffer.from('all of it') });
-    expect(outcome).toMatchObject({ status: 0, output: 'all of it' });
+    const output = await runGit([], reading, { purpose, limits, input: Buffer.from('all of it') });
+    expect(output).toBe('all of it');
     const deaf = await environmentWithGit('exec <&-; exit 0');
-    expect(await runProcess('git', [], deaf, { limits, input: Buffer.alloc(4_000_000) })).toMatchObject({ status: 0 });
+    expect(await runGit([], deaf, { purpose, limits, input: Buffer.alloc(4_000_000) })).toBe('');
   });
 
   test('ends at its time limit, together with the helpers that it started', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & wait');
-    const outcome = await runProcess('git', [], environment, { limits: { timeoutMs: 300 } });
-    expect(outcome).toEqual({ kind: 'timeout' });
+    const run = runGit([], environment, { purpose, limits: { timeoutMs: 300 } });
+    await expect(run).rejects.toMatchObject({ kind: 'timeout' });
     await expectNoProcess(environment.folder);
   });
 
   test('ends when aborted, even if it ignores the first signal', async () => {
     const environment = await environmentWithGit('trap "" TERM; echo ready >&2; while :; do sleep 0.1; done');
     const abort = new AbortController();
-    const outcome = await runProcess('git', [], environment, {
+    const run = runGit([], environment, {
+      purpose,
       limits: { ...limits, signal: abort.signal },
       onErrorLine: () => abort.abort(),
     });
-    expect(outcome).toEqual({ kind: 'aborted' });
+    await expect(run).rejects.toMatchObject({ kind: 'aborted' });
     await expectNoProcess(environment.folder);
   });
 
@@ -69,7 +76,8 @@ describe('git as a process', () => {
     let taken = 0;
     let running = 0;
     let mostRunning = 0;
-    const outcome = await runProcess('git', [], environment, {
+    await runGit([], environment, {
+      purpose,
       limits,
       onErrorLine: (line) => (group = -Number(line)),
       async onOutput(chunk) {
@@ -82,7 +90,6 @@ describe('git as a process', () => {
         running -= 1;
       },
     });
-    expect(outcome).toMatchObject({ kind: 'exited', status: 0 });
     expect({ taken, mostRunning }).toEqual({ taken: 200_005, mostRunning: 1 });
     // Another group may have the id by the end of the reader. Work of earlier tests may still be ended meanwhile.
     expect(kill.mock.calls.filter(([id]) => id === group)).toEqual([[group, 'SIGTERM']]);
@@ -91,34 +98,33 @@ describe('git as a process', () => {
   test('ends at its time limit while the reader is behind, also after git has exited', async () => {
     const environment = await environmentWithGit('head -c 100 /dev/zero');
     const never = new Promise<void>(() => undefined);
-    const work = { limits: { timeoutMs: 500 }, onOutput: () => never };
-    expect(await runProcess('git', [], environment, work)).toEqual({ kind: 'timeout' });
+    const work = { purpose, limits: { timeoutMs: 500 }, onOutput: () => never };
+    await expect(runGit([], environment, work)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
   test('ends at once if its reader fails', async () => {
     const environment = await environmentWithGit('while :; do echo more; done');
     const error = new Error('too much');
-    const outcome = await runProcess('git', [], environment, { limits, onOutput: () => Promise.reject(error) });
-    expect(outcome).toEqual({ kind: 'rejected', error });
+    const run = runGit([], environment, { purpose, limits, onOutput: () => Promise.reject(error) });
+    await expect(run).rejects.toBe(error);
     await expectNoProcess(environment.folder);
   });
 
   test('ends at once if its output is too long to be kept', async () => {
     const environment = await environmentWithGit('while :; do head -c 100000 /dev/zero; done');
-    const outcome = await runProcess('git', ['version'], environment, { limits });
-    const error = new GitError('failed', 'The output of git version is too long.');
-    expect(outcome).toEqual({ kind: 'rejected', error });
+    const run = runGit(['version'], environment, { purpose, limits });
+    await expect(run).rejects.toEqual(new GitError('failed', 'The output of git version is too long.'));
     await expectNoProcess(environment.folder);
   });
 
   test('runs with low priority', async () => {
     const environment = await environmentWithGit('sleep 0.2; nice');
-    expect(await runProcess('git', [], environment, { limits })).toMatchObject({ output: '10\n' });
+    expect(await runGit([], environment, { purpose, limits })).toBe('10\n');
   });
 
   test('reports the signal that killed it, and ends the helpers that it leaves behind', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
-    expect(await runProcess('git', [], environment, { limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
+    await expect(runGit([], environment, { purpose, limits })).rejects.toThrow('it was killed with SIGKILL.');
     await expectNoProcess(environment.folder);
   });
 });
