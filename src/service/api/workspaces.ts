@@ -58,8 +58,8 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ workspace }) {
       const { listing, failure } = await remotes.askAgain(workspace);
-      if (failure?.isBusy) throw unavailable(failure.reason, 5);
-      if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
+      if (failure?.kind === 'busy') throw unavailable(failure.message, 5);
+      if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.message}`);
       const synced = await syncedBranches(storage, workspace.id);
       const branches = [...listing.branches].map(([name, head]) => ({
         name,

@@ -38,23 +38,16 @@ export interface RemoteListing extends RemoteBranches {
   readonly askedAt: number;
 }
 
-interface RemoteFailure {
-  /** A sentence for users. */
-  readonly reason: string;
-  /** True if the remote was not asked, because too many others were being asked. */
-  readonly isBusy: boolean;
-}
-
 /** Last known state of a remote on this instance: its last response, and the failure of a later request. */
 export interface KnownRemote {
   readonly listing: RemoteListing | undefined;
-  readonly failure: RemoteFailure | undefined;
+  readonly failure: GitError | undefined;
   /** Start of the last request, by the clock of this process. */
   readonly startedAt: number;
 }
 
 export type AskedRemote = KnownRemote &
-  ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
+  ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: GitError });
 
 export type Remotes = ReturnType<typeof createRemotes>;
 
@@ -114,11 +107,11 @@ export function createRemotes({ storage, git, allowFileRemotes, stopping }: Remo
       const { defaultBranch } = response;
       if (defaultBranch !== undefined) await noteDefaultBranch(storage, workspace, defaultBranch);
       return store(workspace, { listing: { ...response, askedAt }, failure: undefined, startedAt });
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-      const failure = { reason: error.message, isBusy: error.kind === 'busy' };
+    } catch (failure) {
+      if (!(failure instanceof GitError)) throw failure;
       const asked = { listing: known(workspace).listing, failure, startedAt };
-      return failure.isBusy ? asked : store(workspace, asked);
+      // A remote that was not asked, because too many others were being asked, has not failed.
+      return failure.kind === 'busy' ? asked : store(workspace, asked);
     }
   }
 

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BranchName } from '../../../src/interface/branch-name.ts';
 import type { RemoteBranches } from '../../../src/service/git/fetch.ts';
+import { GitError } from '../../../src/service/git/git-error.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
 import { type AskedRemote, createRemotes, type KnownRemote } from '../../../src/service/workspaces/remotes.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
@@ -42,7 +43,8 @@ async function setUp(
   const answer = (): AskedRemote => {
     const startedAt = performance.now();
     if (failure === undefined) return { listing: { ...listing }, failure, startedAt };
-    return { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy' }, startedAt };
+    const kind = failure === 'busy' ? 'busy' : 'timeout';
+    return { listing: undefined, failure: new GitError(kind, 'No answer.'), startedAt };
   };
   let known: KnownRemote = { listing: undefined, failure: undefined, startedAt: Number.NEGATIVE_INFINITY };
   const calls = { pulls: 0, asks: 0 };

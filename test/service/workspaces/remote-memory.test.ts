@@ -56,7 +56,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     await second;
     expect(memory.known(game)).toMatchObject({
       listing: { branches: response('1').branches },
-      failure: { reason: 'It did not answer in time.' },
+      failure: { message: 'It did not answer in time.' },
     });
     const third = memory.ask(game);
     await next(3);
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const [first] = asked;
     if (first !== undefined) finish(first);
     expect(await older).toMatchObject(
-      end === 'answers' ? { listing: response('1') } : { failure: { reason: 'Too late.' } },
+      end === 'answers' ? { listing: response('1') } : { failure: { message: 'Too late.' } },
     );
     expect(memory.known(game)).toBe(known);
   });
@@ -116,7 +116,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const first = memory.askAgain(game);
     await next(1);
     asked[0]?.reject(new GitError('busy', 'Too many remotes are being asked.'));
-    expect((await first).failure).toMatchObject({ isBusy: true, reason: 'Too many remotes are being asked.' });
+    expect((await first).failure).toMatchObject({ kind: 'busy', message: 'Too many remotes are being asked.' });
     // The remote was not asked, so nothing is known about it.
     expect(memory.known(game).failure).toBeUndefined();
     const second = memory.askAgain(game);
@@ -130,7 +130,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const all = Promise.all([memory.ask(game), memory.askAgain({ ...game, id: 'other' })]);
     await next(2);
     stopping.abort();
-    const failure = { reason: 'The service stops.' };
+    const failure = { message: 'The service stops.' };
     expect(await all).toMatchObject([{ failure }, { failure }]);
   });
 });
