@@ -38,6 +38,10 @@ const stillFetching = 'The service is still fetching this from the remote. Try a
 /** More than syncs, because some remotes may be silent. */
 const maxRuns = 8;
 
+const maxSettled = 10_000;
+/** Also after a success: objects may be evicted from this disk. */
+const settledForMs = 60_000;
+
 /**
  * The database decides what is mirrored. What this instance lacks of it, because another instance ran the sync or its
  * disk was lost, is fetched from the remote when it is first asked for: once for all who ask, with the limits of a sync.
@@ -50,8 +54,12 @@ export function createPullThrough(parts: PullThroughParts) {
   const limitRuns = limitParallel({ max: maxRuns, maxPerKey: 1 });
   const once = createOnce<void>();
 
+  /** By head and settings: until when its objects are not looked for again. */
+  const settled = new Map<string, number>();
+
   /** Work that all who ask share, and that does not end with the request that began it. */
-  const share: Share = (key, slot, work) => once(JSON.stringify(key), () => limitRuns(slot, work));
+  const share = (key: readonly unknown[], slot: string, work: () => Promise<void>): Promise<void> =>
+    once(JSON.stringify(key), () => limitRuns(slot, work));
 
   async function lackingOf({ id }: StoredWorkspace, heads: BranchHeads): Promise<BranchHeads> {
     const missing = await git.missingCommits(id, heads.values());
@@ -84,41 +92,6 @@ export function createPullThrough(parts: PullThroughParts) {
     return `The remote no longer has the commit ${head} of the branch ${branch}. Sync the branch again, or another one if it was deleted.`;
   }
 
-  const pullObjectsUntil = createPullObjects(parts, limits, share, pullCommits);
-
-  return {
-    async commits(workspace: StoredWorkspace, heads: BranchHeads, waitMs = maxWaitMs): Promise<string | undefined> {
-      const lacking = await lackingOf(workspace, heads);
-      return lacking.size === 0 ? undefined : withinMs(tryToPull(workspace, lacking), waitMs, stillFetching);
-    },
-    /** The LFS objects of synced branches, until those that a client wants are here, or none is left to fetch. */
-    objects: (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<string | undefined> =>
-      withinMs(
-        pullObjectsUntil(workspace, areHere).then(() => undefined),
-        maxWaitMs,
-        stillFetching,
-      ),
-    /** Waits for the processes that the signal ends. */
-    stop: once.ended,
-  };
-}
-
-type Share = (key: readonly unknown[], slot: string, work: () => Promise<void>) => Promise<void>;
-
-const maxSettled = 10_000;
-/** Also after a success: objects may be evicted from this disk. */
-const settledForMs = 60_000;
-
-function createPullObjects(
-  parts: PullThroughParts,
-  limits: Parameters<FetchObjects>[1],
-  share: Share,
-  pullCommits: (workspace: StoredWorkspace, heads: BranchHeads) => Promise<void>,
-) {
-  const { storage, fetchObjects } = parts;
-  /** By head and settings: until when its objects are not looked for again. */
-  const settled = new Map<string, number>();
-
   async function pullObjects(workspace: FoundWorkspace, branch: BranchName, head: string): Promise<void> {
     const { remote: address, lfs_url, lfs_mode } = workspace;
     const key = JSON.stringify([workspace.id, head, address, lfs_url, lfs_mode]);
@@ -128,7 +101,7 @@ function createPullObjects(
       await share(['objects', key], `objects ${workspace.id}`, async () => {
         const remote = remoteOf(workspace, parts.allowFileRemotes);
         const wanted = { workspace: workspace.id, branch, head, remote, settings: workspace };
-        await fetchObjects(wanted, limits, () => undefined);
+        await parts.fetchObjects(wanted, limits, () => undefined);
       });
     } catch (error) {
       logFailure(parts, workspace, error);
@@ -136,13 +109,25 @@ function createPullObjects(
     remember(settled, key, performance.now() + settledForMs, maxSettled);
   }
 
-  return async (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<void> => {
-    const synced = await syncedBranches(storage, workspace.id);
+  async function pullObjectsUntil(workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<undefined> {
+    const synced = await syncedBranches(parts.storage, workspace.id);
     // Jobs mostly ask for objects of the branch that was synced last.
     for (const [branch, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
       await pullObjects(workspace, branch, head);
       if (await areHere()) return;
     }
+  }
+
+  return {
+    async commits(workspace: StoredWorkspace, heads: BranchHeads, waitMs = maxWaitMs): Promise<string | undefined> {
+      const lacking = await lackingOf(workspace, heads);
+      return lacking.size === 0 ? undefined : withinMs(tryToPull(workspace, lacking), waitMs, stillFetching);
+    },
+    /** The LFS objects of synced branches, until those that a client wants are here, or none is left to fetch. */
+    objects: (workspace: FoundWorkspace, areHere: () => Promise<boolean>): Promise<string | undefined> =>
+      withinMs(pullObjectsUntil(workspace, areHere), maxWaitMs, stillFetching),
+    /** Waits for the processes that the signal ends. */
+    stop: once.ended,
   };
 }
 
