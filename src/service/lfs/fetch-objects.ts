@@ -39,8 +39,9 @@ async function fetchMissing(
   const run = await runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received }));
   const still = await missingObjects(missing, store.findIntact);
   const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
+  const isInstalled = run.failure?.kind !== 'not-installed';
   // A store that has answered for an object is usable, and only lacks some.
-  if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
+  if (run.failure !== undefined && isInstalled && received.objects === 0 && run.reasons.size === 0) throw run.failure;
   // git-lfs may end without a report of its last objects.
   onProgress({ wanted, received });
   return { wanted, received, missing: nameMissing(still, run) };
@@ -103,9 +104,8 @@ async function runGitLfs(
   } catch (error) {
     ending.signal.throwIfAborted();
     if (!(error instanceof GitError) || isStoreUnusable) throw error;
-    if (error.kind === 'failed') return { reasons, failure: error };
-    if (error.kind !== 'not-installed') throw error;
-    return { reasons: new Map(objects.map(({ oid }) => [oid, notInstalled])), failure: error };
+    if (error.kind !== 'failed' && error.kind !== 'not-installed') throw error;
+    return { reasons, failure: error };
   }
 }
 
@@ -118,16 +118,13 @@ const reasonIn = (line: string, oid: string): string =>
     .slice(0, maxReasonLength)
     .toWellFormed();
 
-const notInstalled = 'git-lfs is not installed where the service runs, so LFS objects are not mirrored.';
-
 function nameMissing(objects: readonly ReferencedObject[], { reasons, failure }: GitLfsRun): FetchedObjects['missing'] {
-  const detailOf = ({ oid }: ObjectName): string => reasons.get(oid) ?? failure?.message ?? 'git-lfs did not store it.';
   const named = objects.slice(0, maxNamedMissing).map(
     (object): MissingObject => ({
       path: object.path.slice(0, maxPathLength).toWellFormed(),
       oid: object.oid,
       size: object.size,
-      detail: detailOf(object),
+      detail: reasons.get(object.oid) ?? failure?.message ?? 'git-lfs did not store it.',
     }),
   );
   return { count: objects.length, named };

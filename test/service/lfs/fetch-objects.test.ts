@@ -140,7 +140,7 @@ describe('a sync', () => {
     await mkdir(programs);
     for (const program of ['git', 'sh']) await symlink(`/usr/bin/${program}`, join(programs, program));
     const { received, missing } = await fetch({ git: gitIn(data, { PATH: programs }) });
-    const detail = expect.stringContaining('git-lfs is not installed');
+    const detail = expect.stringContaining('Install git-lfs');
     expect(received.objects).toBe(0);
     expect(missing).toEqual({ count: 1, named: [{ path: 'Content/Hero.uasset', ...name, detail }] });
     expect([await objects.find(oidOf(name)), store.authorizations]).toEqual([undefined, []]);
