@@ -31,7 +31,8 @@ export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): P
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
   if (event !== undefined && event === ignored) return { kind: 'ignored' };
-  const { data: payload } = payloadSchema.safeParse(event === push ? firstMembers(head.toString()) : {});
+  const json = event === push ? head.toString() : '';
+  const { data: payload } = payloadSchema.safeParse({ ref: firstText(json, 'ref'), after: firstText(json, 'after') });
   if (payload === undefined) {
     const reason = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body.`;
     return { kind: 'not-understood', reason: `${reason} Choose only push events in the settings of the webhook.` };
@@ -51,22 +52,10 @@ const payloadSchema = z.object({ ref: z.string(), after: z.string().regex(/^[0-9
 export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolean =>
   Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
 
-/** The members of an object that are strings, as far as the beginning of its JSON has them. */
-function firstMembers(json: string): Readonly<Record<string, unknown>> {
-  const members: Record<string, unknown> = {};
-  let [depth, name, text] = [0, '', ''];
-  // Sticky, so that it ends where the text ends within a string.
-  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/gsy)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (depth !== 1 || token.trim() === '') continue;
-    else if (token === ':') name = text;
-    else if (token === ',') name = '';
-    else if (!token.startsWith('"')) continue;
-    else if (name === '') text = token;
-    else members[String(parseJson(z.string(), name))] = parseJson(z.string(), token);
-  }
-  return members;
+/** The first member with this name that has a text. Texts do not look like one: quotation marks in them are escaped. */
+function firstText(json: string, name: string): string | undefined {
+  const member = new RegExp(`"${name}"\\s*:\\s*("[^"\\\\]*(?:\\\\.[^"\\\\]*)*")`);
+  return parseJson(z.string(), member.exec(json)?.[1] ?? '');
 }
 
 /** Whether the forge signed the request with this secret: takes the pieces of the body, then compares. */
