@@ -25,7 +25,6 @@ export async function estimateObjects(transfer: Transfer, branch: BranchName): P
   const { mirror } = transfer;
   const known = new AbortController();
   let total = 0;
-  await ensureRepository(mirror);
   await withScratchFolder(mirror.scratch, async (folder) => {
     // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
     const repository = join(folder, 'borrowing.git');
