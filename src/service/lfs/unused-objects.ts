@@ -28,11 +28,7 @@ export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<vo
   const total = { objects: 0, bytes: 0 };
   for (const { id: workspace } of await storage.read.selectFrom('workspaces').select('id').execute()) {
     try {
-      const { kept, removed } = await removeUnusedOf(parts, workspace);
-      for (const { size } of kept) {
-        total.objects += 1;
-        total.bytes += size;
-      }
+      const removed = await removeUnusedOf(parts, workspace, total);
       metrics.lfsEvicted.inc(removed);
       if (removed > 0) log.info({ workspace, objects: removed }, 'removed LFS objects that nothing needs');
     } catch (error) {
@@ -44,29 +40,31 @@ export async function removeUnusedObjects(parts: UnusedObjectsParts): Promise<vo
   metrics.lfsBytes.set(total.bytes);
 }
 
-async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string) {
+/** Adds the objects that stay to `total`, and returns the number of those that were removed. */
+async function removeUnusedOf(parts: UnusedObjectsParts, workspace: string, total: { objects: number; bytes: number }) {
   const { objectsOf, stopping, onError } = parts;
   const store = objectsOf(workspace);
   const unusedSince = Date.now() - keptUnusedMs;
-  const kept: ListedObject[] = [];
   const unused: ListedObject[] = [];
   for await (const object of store.list()) {
     stopping.throwIfAborted();
+    total.objects += 1;
+    total.bytes += object.size;
     if (object.lastUsedAt < unusedSince) unused.push(object);
-    else kept.push(object);
   }
-  const needed = unused.length > 0 ? await neededObjects(parts, workspace) : new Set<Oid>();
-  if (needed === undefined) return { kept: [...kept, ...unused], removed: 0 };
+  const needed = unused.length > 0 ? await neededObjects(parts, workspace) : undefined;
+  if (needed === undefined) return 0;
   let removed = 0;
   for (const object of unused) {
     stopping.throwIfAborted();
     // It may have been used since then.
     const isUnused = !needed.has(object.oid) && ((await store.find(object.oid))?.lastUsedAt ?? 0) < unusedSince;
-    const isGone = isUnused && (await store.remove(object.oid).then(() => true, onError)) === true;
-    if (isGone) removed += 1;
-    else kept.push(object);
+    if (!isUnused || !(await store.remove(object.oid).then(() => true, onError))) continue;
+    removed += 1;
+    total.objects -= 1;
+    total.bytes -= object.size;
   }
-  return { kept, removed };
+  return removed;
 }
 
 /** Objects that the heads of synced branches need; undefined if another instance has synced a head that is not here yet. */
