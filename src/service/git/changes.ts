@@ -51,27 +51,19 @@ export async function listChanges(
   });
 }
 
-interface FoundObject {
-  readonly type: string;
-  readonly id: string;
-}
-
-/** The objects with these names, such as `COMMIT:PATH`, in their order; undefined for each one that is missing. */
+/** The types of the objects with these names, such as `COMMIT:PATH`; undefined for each one that is missing. */
 export async function lookUp(
   git: GitCommand,
   names: readonly string[],
   limits: Limits,
-): Promise<readonly (FoundObject | undefined)[]> {
-  const found: (FoundObject | undefined)[] = [];
-  await git(['cat-file', '--buffer', '--batch-check=%(objecttype) %(objectname)'], {
+): Promise<readonly (string | undefined)[]> {
+  const found: (string | undefined)[] = [];
+  await git(['cat-file', '--buffer', '--batch-check=%(objecttype)'], {
     purpose: 'look for objects in the mirror',
     limits,
     input: Buffer.from(names.map((name) => `${name}\n`).join('')),
     // One line for each name.
-    onOutput: eachLine((line) => {
-      const [, type, id] = /^(blob|tree|commit|tag) ([0-9a-f]+)$/.exec(line) ?? [];
-      found.push(type === undefined || id === undefined ? undefined : { type, id });
-    }),
+    onOutput: eachLine((line) => found.push(/^(?:blob|tree|commit|tag)$/.exec(line)?.[0])),
   });
   return found;
 }

@@ -9,7 +9,7 @@ import { listChanges, listDifferences, lookUp } from './changes.ts';
 import { estimateObjects, fetchBranch, fetchCommits, listRemoteBranches, maintainMirror } from './fetch.ts';
 import { type GitCommand, gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors, GitError } from './git-error.ts';
-import { type Blob, fetchLfsObjects, type LfsTransfer, readSmallBlobs, type SmallBlobs } from './lfs.ts';
+import { fetchLfsObjects, type LfsTransfer, readSmallBlobs } from './lfs.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
@@ -71,12 +71,16 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     }
   }
 
+  const read =
+    <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
+    (workspace: string, ...query: Query): Promise<T> =>
+      work(inRepository(git, mirrorOf(workspace).repository), ...query);
   const limitLookUps = limitParallel(lookUps);
   /** A search in a mirror, with a limit of those that run at the same time. */
   const search =
     <Query extends readonly unknown[], T>(work: (git: GitCommand, ...query: Query) => Promise<T>) =>
     (workspace: string, ...query: Query): Promise<T> =>
-      limitLookUps(workspace, () => work(inRepository(git, mirrorOf(workspace).repository), ...query));
+      limitLookUps(workspace, () => read(work)(workspace, ...query));
 
   return withGitErrors({
     async version(): Promise<string> {
@@ -101,8 +105,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     /** Some may still be missing afterwards: the remote may have dropped them. */
     fetchCommits: (workspace: string, remote: Remote, heads: BranchHeads, limits: Limits) =>
       writePacks(workspace, (mirror) => fetchCommits({ git, mirror, remote, limits, silenceMs }, heads)),
-    smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
-      readSmallBlobs(inRepository(git, mirrorOf(workspace).repository), wanted, limits, onBlob),
+    smallBlobs: read(readSmallBlobs),
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),
     /** Keeps the mirror fast after many fetches; a failure does no harm. */

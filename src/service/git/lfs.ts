@@ -105,29 +105,23 @@ export function readLfsProgress(line: string): { readonly objects: number; reado
   return { objects: Number(objects), bytes: Math.round(Number(amount) * unitBytes[unit as keyof typeof unitBytes]) };
 }
 
-export interface SmallBlobs {
-  readonly commit: string;
-  /** Exclusive upper limit of their size. */
-  readonly belowBytes: number;
-}
+/** A file of this size or more is not a pointer. */
+const pointersBelowBytes = 1_024;
 
-export interface Blob {
-  /** Path of one of the files with this content, as quoted by git. */
-  readonly path: string;
-  readonly content: Buffer;
-}
-
-/** Reads them in batches, because a commit may have any number. One with several paths may be read again. */
+/**
+ * Reads the files of a commit that may be pointers, in batches, because there may be any number. One with several paths
+ * may be read again. The path is one of the files with the content, as quoted by git.
+ */
 export async function readSmallBlobs(
   git: GitCommand,
-  { commit, belowBytes }: SmallBlobs,
+  commit: string,
   limits: Limits,
-  onBlob: (blob: Blob) => void,
+  onBlob: (path: string, content: Buffer) => void,
 ): Promise<void> {
   let paths = new Map<string, string>();
   const listed = eachLine((line) => {
     const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
-    if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
+    if (id !== '' && Number(size) < pointersBelowBytes) paths.set(id, path);
   });
   async function readListed(): Promise<void> {
     const batch = paths;
@@ -137,7 +131,7 @@ export async function readSmallBlobs(
       limits,
       purpose: `read the small files of ${commit}`,
       input: Buffer.from(`${[...batch.keys()].join('\n')}\n`),
-      onOutput: readBatch((id, content) => onBlob({ path: batch.get(id) ?? '', content })),
+      onOutput: readBatch((id, content) => onBlob(batch.get(id) ?? '', content)),
     });
   }
   const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';

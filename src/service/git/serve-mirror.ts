@@ -131,5 +131,5 @@ async function missingOf({ git, mirror, limits }: Search, ids: readonly string[]
   const { repository } = mirror;
   if (ids.length === 0 || !(await isRepository(repository))) return new Set(ids);
   const found = await lookUp(inRepository(git, repository), ids, limits);
-  return new Set(ids.filter((_, index) => found[index]?.type !== 'commit'));
+  return new Set(ids.filter((_, index) => found[index] !== 'commit'));
 }

@@ -17,16 +17,13 @@ export async function referencedObjects(
   limits: Limits,
 ): Promise<readonly ReferencedObject[]> {
   const found = new Map<string, ReferencedObject>();
-  await git.smallBlobs(workspace, { commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
+  await git.smallBlobs(workspace, commit, limits, (path, content) => {
     const pointer = parsePointer(content.toString('latin1'));
     // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
   });
   return [...found.values()];
 }
-
-/** A file of this size or more is not a pointer. */
-const pointersBelowBytes = 1_024;
 
 /** 1 TiB. A file with a larger size is not accepted as a pointer: everyone with push access can write any number. */
 const maxObjectBytes = 2 ** 40;
@@ -37,7 +34,6 @@ const form =
 
 /** The object of a pointer file; undefined for any other file, and for an empty object, which nobody downloads. */
 export function parsePointer(text: string): ObjectName | undefined {
-  if (text.length >= pointersBelowBytes) return undefined;
   const [, hash = '', digits = ''] = form.exec(text) ?? [];
   const [oid, size] = [parseOid(hash), Number(digits)];
   return oid.ok && size <= maxObjectBytes ? { oid: oid.value, size } : undefined;

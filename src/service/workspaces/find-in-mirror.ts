@@ -34,7 +34,7 @@ export function createFindInMirror(parts: {
       const found = await withinMs(parts.git.lookUp(id, names, { timeoutMs }), timeoutMs, undefined);
       if (found === undefined) return undefined;
       const [commits, entries] = [found.slice(0, heads.length), found.slice(heads.length)];
-      if (entries.some((entry) => entry?.type === 'blob')) return 'file';
+      if (entries.includes('blob')) return 'file';
       if (entries.some((entry) => entry !== undefined)) return 'folder';
       return commits.includes(undefined) ? undefined : 'missing';
     } catch (error) {

@@ -22,8 +22,7 @@ test('the small files of a commit are read in batches, so that any number of the
     return '';
   };
   const read: string[] = [];
-  const wanted = { commit: 'main', belowBytes: 1_024 };
-  await readSmallBlobs(git, wanted, enoughTime, ({ path, content }) => read.push(`${path} ${content}`));
+  await readSmallBlobs(git, 'main', enoughTime, (path, content) => read.push(`${path} ${content}`));
   expect(read).toEqual(ids.map((id) => `file ${id} hi`));
   expect(batches).toEqual([10_000, 10_000, 5_000]);
 });

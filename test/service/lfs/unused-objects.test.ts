@@ -23,10 +23,10 @@ describe.each(databaseKinds)('LFS objects on $name', (kind) => {
       ...{ storage: service.storage, objectsOf, metrics, log: pino({ level: 'silent' }) },
       git: {
         missingCommits: async (_workspace, commits) => new Set([...commits].filter((commit) => missing.has(commit))),
-        async smallBlobs(_workspace, { commit }, _limits, onBlob) {
+        async smallBlobs(_workspace, commit, _limits, onBlob) {
           const found = needed.get(commit);
           if (found === undefined) throw new Error('git failed');
-          for (const object of found) onBlob({ path: object.oid, content: Buffer.from(pointerTo(object)) });
+          for (const object of found) onBlob(object.oid, Buffer.from(pointerTo(object)));
         },
       },
       stopping: new AbortController().signal,
