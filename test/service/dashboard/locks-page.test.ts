@@ -99,7 +99,7 @@ describe('releasing locks', () => {
     const admin = await signedIn(service, { name: 'grace', scopes: ['locks:admin'] });
     const { text } = await admin.get(releaseOf(workspace, lock.id));
     const run = 'https://ci.example.com/game/runs/7/attempts/1';
-    for (const named of ['release-bot', run, 'Since', 'Time left', 'name="reason"']) expect(text).toContain(named);
+    for (const named of ['release-bot', run, 'Since', 'Until', 'name="reason"']) expect(text).toContain(named);
     for (const reason of ['  ', 'y'.repeat(501)]) {
       const refused = await send(admin, workspace, [lock], reason);
       expect(refused.status).toBe(422);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/time.js';
+import { relativeTime } from '../../../src/service/dashboard/assets/time.js';
 import { countText } from '../../../src/service/dashboard/elements/lock.ts';
 import { maxCounted } from '../../../src/service/locks/list.ts';
 import { joinLine } from '../../../src/service/locks/waits.ts';
@@ -199,16 +199,6 @@ test.each([
   [100, maxCounted + 1, '100 of more than 10,000 locks'],
 ])('%i locks of %i are shown as "%s"', (shown, all, text) => {
   expect(countText(shown, all)).toBe(text);
-});
-
-test.each([
-  [0, 'expired'],
-  [1, '1 s'],
-  [61_000, '1 min 01 s'],
-  [3_600_000, '1 h 00 min'],
-  [90_061_000, '1 d 01 h'],
-])('a lock with %i ms left shows %s', (milliseconds, text) => {
-  expect(timeLeft(milliseconds)).toBe(text);
 });
 
 test.each([

@@ -1,36 +1,22 @@
-import { fullTime, isUrgent, relativeTime, timeLeft, zonedTime } from './time.js';
+import { fullTime, relativeTime, zonedTime } from './time.js';
 
 /** The script of all pages. Without it, they show times in UTC, and change when they are loaded again. */
 
 /** Offset of this computer's clock, which may be wrong, from the time that the page contains. */
 const ahead = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now());
 
-/** Shows relative times, the time left (data-left), and exact times (data-point). @param {Document} page */
+/** Shows relative times, and exact ones (data-point). @param {Document} page */
 function updateTimes(page) {
   const now = Date.now() - ahead;
   for (const time of page.querySelectorAll('time')) {
-    const at = Date.parse(time.dateTime);
-    const isLeft = 'left' in time.dataset;
     const exact = zonedTime(time.dateTime);
-    const text = 'point' in time.dataset ? exact : isLeft ? timeLeft(at - now) : relativeTime(at, now);
+    const text = 'point' in time.dataset ? exact : relativeTime(Date.parse(time.dateTime), now);
     if (time.textContent !== text) time.textContent = text;
     time.title = `${exact}\n${fullTime(time.dateTime)}`;
-    time.classList.toggle('urgent', isLeft && isUrgent(at - now));
   }
 }
 
 setInterval(() => updateTimes(document), 1_000);
-
-// Copy buttons are hidden unless they work: without JavaScript, and if the page is not loaded over https or from
-// localhost, where browsers do not allow writing to the clipboard.
-for (const button of document.querySelectorAll('button[data-copies]')) {
-  if (!(button instanceof HTMLButtonElement) || !isSecureContext) continue;
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset['copies'] ?? '')?.textContent ?? '');
-    button.textContent = 'Copied';
-  });
-}
 
 // Browsers ask for the permission to notify only after a click.
 for (const button of document.querySelectorAll('button[data-notifies]')) {

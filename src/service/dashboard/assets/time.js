@@ -28,24 +28,3 @@ const zoned = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 
 
 /** Time in the time zone of the browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
 export const zonedTime = (timestamp) => zoned.format(Date.parse(timestamp));
-
-/** With less time left, a waiting person does not need to ask for the lock. */
-const urgentMs = 5 * 60_000;
-
-/** @param {number} milliseconds */
-export const isUrgent = (milliseconds) => milliseconds < urgentMs;
-
-/** @param {number} value */
-const twoDigits = (value) => String(value).padStart(2, '0');
-
-/** Remaining time of a lock, in two units, so that the countdown visibly changes. @param {number} milliseconds */
-export function timeLeft(milliseconds) {
-  const seconds = Math.ceil(milliseconds / 1_000);
-  if (seconds <= 0) return 'expired';
-  const days = Math.floor(seconds / 86_400);
-  const hours = Math.floor(seconds / 3_600) % 24;
-  const minutes = Math.floor(seconds / 60) % 60;
-  if (days > 0) return `${days} d ${twoDigits(hours)} h`;
-  if (hours > 0) return `${hours} h ${twoDigits(minutes)} min`;
-  return minutes > 0 ? `${minutes} min ${twoDigits(seconds % 60)} s` : `${seconds} s`;
-}

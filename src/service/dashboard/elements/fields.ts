@@ -102,7 +102,7 @@ export const checkboxes =
     const chosen = values.getAll(name);
     const choice = ([value, label, hint]: (typeof options)[number], index: number) => {
       const id = `${name}-${value}`;
-      return html`<div class="choice">
+      return html`<div>
         <input type="checkbox" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''} aria-describedby="${id}-hint"${index === 0 ? invalidMark(problem) : ''}>
         <label for="${id}">${label}</label>
         <p class="hint" id="${id}-hint">${hint}</p>

@@ -11,7 +11,7 @@ import type { RecordedLockPeriod } from '../../locks/history.ts';
 import { maxCounted } from '../../locks/list.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { type FormField, textInput } from './fields.ts';
-import { countdown, faint, literal, type Markup, pointInTime, type Row, time, urlWith, userText } from './markup.ts';
+import { faint, literal, type Markup, pointInTime, type Row, time, urlWith, userText } from './markup.ts';
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -75,7 +75,7 @@ export const noteLine = ({ note }: Pick<Lock, 'note'>): Markup | string =>
 
 export const lockCells = ({ acquired_at, expires_at }: Pick<Lock, 'acquired_at' | 'expires_at'>, now: number): Row => [
   ['Since', time(acquired_at, now)],
-  ['Time left', countdown(expires_at, now), 'nowrap'],
+  ['Until', time(expires_at, now)],
 ];
 
 export const durationField = (title: string): FormField =>

@@ -130,7 +130,7 @@ const linksTo = (entries: readonly Entry[], base: string, current: Entry | undef
 
 const signOutForm = ({ name }: Bearer): Markup =>
   html`<form class="row who" method="post" action="/sign-out">
-    <span>Signed in as ${userText(name)}</span><button class="quiet">Sign out</button>
+    <span>Signed in as ${userText(name)}</span><button>Sign out</button>
   </form>`;
 
 /** Pages load everything from this origin, have no inline scripts or styles, and never turn text into markup. */

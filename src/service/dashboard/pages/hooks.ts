@@ -40,7 +40,7 @@ function row(hook: HookOverview, now: number): Row {
     ['State', hookState(hook, now)],
     ['Events', literals(events)],
     ['Branches', events.some(isSyncEvent) ? all : faint('none (locks only)')],
-    ['Pending', formatNumber(pending), 'number'],
+    ['Pending', formatNumber(pending)],
     ['Last error', last_error === null ? faint('none') : userText(last_error)],
   ];
 }

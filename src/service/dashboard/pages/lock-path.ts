@@ -120,12 +120,12 @@ async function pathView(site: Site, call: WorkspaceCall, path: LockPath, rejecti
     <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), now)}</section>
     <section data-part="forms">${forms(call, path, lock, isWaiting, rejection?.values)}</section>
     <section data-part="waiting"><h2>Waiting for it</h2>${waitingTable(waiting, now)}${isWaiting ? withdrawal(workspace, path) : ''}</section>
-    <div class="row heading"><h2>History</h2>${buttonLink(urls.history(workspace, { prefix: path }), 'All history')}</div>
-    <section data-part="history">${
+    <section data-part="history"><h2>History</h2>${
       periods.length === 0
         ? html`<p>${faint('This path has no history. Old entries are removed.')}</p>`
         : htmlTable(periods.map((period) => periodRow(period, now)))
-    }</section>`;
+    }</section>
+    ${buttonLink(urls.history(workspace, { prefix: path }), 'All history')}`;
   return { title: path, main, status: rejection?.status ?? 200 };
 }
 

@@ -99,7 +99,7 @@ const filters = (workspace: string, { search, sort }: Query): Markup =>
     action: urls.locks(workspace),
     values: { search, sort },
     fields: [
-      textInput('search', 'Search', { type: 'search', attributes: html` placeholder="Path, holder, note or run"` }),
+      textInput('search', 'Path, holder, note or run', { type: 'search' }),
       selection('sort', 'Sort by', [
         ['path', 'Path'],
         ['since', 'Since, oldest first'],

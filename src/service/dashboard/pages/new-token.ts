@@ -10,7 +10,7 @@ import { createToken, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
-import { copyable, faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
+import { faint, literal, literals, type Markup, time, userText } from '../elements/markup.ts';
 import { allValues, textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, queryOf, type Site } from '../frame/page.ts';
@@ -135,7 +135,7 @@ export async function createdTokenView(
 ): Promise<View> {
   const main = html`
     <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
-    ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
+    <pre id="secret">${secret}</pre>
     ${tokenFacts(token, call.now)}
     ${await nextSteps(site, call, token)}
     <p><a href="/tokens">All tokens</a></p>`;
@@ -180,7 +180,7 @@ function inWorkflow(origin: string, workspace: string, scopes: Token['scopes']):
   const step = workflowStep({ baseUrl: `${origin}/v1`, workspace, scopes }).join('\n');
   return html`<h2>In a workflow</h2>
     <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
-    ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}`;
+    <pre>${step}</pre>`;
 }
 
 function forArtist(origin: string, workspace: string): Markup {
@@ -189,5 +189,5 @@ function forArtist(origin: string, workspace: string): Markup {
     <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin}</code> with it, and lock files there.</p>
     <h2>With git</h2>
     <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.</p>
-    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
+    <pre>${commands}</pre>`;
 }

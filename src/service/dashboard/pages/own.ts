@@ -20,7 +20,6 @@ import {
   waitingLink,
 } from '../elements/lock.ts';
 import {
-  countdown,
   empty,
   htmlTable,
   liveState,
@@ -107,7 +106,7 @@ function ownWaitRow({ locks }: Site, call: PageCall, { workspace, waitId, holder
       'Since',
       kept === undefined
         ? time(asTimestamp(wait.since), now)
-        : html`kept for you, ${countdown(kept, now)} left <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
+        : html`kept for you, ends ${time(kept, now)} <a class="button primary" href="${urls.newLock(workspace, wait.path)}">Lock it</a>`,
     ],
     ['Actions', withdraw, 'nowrap'],
   ];

@@ -5,7 +5,7 @@ import { countWaiting } from '../../locks/queue.ts';
 import { findPools, type Seat, type StoredPool, seatsOf } from '../../pools/pools.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { holderCell, mayLock, pathLink, urls, waitingLink } from '../elements/lock.ts';
-import { countdown, empty, faint, htmlTable, liveState, type Markup, type Row, userText } from '../elements/markup.ts';
+import { empty, faint, htmlTable, liveState, type Markup, type Row, time, userText } from '../elements/markup.ts';
 import type { PageCall } from '../frame/layout.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 
@@ -50,16 +50,16 @@ function seatRow({ bearer, now }: PageCall, workspace: string, { item, lock }: S
     ...secret.map((name) => `${name} (secret)`),
   ];
   const name = pathLink(workspace, path);
-  const cells = (item: Markup, holder: Markup, left: Markup | string): Row => [
+  const cells = (item: Markup, holder: Markup, until: Markup | string): Row => [
     ['Item', item, 'head'],
     ['Properties', html`${texts.map((text) => html`${userText(text)}<br>`)}`],
     ['Holder', holder],
-    ['Time left', left, 'nowrap'],
+    ['Until', until],
   ];
   if (lock === undefined) {
     const lockIt = mayLock(bearer) ? html` <a href="${urls.newLock(workspace, path)}">Lock it</a>` : '';
     return cells(name, html`${faint('free')}${lockIt}`, '');
   }
   const line = waitingLink(workspace, path, waiting.get(lock.id) ?? 0, false);
-  return cells(html`${name}${line}`, holderCell(toLock(lock)), countdown(asTimestamp(lock.expires_at), now));
+  return cells(html`${name}${line}`, holderCell(toLock(lock)), time(asTimestamp(lock.expires_at), now));
 }

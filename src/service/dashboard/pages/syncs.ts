@@ -33,8 +33,8 @@ function row({ now }: PageCall, sync: RecordedSync): Row {
     ['State', html`<span class="state ${status}">${status}</span>`],
     ['Branch', html`${literal(branch)}${problem === '' ? '' : html`<pre class="problem">${problem}</pre>`}`, 'head'],
     ['Requested', time(sync.created_at, now)],
-    ['Took', took, 'number nowrap'],
-    ['Objects', objects(sync), 'number nowrap'],
+    ['Took', took, 'nowrap'],
+    ['Objects', objects(sync), 'nowrap'],
     ['Commit', head === null ? '' : literal(head.slice(0, 10)), 'nowrap'],
     ['By', userText(sync.requested_by)],
   ];

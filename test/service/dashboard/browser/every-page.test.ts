@@ -45,8 +45,7 @@ test('every page and form response is readable on a phone without JavaScript, wh
     await page.getByLabel(field, { exact: true }).fill(right);
     for (const choice of choices) await page.getByLabel(choice, { exact: true }).check();
     await page.getByRole('button', { name: button }).click();
-    await page.locator('code#secret').waitFor();
-    expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0);
+    await page.locator('#secret').waitFor();
     await expectReadable(page);
   }
 });

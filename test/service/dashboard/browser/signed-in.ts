@@ -13,13 +13,3 @@ export async function signIn(page: Page, { baseUrl }: RunningService, secret: st
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
-
-/** Copies the secret that the page shows once, with its button. */
-export async function copySecret(page: Page, { baseUrl }: RunningService): Promise<string> {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
-  const secret = await page.locator('code#secret').innerText();
-  await page.getByRole('button', { name: 'Copy the secret' }).click();
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
-  return secret;
-}
