@@ -1,6 +1,7 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { IdentityRequest } from './access.ts';
 import { type CallOptions, createCall } from './call.ts';
+import { noMarks } from './classify.ts';
 import { openConnection } from './connection.ts';
 import { expectFound } from './refusal.ts';
 import {
@@ -166,6 +167,7 @@ export function openIssuer(
     secrets: [requestToken],
     // The headers of this server say nothing about the service.
     onResponse: undefined,
+    marks: noMarks,
   });
 
   const expect = expectFound(identityIn, 'it contains no identity token');

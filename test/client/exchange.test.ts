@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
-import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
+import {
+  createTokenSource,
+  type ExchangeContext,
+  type ExchangeOptions,
+  openIssuer,
+} from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
-import { inTurn, json, nothing, problem, raw, reset } from '../support/other-servers/responses.ts';
+import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { errorOf, game, hero, start, testClient, ttl } from './test-client.ts';
 
@@ -216,3 +221,22 @@ describe('an exchange', () => {
     expect(exchanges()).toHaveLength(1);
   });
 });
+
+test.each([json(403, { message: 'Forbidden' }), json(404, { message: 'Not Found' }), page(403)])(
+  'takes the server of identity tokens at its word, whatever marks the service has shown',
+  async (refusal) => {
+    const issuer = await startOtherServer(refusal);
+    const service = await startOtherServer(list);
+    const identity = { requestUrl: new URL('/oidc', issuer.baseUrl).href, requestToken: 'runner-token', audience: 'a' };
+    const open = async (context: ExchangeContext) =>
+      createTokenSource({
+        ...{ ...context, messages, onToken: () => undefined },
+        issueIdentityToken: openIssuer(identity, context, () => undefined),
+      });
+    const marks = { read: () => true, write: () => undefined };
+    const client = testClient(service.baseUrl, { credentials: { kind: 'exchanged', open }, marks });
+    expect(await errorOf(client.ask())).toMatchObject({ failure: { kind: 'no-token', transient: false } });
+    expect(issuer.requests).toHaveLength(1);
+    expect(service.requests).toEqual([]);
+  },
+);
