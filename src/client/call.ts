@@ -207,11 +207,11 @@ function createAttempt(options: CallOptions) {
     try {
       const received = await unlessAborted(send(state.sent, limit.signal), limit.signal);
       serverClock.observe(received.headers);
-      const { sanitizer } = state;
+      const { sanitizer, mayBeDone: keyMayHaveArrived } = state;
       const response = parseResponse(received, { baseUrl, receivedAt: serverClock.now(), sanitizer });
       onResponse?.(response);
       marks.observe(response);
-      return classifyResponse(response, request, marks);
+      return classifyResponse(response, { request, keyMayHaveArrived, marks });
     } catch (error) {
       if (!limit.isOver() && signal.aborted) return undefined;
       const failure = limit.isOver()

@@ -1,8 +1,8 @@
-import { problemTypePrefix } from '../interface/problem.ts';
-import { etagOf, lockIn } from './known-lock.ts';
-import { isOwnProblem, refusalOf } from './refusal.ts';
+import { nameIn } from './json.ts';
+import { etagOf, lockIn, namesHolder } from './known-lock.ts';
+import { isOwnProblem, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request } from './request.ts';
-import { type ClientResponse, isSuccess, objectIn } from './response.ts';
+import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
@@ -23,11 +23,16 @@ export type AttemptResult =
 
 export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
+interface ResponseContext {
+  readonly request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>;
+  readonly keyMayHaveArrived: boolean;
+  readonly marks: Pick<Marks, 'areShown' | 'isFromService'>;
+}
+
 /** Whether a response is final, or whether to try again: for all operations. */
 export function classifyResponse(
   response: ClientResponse,
-  request: Pick<Request, 'expect' | 'anySuccess' | 'finalAt'>,
-  marks: Pick<Marks, 'areShown' | 'isFromService'>,
+  { request, keyMayHaveArrived, marks }: ResponseContext,
 ): AttemptResult {
   const { status } = response;
   if (isSuccess(response)) {
@@ -42,8 +47,7 @@ export function classifyResponse(
   if (request.finalAt?.includes(status) && !isOwnProblem(response) && !marks.areShown()) {
     return { kind: 'answered', response };
   }
-  // An earlier request with the same Idempotency-Key.
-  const stillRunning = objectIn(response)['type'] === `${problemTypePrefix}request-in-progress`;
+  const stillRunning = isStillRunning(response, keyMayHaveArrived);
   if (!stillRunning && !isTransientStatus(status)) {
     const refusal = refusalOf(response);
     const isFinal = isOwnProblem(response) || marks.isFromService(response) || !mayBeFromGateway(response);
@@ -131,6 +135,21 @@ function isOwnLease(response: ClientResponse): boolean {
 function isOwnSync(response: ClientResponse): boolean {
   const { sync_id, received_bytes, missing_objects } = objectIn(response);
   return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
+}
+
+/**
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ */
+function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
+  if (namesHolder(response)) return false;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 
 /** An unrecognized response proves nothing, not even that the request had no effect. */

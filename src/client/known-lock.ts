@@ -1,6 +1,7 @@
 import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { type LockPath, maxNoteLength } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
+import { isHeaderValue } from './access.ts';
 import {
   asObject,
   firstMember,
@@ -44,6 +45,12 @@ export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | u
 /** The lock on a path, by a complete list. */
 export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
 
+/** Whether a response describes the blocking lock or its holder, as only a service can. */
+export function namesHolder(response: ClientResponse): boolean {
+  const holder = holderIn(response);
+  return holder !== undefined && namesLock(holder);
+}
+
 export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
@@ -75,9 +82,11 @@ export interface LockProof {
   readonly id?: string | undefined;
 }
 
-/** The proof in a request header, with quotes; undefined if nothing identifies the lock. */
-export const conditionOf = (proof: LockProof | undefined): string | undefined =>
-  proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
+/** The proof in a request header, with quotes; undefined if nothing identifies the lock there. */
+export function conditionOf(proof: LockProof | undefined): string | undefined {
+  const tag = proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
+  return tag !== undefined && isHeaderValue(tag) ? tag : undefined;
+}
 
 /**
  * Whether both are the same lock; undefined if unknown. An ETag may change with every renewal, so the id decides if

@@ -25,8 +25,8 @@ export function refusalOf(response: ClientResponse): Refused {
 }
 
 /** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
-export const isOwnProblem = (response: ClientResponse): boolean =>
-  nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
+export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
+  nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
 
 /** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =

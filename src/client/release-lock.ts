@@ -52,9 +52,13 @@ export type ReleaseLockResult =
 export function createReleaseLock(context: ClientContext) {
   const { call, endpoints, serverNow } = context;
 
-  function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
+  async function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
     const { workspace, path, proof, force, reason, attempts } = request;
     const condition = conditionOf(proof);
+    // Without its condition, the request would release any lock on the path.
+    if (condition === undefined && (proof?.etag ?? proof?.id) !== undefined) {
+      throw new Error(`Invalid character in header: no request can name the lock on ${path}.`);
+    }
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const targetAt = (endpoint: string): string => endpoint + (query && `?${query}`);
     return call(

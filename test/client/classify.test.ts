@@ -6,11 +6,10 @@ import { problemTypePrefix } from '../../src/interface/problem.ts';
 
 const origin = { baseUrl: new URL('https://example.com/v1'), receivedAt: 0, sanitizer: createSanitizer([]) };
 
-function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}) {
+function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   return classifyResponse(
     { ...origin, status, headers, body: { kind: 'json', value, byteLength: 0 } },
-    {},
-    { ...noMarks, isFromService: () => true },
+    { request: {}, keyMayHaveArrived: sent, marks: { ...noMarks, isFromService: () => true } },
   );
 }
 
@@ -39,10 +38,23 @@ describe('a response', () => {
   });
 });
 
-test('a request that is still running, by the problem of this service, is worth another attempt', () => {
-  const running = { type: `${problemTypePrefix}request-in-progress` };
-  expect(judged(409, {}, running)).toMatchObject({ retry: 'free', mayBeDone: true });
-  for (const body of [{ type: `${problemTypePrefix}locked` }, { lock: { owner: 'ada' } }, { detail: 'Conflict' }]) {
-    expect(judged(409, { 'retry-after': '1' }, body).kind).toBe('answered');
-  }
+describe('a 409 for a request that is still running', () => {
+  const words = { type: 'https://a.test/idempotency', title: 'A request is outstanding for this Idempotency-Key' };
+  const soon = { 'retry-after': '1' };
+
+  test.each([
+    ['by the problem type of this service', { type: `${problemTypePrefix}request-in-progress` }, {}, false],
+    ['by the words of another service', words, {}, false],
+    ['by Retry-After if the key may have arrived before', { detail: 'Conflict' }, soon, true],
+  ])('is recognized %s', (_, body, headers, sent) => {
+    expect(judged(409, headers, body, sent)).toMatchObject({ retry: 'free', mayBeDone: true });
+  });
+
+  test.each([
+    ['with another problem type of this service', { type: `${problemTypePrefix}locked` }, true],
+    ['with a lock', { lock: { owner: 'ada' } }, true],
+    ['with Retry-After, but for a new key', { detail: 'Conflict' }, false],
+  ])('is not assumed for a 409 %s', (_, body, sent) => {
+    expect(judged(409, soon, body, sent).kind).toBe('answered');
+  });
 });

@@ -1,4 +1,4 @@
-import { parseWorkspaceId } from '../../client/access.ts';
+import { isHeaderValue, parseWorkspaceId } from '../../client/access.ts';
 import type { AcquiredLock } from '../../client/known-lock.ts';
 import { parseTtl, type Ttl } from '../../interface/duration.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
@@ -59,6 +59,9 @@ const isGrantedLock = hasShape({
 /** Without what only reports and outputs of the step itself show. */
 export const grantedLock = ({ note, origin, raw, ...lock }: AcquiredLock): GrantedLock => lock;
 
+/** Sent in a header. */
+const isKey: Check<string> = (value): value is string => isString(value) && isHeaderValue(value);
+
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
 const ofStep = { service: isString, workspace: isString, step: isString, at: isTime };
@@ -74,7 +77,7 @@ export type RecordedProcess = Checked<typeof isRecordedProcess>;
 export const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptional(isString) });
 
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
-const request = { ...location, step: isString, key: isString };
+const request = { ...location, step: isString, key: isKey };
 /** `key` is that of the lock's grant, if this job has acquired it. */
 const ending = { ...location, ...proof, key: isOptional(isString) };
 

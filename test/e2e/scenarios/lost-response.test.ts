@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FaultProxy, isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isLocking, isReleasing, type Manner, once, pathByPath } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
 import { locking, openStage, openWithProxy, type Stage, useService } from './stage.ts';
@@ -45,6 +45,19 @@ test('without idempotency keys in the service, a lost response releases nothing,
   });
   expect(proxy.passed.filter(isReleasing)).toEqual([]);
   expect(await stage.locks()).toEqual([lock]);
+});
+
+test('a lock whose first request is still running in another service is released at the end of the job', async () => {
+  const stage = await openStage();
+  const { proxy, job } = await killedUnanswered(stage, pathByPath);
+  proxy.meet(
+    once(isLocking, {
+      ...{ kind: 'answer', status: 409, headers: { 'content-type': 'application/json', 'retry-after': '1' } },
+      body: '{"message":"A request with this Idempotency-Key is still in progress"}',
+    }),
+  );
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 interface Left {
