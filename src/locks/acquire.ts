@@ -99,7 +99,8 @@ export async function acquireLocks(
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
       // A cancelled attempt has used the little time that is left.
       const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
-      const left = [...round.left, ...(isSettled ? [] : await way.end())];
+      const ofLease = way === pathByPath && lease !== undefined ? await lease.endRefused() : [];
+      const left = [...round.left, ...(isSettled ? [] : await way.end()), ...ofLease];
       const common = { left, waitedMs, unanswered: pathByPath.unanswered() };
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
@@ -179,7 +180,7 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
   const { client, record, clock, signal, log, terms } = context;
   const { service, workspace, step, type, ttl } = terms;
   const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
-  const path = pool !== undefined ? poolPath(pool) : isSet ? paths[0] : undefined;
+  const path = pool !== undefined ? poolPath(pool.name) : isSet ? paths[0] : undefined;
   if (path === undefined) return undefined;
   const startedAt = clock();
   const request = { workspace, lease: step, paths, pool, path, count, type, ttl };
@@ -200,12 +201,7 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
     if (state === 'new') state = 'refused';
     const put = await client.putLease({ ...request, wait }, within);
     if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
-    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
-      // Nothing is left to end, unless the lease is requested again.
-      if (state === 'refused') await end();
-      if (state === 'over') state = 'new';
-      return { kind: 'unsupported' };
-    }
+    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) return { kind: 'unsupported' };
     const grantedAt = clock();
     const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
     if (grants.length > 0) record(...grants);
@@ -243,12 +239,17 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
     return [{ error: ended.error }];
   }
 
-  return { attempt, end };
+  /** For a lease that a service without marks has refused: only a gateway may have done so, after it was granted. */
+  async function endRefused(): Promise<readonly Left[]> {
+    if (client.isOurs()) state = 'open';
+    return state === 'refused' || client.isOurs() ? end() : [];
+  }
+
+  return { attempt, end, endRefused };
 }
 
-/** Stands for the paths of a pool, which only the service knows. */
-function poolPath({ name }: PoolSelection): LockPath {
+/** Stands for the paths of a pool, which only the service knows. It refuses a name that cannot be in a path. */
+function poolPath(name: string): LockPath {
   const path = parseHeldPath(`pools/${name}`);
-  if (path.ok) return path.value;
-  throw new Error(path.reason);
+  return path.ok ? path.value : poolPath(`x${Buffer.from(name).toString('hex').slice(0, 100)}`);
 }

@@ -1,5 +1,5 @@
 import type { LostLock } from '../../client/leases.ts';
-import { isUnreadable, lookUp } from '../../client/lists.ts';
+import { lookUp } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { knowsNoRoute } from '../../client/service-error.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
@@ -178,9 +178,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
 
   async function isUnknown({ workspace, path, lease }: LeaseIntent): Promise<boolean> {
     const found = await lookUp(client, { workspace, path, attempts: 'once' }, within);
-    // Without a list, nothing more can be known.
-    if (found.kind === 'failed') return isUnreadable(found.error);
-    return found.kind !== 'locked' || found.lock.raw['lease'] !== lease;
+    return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
   }
 
   /** The service decides what happened to the locks of the lease, whatever the ledger has. */

@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
-import { isLocking, isReleasing, once, type Passed, pathByPath } from '../../support/fault-proxy.ts';
+import {
+  type Fault,
+  isLocking,
+  isReleasing,
+  once,
+  type Passed,
+  type Passing,
+  pathByPath,
+} from '../../support/fault-proxy.ts';
 import { locking, manyPaths, openStage, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
+
+const isListing = ({ method }: Passing): boolean => method === 'GET';
 
 const checking = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
 
@@ -56,7 +66,36 @@ test.each([
   expect(await stage.locks()).toEqual([]);
 });
 
-test('the post-step ends the lease of a killed step, although a gateway answers 404 at first', async () => {
+const page404 = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' };
+const json = { 'content-type': 'application/json' };
+
+test('a lease of any paths that a gateway answered with 404 ends with the job', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }));
+  const job = await stage.job();
+  const step = await job.run(locking(['a', 'b'], { any: '1' }));
+  expect(step).toMatchObject({ outputs: { status: 'acquired', count: '1' } });
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('the post-step ends the lease of a step that was killed after a gateway answered 404', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }, { kind: 'done-then-silence' }));
+  const job = await stage.job();
+  const step = await job.step(locking(['a', 'b']));
+  await expect.poll(() => proxy.passed.map(({ status }) => status)).toEqual([201, 409]);
+  await step.kill();
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
+});
+
+test.each<[string, (passing: Passing) => Fault | undefined]>([
+  ['404', () => undefined],
+  ['404, and 403 to the list', once(isListing, { kind: 'answer', status: 403, headers: json, body: '{"error":"No"}' })],
+])('the post-step ends the lease of a killed step, although a gateway answers %s at first', async (_, listing) => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
@@ -64,8 +103,8 @@ test('the post-step ends the lease of a killed step, although a gateway answers 
   const step = await job.step(locking(['a', 'b']));
   await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(2);
   await step.kill();
-  const missing = { status: 404, headers: { 'content-type': 'application/json' }, body: '{"error":"Not found"}' };
-  proxy.meet(once(isReleasing, { kind: 'answer', ...missing }));
+  const releasing = once(isReleasing, { kind: 'answer', status: 404, headers: json, body: '{"error":"Not found"}' });
+  proxy.meet((passing) => releasing(passing) ?? listing(passing));
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
   expect(await stage.locks()).toEqual([]);
 });
