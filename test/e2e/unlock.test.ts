@@ -34,6 +34,17 @@ test('releases the locks of another job by its output, but leaves those with a n
   expect(await scene.locked(workspace)).toEqual(['b']);
 });
 
+test('leaves the lock of a later holder alone if the job has released its own before', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  const locking = await job.run({ with: { operation: 'lock', path: 'a' } });
+  await job.run({ with: { operation: 'unlock', path: 'a' } });
+  await scene.lock(workspace, 'a');
+  const result = await job.run({ with: { operation: 'unlock', locks: locking.outputs['locks'] ?? '' } });
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
+  expect(await scene.locked(workspace)).toEqual(['a']);
+});
+
 test('reports a path that the job has already released as not locked', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
