@@ -30,22 +30,16 @@ export async function ensureRepository({ repository, scratch }: Mirror): Promise
   });
 }
 
-/** Creates a repository without refs. Running git for it takes longer. */
-export async function createEmptyRepository(folder: string, defaultBranch = mainBranch): Promise<void> {
+/**
+ * Creates a repository without refs, which reads objects from the mirror as well, but writes into its own folder. Running
+ * git for it takes longer.
+ */
+export async function createRepository(folder: string, mirror?: Mirror, defaultBranch = mainBranch): Promise<void> {
   await createFolders(folder);
   await writeFile(join(folder, 'config'), config);
   await writeFile(join(folder, 'HEAD'), headOf(defaultBranch));
-}
-
-/** Creates a repository without refs that reads its objects from the mirror, but writes into its own folder. */
-export async function createBorrowingRepository(
-  folder: string,
-  { repository }: Mirror,
-  defaultBranch = mainBranch,
-): Promise<void> {
-  await createEmptyRepository(folder, defaultBranch);
-  if (!(await isRepository(repository))) return;
-  await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(repository, 'objects')}\n`);
+  if (mirror === undefined || !(await isRepository(mirror.repository))) return;
+  await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }
 
 /** Required parts of a repository: gitrepository-layout(5). */

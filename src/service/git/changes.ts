@@ -68,15 +68,9 @@ export async function lookUp(
   return found;
 }
 
-interface DifferenceQuery {
-  readonly from: string;
-  readonly to: string;
-  readonly limits: Limits;
-}
-
 export async function listDifferences(
   git: GitCommand,
-  { from, to, limits }: DifferenceQuery,
+  { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
   onPath: (path: string) => void,
 ): Promise<void> {
   await git(['diff-tree', '-r', '-z', ...rawFiles, '--end-of-options', from, to], {

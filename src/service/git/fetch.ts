@@ -6,7 +6,7 @@ import { namesIn } from '../platform/missing-file.ts';
 import {
   type BranchHeads,
   branchRef,
-  createBorrowingRepository,
+  createRepository,
   ensureRepository,
   type Mirror,
   withScratchFolder,
@@ -28,7 +28,7 @@ export async function estimateObjects(transfer: Transfer, branch: BranchName): P
   await withScratchFolder(mirror.scratch, async (folder) => {
     // Its unfinished pack is removed with the folder. The refs of the mirror take part in the negotiation.
     const repository = join(folder, 'borrowing.git');
-    await createBorrowingRepository(repository, mirror);
+    await createRepository(repository, mirror);
     const limits = withSignal(transfer.limits, known.signal);
     const estimate = { ...transfer, limits, repository, sources: branchSources([branch]) };
     await transferRefs(estimate, (progress) => {

@@ -1,6 +1,6 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createEmptyRepository, withScratchFolder } from './bare-repository.ts';
+import { createRepository, withScratchFolder } from './bare-repository.ts';
 import { type GitCommand, localLimits, withSilenceLimit } from './git-command.ts';
 import { eachLine } from './git-output.ts';
 import type { Remote } from './remote.ts';
@@ -29,7 +29,7 @@ export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer
   const { objectsFolder, objects, url, remote, limits, silenceMs, onProgress, onErrorLine } = transfer;
   await withScratchFolder(scratch, async (folder) => {
     const repository = join(folder, 'pointers.git');
-    await createEmptyRepository(repository);
+    await createRepository(repository);
     await git(['fast-import', '--quiet', '--done'], {
       purpose: 'write the pointers of LFS objects',
       limits: localLimits,

@@ -6,7 +6,7 @@ import { remember } from '../runtime/remember.ts';
 import {
   type BranchHeads,
   branchRef,
-  createBorrowingRepository,
+  createRepository,
   isRepository,
   type Mirror,
   withScratchFolder,
@@ -45,7 +45,7 @@ export async function serveMirror(task: ServeTask): Promise<void> {
   await withScratchFolder(mirror.scratch, async (folder) => {
     // It has the objects of the mirror, and exactly the branches of the task, even during syncs.
     const view = join(folder, 'published.git');
-    await createBorrowingRepository(view, mirror, defaultBranch);
+    await createRepository(view, mirror, defaultBranch);
     const refs = [...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`);
     const former = request?.formerHeads.map((head, index) => `${head} ${formerRefs}/${index}\n`) ?? [];
     await writeFile(join(view, 'packed-refs'), [...refs, ...former].join(''));
