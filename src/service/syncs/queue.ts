@@ -17,7 +17,7 @@ export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
 interface QueuedSync {
   readonly workspace: string;
-  readonly branch: string;
+  readonly branch: BranchName;
   readonly estimatedObjects: number;
   /** Name of the token that requested the sync. Tokens that join it later are not stored. */
   readonly requestedBy: string;
@@ -105,7 +105,8 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
       return {
         id: row.id,
         workspace: row.workspace_id,
-        branch: row.branch,
+        // Only enqueue() writes the column.
+        branch: row.branch as BranchName,
         /** Stored address of the remote, with credentials. */
         remote,
         lfs,

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
-import { parseBranchName } from '../../interface/branch-name.ts';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { parseRemote } from '../git/remote.ts';
 import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Storage } from '../storage/storage.ts';
+import { remoteOf } from '../workspaces/remotes.ts';
 import { type ClaimedSync, claimSync, countsOf, type FetchObjects, maxSyncAttempts, type SyncEnd } from './queue.ts';
 import { changedPaths, recordSync } from './record-sync.ts';
 
@@ -94,23 +93,18 @@ async function fetchBranchAndObjects(
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<SyncEnd> {
-  if (sync.exhausted) {
-    return {
-      kind: 'failed',
-      error: `The sync did not finish in ${maxSyncAttempts} attempts. The log of the service has the reasons.`,
-    };
-  }
-  const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });
-  if (!remote.ok) return { kind: 'failed', error: remote.reason };
-  const branch = parseBranchName(sync.branch);
-  if (!branch.ok) return { kind: 'failed', error: branch.reason };
+  const { workspace, branch, lfs: settings, exhausted } = sync;
   try {
-    const { workspace, lfs: settings } = sync;
+    if (exhausted) {
+      const reason = `The sync did not finish in ${maxSyncAttempts} attempts. The log of the service has the reasons.`;
+      throw new GitError('failed', reason);
+    }
+    const remote = remoteOf(sync, allowFileRemotes);
     const limits = { timeoutMs: milliseconds(syncTimeout), signal };
-    const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, (objects) =>
+    const { head, receivedObjects } = await git.fetch(workspace, remote, branch, limits, (objects) =>
       onProgress({ received_objects: objects }),
     );
-    const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
+    const wanted = { workspace, branch, head, remote, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => onProgress(countsOf(receivedObjects, objects)));
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {

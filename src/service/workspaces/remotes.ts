@@ -22,7 +22,7 @@ const processes = {
 };
 
 /** Throws a GitError if the service may not use the remote. */
-export function remoteOf({ remote }: StoredWorkspace, allowFile: boolean): Remote {
+export function remoteOf({ remote }: Pick<StoredWorkspace, 'remote'>, allowFile: boolean): Remote {
   const parsed = parseRemote(remote, { allowFile });
   if (!parsed.ok) throw new GitError('failed', parsed.reason);
   return parsed.value;

@@ -7,6 +7,7 @@ import { claimSync, enqueue, type FetchObjects, findSync, noObjects } from '../.
 import { runSync } from '../../../src/service/syncs/sync-worker.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { branchNamed } from '../../support/git-service.ts';
 import { operator } from '../../support/operator.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 
@@ -20,7 +21,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       addWorkspace(db, now, operator, { id: 'w', remote: 'https://git.example.com/a.git' }),
     );
     const { sync_id } = await storage.commit('global', (db) =>
-      enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100, requestedBy: 'ada' }),
+      enqueue(db, now, { workspace: 'w', branch: branchNamed('main'), estimatedObjects: 100, requestedBy: 'ada' }),
     );
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');

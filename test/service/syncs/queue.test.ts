@@ -3,6 +3,7 @@ import { listSyncs, overviewOfWorkspaces } from '../../../src/service/syncs/list
 import { type ClaimedSync, claimSync, enqueue, finishSync, noObjects } from '../../../src/service/syncs/queue.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { branchNamed } from '../../support/git-service.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
@@ -13,7 +14,9 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
   beforeEach(removeAll);
 
   const queue = (requestedBy = 'ada', workspace = 'game', branch = 'main') =>
-    storage.commit('global', (db) => enqueue(db, storage.now, { workspace, branch, estimatedObjects: 3, requestedBy }));
+    storage.commit('global', (db) =>
+      enqueue(db, storage.now, { workspace, branch: branchNamed(branch), estimatedObjects: 3, requestedBy }),
+    );
 
   /** Queues a sync and claims one; undefined if it has to wait. */
   async function queueAndClaim(workspace?: string, branch?: string): Promise<ClaimedSync | undefined> {
