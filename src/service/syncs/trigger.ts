@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 import { type Remotes, remoteKey } from '../workspaces/remotes.ts';
 import { removeBranches, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { findQueued, syncsIn } from './queue.ts';
+import { findQueued } from './queue.ts';
 
 /** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
 const timeoutMs = 4_700;
@@ -44,23 +44,11 @@ export function createPrepareSync({ storage, remotes }: TriggerParts): PrepareSy
           : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
       return refused(`${reason} ${branchesText([...branches.keys()])}`);
     }
-    if (synced.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
+    if (synced.get(branch)?.head === head) return accepted(0);
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0 || synced.has(branch)) return undefined;
     const estimate = () => remotes.estimate(workspace, branch, { timeoutMs });
     return accepted(await estimateOnce(remoteKey(workspace, branch), estimate));
-  }
-
-  /** LFS objects that the last sync could not fetch are retried even if git has nothing new. */
-  async function missingOf(workspace: StoredWorkspace, branch: BranchName): Promise<number> {
-    const last = await syncsIn(storage.read, workspace.id)
-      .where('branch', '=', branch)
-      .where('status', '=', 'succeeded')
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return last?.missing_objects ?? 0;
   }
 
   return async (workspace, branch) => {
