@@ -96,8 +96,9 @@ export async function runGit(
     }
   }
   // Reading fails if the pipe is destroyed.
-  const consumed = Promise.race([stopping.promise, readOutput().catch(() => undefined)]);
-  consumed.catch(() => undefined);
+  const read = readOutput().catch(() => undefined);
+  /** Rejects if the process was stopped, also after the end of its output. */
+  const consumed = (): Promise<void> => Promise.race([stopping.promise, read]);
 
   const errorLines: string[] = [];
   const errors = splitLines((line) => {
@@ -114,7 +115,7 @@ export async function runGit(
     // Helpers of a killed git process keep running and hold the pipes open.
     group.terminate();
     // The consumer may not have read the last output yet.
-    if (onOutput !== undefined) await consumed.catch(() => undefined);
+    if (onOutput !== undefined) await consumed().catch(() => undefined);
     clearTimeout(timer);
     group.end();
   });
@@ -130,7 +131,7 @@ export async function runGit(
         : failed(`it could not be started: ${systemErrorText(error.code ?? '') ?? error.code ?? error.message}.`);
     });
     errors.end();
-    await consumed;
+    await consumed();
     if (code === 0) return Buffer.concat(output).toString('utf8');
     throw failed(
       code === null ? `it was killed with ${killedBy}.` : summarizeErrors(errorLines.map(redact)) || `status ${code}.`,

@@ -56,6 +56,12 @@ describe('git as a process', () => {
     await expectNoProcess(environment.folder);
   });
 
+  test('ends at its time limit if it has closed its output before', async () => {
+    const environment = await environmentWithGit('exec >&-; sleep 600');
+    const run = runGit([], environment, { purpose, limits: { timeoutMs: 300 } });
+    await expect(run).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
   test('ends when aborted, even if it ignores the first signal', async () => {
     const environment = await environmentWithGit('trap "" TERM; echo ready >&2; while :; do sleep 0.1; done');
     const abort = new AbortController();
