@@ -35,7 +35,8 @@ export async function keptFor(
     const waits = (await selectFirst(db, now, paths)).filter(({ id }) => !known.has(id));
     const sets = [...new Map(waits.flatMap((wait) => (wait.size > 1 ? [[wait.id, wait]] : []))).values()];
     const free = Map.groupBy(sets.length === 0 ? [] : await selectFree(db, now, sets), ({ id }) => id);
-    for (const wait of waits) {
+    // A set has a row for each of its paths.
+    for (const wait of new Map(waits.map((each) => [each.id, each])).values()) {
       const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
       // Only joinLine() writes the kind.
       const kind = wait.kind as Next['kind'];

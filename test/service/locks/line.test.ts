@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lookAgainMs } from '../../../src/service/locks/line.ts';
+import { keptFor, lookAgainMs } from '../../../src/service/locks/line.ts';
 import { countWaiting, listQueue, placeInLine } from '../../../src/service/locks/queue.ts';
 import { joinLine, removeOldWaits } from '../../../src/service/locks/waits.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -97,6 +97,16 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     expect(queries[1]?.parameters).toContain('b593');
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   });
+
+  test('of two leases of 20,000 paths is found without looking at all paths of each for each path', async () => {
+    const paths = Array.from({ length: 20_000 }, (_, n) => `large/${n}`);
+    const waits = ['first', 'second'].map((id) => waitRequest(id, { paths }));
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
+    const keys = paths.map((path) => ({ workspace, path }));
+    const kept = await storage.commit({ workspace }, (db) => keptFor(db, storage.now, keys));
+    expect(new Set(kept.map((next) => next?.id))).toEqual(new Set(['first']));
+    await storage.commit('global', (db) => db.deleteFrom('waits').execute());
+  }, 60_000);
 
   test('is listed with its priority', async () => {
     const waits = ([1, 3, 5] as const).map((urgency) => waitRequest(`u${urgency}`, { urgency, paths: ['p'] }));
