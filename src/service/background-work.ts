@@ -83,9 +83,15 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
 const maxJoiningMs = 10 * 60_000;
 
 /** Keeps mirrors fast after many fetches, one after the other. A failure does no harm. */
-export async function joinPacks({ git, log, stopping }: Pick<ServiceParts, 'git' | 'log' | 'stopping'>): Promise<void> {
+export async function joinPacks({
+  git,
+  log,
+  stopping,
+  freeDisk,
+}: Pick<ServiceParts, 'git' | 'log' | 'stopping' | 'freeDisk'>): Promise<void> {
   for (const workspace of await git.listMirrors()) {
-    if (stopping.aborted) return;
+    // What is left of the disk is for locks.
+    if (stopping.aborted || freeDisk.isLow()) return;
     await git.maintain(workspace, { timeoutMs: maxJoiningMs, signal: stopping }).catch((error: unknown) => {
       if (!stopping.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
     });

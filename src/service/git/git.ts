@@ -109,8 +109,11 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs = 60_0
     fetchLfsObjects: (transfer: Omit<LfsTransfer, 'silenceMs'>) =>
       fetchLfsObjects(git, scratch, { ...transfer, silenceMs }),
     /** Keeps the mirror fast after many fetches; a failure does no harm. */
-    maintain: (workspace: string, limits: Limits) =>
-      writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits)),
+    async maintain(workspace: string, limits: Limits): Promise<void> {
+      // A first fetch may be creating it.
+      if (!(await isRepository(mirrorOf(workspace).repository))) return;
+      await writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits));
+    },
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
     async sampleRepository(): Promise<string> {
       const repository = join(root, 'sample.git');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { joinPacks } from '../../../src/service/background-work.ts';
@@ -9,7 +10,7 @@ import { branchNamed, enoughTime, gitIn, remoteAt } from '../../support/git-serv
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Two mirrors with many packs, and a git that does this in place of `repack`. */
-async function mirrorsWith(repack: string) {
+async function mirrorsWith(repack: string, isLow = false) {
   const folder = temporaryFolder();
   const programs = join(folder, 'programs');
   await mkdir(programs);
@@ -30,8 +31,10 @@ exec git "$@"
   const stopping = new AbortController();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  return { stopping, lines, joined: joinPacks({ git, log, stopping: stopping.signal }) };
+  return { stopping, lines, joined: joinPacks({ git, log, stopping: stopping.signal, freeDisk: freeDisk(isLow) }) };
 }
+
+const freeDisk = (isLow: boolean) => ({ isLow: () => isLow, reserve: '1 GB', stop: async () => undefined });
 
 test('joining packs ends when the service stops', async () => {
   const begun = join(temporaryFolder(), 'begun');
@@ -48,4 +51,30 @@ test('joining packs continues with the next mirror after a failure, which is log
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(
     ['one', 'other'].map((workspace) => ({ workspace, msg: 'mirror maintenance failed' })),
   );
+});
+
+test('joining packs does not begin while the disk is nearly full', async () => {
+  const { lines, joined } = await mirrorsWith('exit 1', true);
+  await joined;
+  expect(lines).toEqual([]);
+});
+
+test('joining packs leaves mirrors alone that a first fetch is creating', async () => {
+  const git = gitIn(temporaryFolder(), {});
+  const repository = createRepository(temporaryFolder());
+  repository.commit({ branch: 'main', files: { a: '1' } });
+  const log = pino({ level: 'silent' });
+  const all = new AbortController();
+  const joining = (async () => {
+    while (!all.signal.aborted) {
+      await joinPacks({ git, log, stopping: all.signal, freeDisk: freeDisk(false) });
+      await setImmediate();
+    }
+  })();
+  for (let number = 0; number < 20; number += 1) {
+    await git.fetch(`game-${number}`, remoteAt(repository.path), branchNamed('main'), enoughTime);
+  }
+  all.abort();
+  await joining;
+  expect(await git.listMirrors()).toHaveLength(20);
 });
