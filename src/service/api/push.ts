@@ -51,7 +51,7 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
 }
 
 /** GitHub sends at most 25 MB. */
-const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event' };
+const maxEventBytes = 25 * 1_024 * 1_024;
 
 /** Nothing is signed with it. With it, a request for a workspace without a secret takes as long as any other. */
 const noSecret = newWebhookSecret();
@@ -72,7 +72,7 @@ async function receive(
   const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
   // Only the beginning is kept: strangers send bodies too, and those of a forge are large.
   let head = Buffer.alloc(0);
-  await forEachPiece(incoming, bodyLimit, (piece) => {
+  await forEachPiece(incoming, maxEventBytes, (piece) => {
     signature.update(piece);
     if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes - head.length)]);
   });

@@ -156,12 +156,12 @@ function retryLater(status: 429 | 503, reason: string, retryAfterSeconds: number
 }
 
 /** Large enough that a JWT that is too long gets its own error. */
-const bodyLimit = { maxBytes: 8 * maxIdentityLength, subject: 'The form' };
+const maxFormBytes = 8 * maxIdentityLength;
 
 async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
   const { incoming } = c.env;
   if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';
-  const text = await readText(incoming, bodyLimit);
+  const text = await readText(incoming, maxFormBytes);
   try {
     const parameters = readParameters(text, Object.keys(requestSchema.shape));
     // RFC 6749, section 3.2: a parameter without a value counts as omitted.

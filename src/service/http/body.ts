@@ -9,12 +9,6 @@ export const isForm = (contentType: string): boolean =>
 
 const maxRequestBodyBytes = 1024 * 1024;
 
-export interface BodyLimit {
-  readonly maxBytes: number;
-  /** The subject of the error message, such as "A request body". */
-  readonly subject: string;
-}
-
 /** For optional bodies: a missing body counts as an empty object. */
 export const readOptionalBody = async <Body>(c: Context<Environment>, schema: z.ZodType<Body>): Promise<Body> =>
   parseRequestPart(schema, hasBody(c.env.incoming) ? await readJson(c) : {});
@@ -29,7 +23,7 @@ export async function readJson(c: Context<Environment>, maxBytes = maxRequestBod
       headers: { 'accept-encoding': 'identity' },
     });
   }
-  const text = await readText(c.env.incoming, { maxBytes, subject: 'A request body' });
+  const text = await readText(c.env.incoming, maxBytes);
   c.set('bodyText', text);
   try {
     return JSON.parse(text);
@@ -41,8 +35,8 @@ export async function readJson(c: Context<Environment>, maxBytes = maxRequestBod
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Keeps a byte order mark, so that JSON parsing rejects it: RFC 8259 section 8.1 forbids one. */
-export async function readText(incoming: IncomingMessage, limit: BodyLimit): Promise<string> {
-  const bytes = await readBytes(incoming, limit);
+export async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(incoming, maxBytes);
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -50,19 +44,19 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
   }
 }
 
-export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+export async function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  await forEachPiece(incoming, limit, (piece) => pieces.push(piece));
+  await forEachPiece(incoming, maxBytes, (piece) => pieces.push(piece));
   return Buffer.concat(pieces);
 }
 
 /** Reads a body that need not be kept. */
 export async function forEachPiece(
   incoming: IncomingMessage,
-  limit: BodyLimit,
+  maxBytes: number,
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
-  if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   // The client disconnected, or the request timeout of the server was reached.
   const cutOff = () => new Refusal('request-timeout', 'The request body did not arrive in full.');
   if (incoming.destroyed) throw cutOff();
@@ -71,7 +65,7 @@ export async function forEachPiece(
     function read(piece: Buffer): void {
       size += piece.length;
       try {
-        if (size > limit.maxBytes) throw tooLarge(limit);
+        if (size > maxBytes) throw tooLarge(maxBytes);
         onPiece(piece);
       } catch (error) {
         // The rest is read and discarded: some clients send everything before they read.
@@ -86,8 +80,8 @@ export async function forEachPiece(
   });
 }
 
-export const tooLarge = ({ subject, maxBytes }: BodyLimit): Refusal =>
-  new Refusal('body-too-large', `${subject} must not be larger than ${maxBytes} bytes.`);
+export const tooLarge = (maxBytes: number): Refusal =>
+  new Refusal('body-too-large', `The request body must not be larger than ${maxBytes} bytes.`);
 
 export const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 

@@ -9,7 +9,7 @@ import { requestedWorkspace } from '../access/caller.ts';
 import { Refusal } from '../contract/response.ts';
 import { redactRemote } from '../git/remote.ts';
 import type { RefusalRenderer } from '../http/app.ts';
-import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
+import { readBytes, tooLarge } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { createServe, type ServeParts } from './serve.ts';
@@ -60,7 +60,7 @@ const notServed = (): Refusal =>
   );
 
 /** Enough for about 200,000 ids of commits that a client has. */
-const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
+const maxBytes = 10 * 1_024 * 1_024;
 
 /** The body of a request, once it is read: gitprotocol-http(5), "Smart Service git-upload-pack". */
 function readerOf(incoming: IncomingMessage): () => Promise<Buffer> {
@@ -75,7 +75,7 @@ function readerOf(incoming: IncomingMessage): () => Promise<Buffer> {
     });
   }
   return async () => {
-    const bytes = await readBytes(incoming, limit);
+    const bytes = await readBytes(incoming, maxBytes);
     return isZipped ? unzipped(bytes) : bytes;
   };
 }
@@ -84,9 +84,9 @@ const unzip = promisify(gunzip);
 
 async function unzipped(bytes: Buffer): Promise<Buffer> {
   try {
-    return await unzip(bytes, { maxOutputLength: limit.maxBytes });
+    return await unzip(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
     throw new Refusal('malformed-request', 'The body is not valid gzip, although its Content-Encoding says so.');
   }
 }

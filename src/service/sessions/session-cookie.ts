@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse, serialize } from 'hono/utils/cookie';
 import { isLoopback } from '../../interface/loopback.ts';
-import { looksLikeSessionSecret, sessionMs } from './sessions.ts';
+import { sessionMs } from './sessions.ts';
 
 export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
   cookie(incoming, secret, sessionMs / 1_000);
@@ -27,7 +27,7 @@ const names = { secure: '__Host-workspace-session', plain: 'workspace-session' }
 export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
   const all = parse(incoming.headers.cookie ?? '');
   const counted = speaksHttps(incoming) ? [all[names.secure]] : [all[names.secure], all[names.plain]];
-  return counted.find((value) => value !== undefined && looksLikeSessionSecret(value));
+  return counted.find((value) => value !== undefined && /^[A-Za-z0-9_-]{43}$/.test(value));
 }
 
 /**

@@ -4,8 +4,6 @@ import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
 
-export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
-
 /** About a working day, so that people sign in once a day. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
@@ -31,7 +29,8 @@ export async function startSession(
 }
 
 /** Checked for every request, so that a session ends as soon as its token expires or is revoked. */
-export async function authenticateSession({ read, now }: Storage, secret: string) {
+export async function authenticateSession({ read, now }: Storage, secret: string | undefined) {
+  if (secret === undefined) return undefined;
   const row = await read
     .selectFrom('sessions')
     .innerJoin('tokens', 'tokens.id', 'sessions.token_id')
@@ -40,9 +39,9 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .where('sessions.hash', '=', secretHash(secret))
     .where(sql<boolean>`sessions.expires_at > ${now}`)
     .executeTakeFirst();
-  if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' } as const;
+  if (row === undefined) return undefined;
   const authentication = checkToken(row, row.now);
-  return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
+  return authentication.kind === 'known' ? { secret, now: row.now, bearer: authentication.bearer } : undefined;
 }
 
 export async function endSession(db: Database, now: Storage['now'], actor: Actor, secret: string): Promise<void> {

@@ -30,5 +30,5 @@ test('a form that is too large is refused with a page that says so', async () =>
   const visitor = await signedIn(service);
   const { status, headers, text } = await visitor.post('/sign-out', { filler: 'x'.repeat(maxFormBytes) });
   expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
-  expect(text).toContain('A form must not be larger than 65536 bytes.');
+  expect(text).toContain('The request body must not be larger than 65536 bytes.');
 });

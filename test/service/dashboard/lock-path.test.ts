@@ -43,7 +43,7 @@ test('the page of a path shows its lock, and offers what the token may do', asyn
     ([, name, text = '']) => `${name}: ${text.replaceAll(/<[^>]*>/g, '')}`,
   );
   const run = 'https://ci.example.com/game/runs/7/attempts/1';
-  for (const fact of [`Path: ${path}`, 'Holder: ada', 'Note: Rigging', `From run: ${run}`])
+  for (const fact of [`Path: ${path}`, 'Holder: ada', 'Note: Rigging', `From run: ${run.slice('https://'.length)}`])
     expect(facts).toContain(fact);
   expect(rowsIn(seen)).toEqual([`ada from ${run.slice('https://'.length)}Rigging |  | held`]);
   const offers = async (visitor: Visitor) =>

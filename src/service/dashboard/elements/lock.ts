@@ -40,7 +40,7 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Path</dt><dd>${literal(path)}</dd>
     <dt>Holder</dt><dd>${userText(owner)}</dd>
     ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
-    <dt>From run</dt><dd>${runLink(origin, origin)}</dd>
+    <dt>From run</dt><dd>${runLink(origin)}</dd>
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${pointInTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
@@ -68,7 +68,7 @@ export const periodRow = (period: RecordedLockPeriod, now: number, workspace?: s
 ];
 
 export const holderCell = ({ owner, origin, note }: Pick<Lock, 'owner' | 'origin' | 'note'>): Markup =>
-  html`${userText(owner)}${origin === null ? '' : html` <span class="faint">from ${shortRun(origin)}</span>`}${noteLine({ note })}`;
+  html`${userText(owner)}${origin === null ? '' : html` <span class="faint">from ${runLink(origin)}</span>`}${noteLine({ note })}`;
 
 export const noteLine = ({ note }: Pick<Lock, 'note'>): Markup | string =>
   note === null ? '' : html`<div class="faint">${userText(note)}</div>`;
@@ -98,13 +98,11 @@ export function pathLink(workspace: string, path: string): Markup {
   return html`<a class="path" href="${urls.path(workspace, path)}"><bdi>${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></a>`;
 }
 
-export const shortRun = (origin: string | null): Markup =>
-  runLink(origin, origin === null ? null : (runName(origin) ?? origin.replace(/^https?:\/\//, '')));
-
 /** Links only to web pages: clients choose the URL. */
-function runLink(origin: string | null, text: string | null): Markup {
-  if (origin === null || text === null) return faint('by hand');
+export function runLink(origin: string | null): Markup {
+  if (origin === null) return faint('by hand');
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return faint('unknown');
+  const text = runName(origin) ?? origin.replace(/^https?:\/\//, '');
   return html`<a rel="noreferrer noopener" href="${origin}">${userText(text)}</a>`;
 }
 

@@ -17,7 +17,7 @@ export const literals = (texts: readonly string[]): Markup =>
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
 
 export const empty = (what: string, next: Markup | string): Markup =>
-  html`<div class="empty"><p><strong>${what}</strong></p><p>${next}</p></div>`;
+  html`<div class="notice"><p><strong>${what}</strong></p><p>${next}</p></div>`;
 
 /** An exact time in UTC. The page converts it to the reader's time zone. */
 export const pointInTime = (timestamp: Timestamp): Markup =>

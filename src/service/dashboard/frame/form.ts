@@ -12,7 +12,7 @@ export async function readForm(incoming: IncomingMessage): Promise<URLSearchPara
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
   }
-  return new URLSearchParams(await readText(incoming, { maxBytes: maxFormBytes, subject: 'A form' }));
+  return new URLSearchParams(await readText(incoming, maxFormBytes));
 }
 
 export const textIn = (form: URLSearchParams, name: string): string => form.get(name)?.trim() ?? '';

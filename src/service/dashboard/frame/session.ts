@@ -21,10 +21,9 @@ export function requireSession(
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const secret = sessionSecretIn(c.env.incoming);
-    const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
-    if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
-    c.set('session', { secret, now: session.now });
+    const session = await authenticateSession(control.storage, sessionSecretIn(c.env.incoming));
+    if (session === undefined) return send(c, withoutSession(c));
+    c.set('session', session);
     admitBearer(c, control, session.bearer, access);
     return next();
   };

@@ -15,7 +15,7 @@ import {
   mayLock,
   noteLine,
   pathLink,
-  shortRun,
+  runLink,
   urls,
   waitingLink,
 } from '../elements/lock.ts';
@@ -138,7 +138,7 @@ function ownLockRow(call: PageCall, row: LockRow, waiting: number): Row {
   return [
     ['Path', html`${pathLink(workspace, path)}${waitingLink(workspace, path, waiting, false)}`, 'head'],
     ['Workspace', html`<a href="${urls.locks(workspace)}">${userText(workspace)}</a>`],
-    ['From run', html`${shortRun(lock.origin)}${noteLine(lock)}`],
+    ['From run', html`${runLink(lock.origin)}${noteLine(lock)}`],
     ...lockCells(lock, call.now),
     ['Actions', mayLock(call.bearer) ? lockLinks(call.bearer, row) : '', 'nowrap'],
   ];

@@ -46,7 +46,8 @@ export function addSignInPages(site: Site): void {
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
     const { link, to } = queryOf({ c }, 'link', 'to');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
-    if (await isSignedIn(site, c)) return seeOther(localPath(to));
+    const session = await authenticateSession(storage, sessionSecretIn(c.env.incoming));
+    if (session !== undefined) return seeOther(localPath(to));
     return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeOf({ c }, '') });
   }
 
@@ -79,11 +80,6 @@ export function addSignInPages(site: Site): void {
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
-}
-
-async function isSignedIn({ storage }: Site, c: Context<Environment>): Promise<boolean> {
-  const secret = sessionSecretIn(c.env.incoming);
-  return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
 }
 
 const authenticateToken = async ({ storage }: Site, token: string): Promise<Authentication> =>
