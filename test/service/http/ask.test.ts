@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import { expectProblem } from './expect-problem.ts';
+import { locksOf, sharedService } from './shared-service.ts';
+
+describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind) => {
+  const service = sharedService(kind);
+
+  async function locked(path: string) {
+    const workspace = await service.workspace();
+    const { secret: token } = await service.token({ name: 'bo', scopes: ['locks:write'] });
+    const locks = locksOf(service, workspace, service.secret);
+    await locks.take(path);
+    const address = `/v1/workspaces/${workspace}/queue`;
+    const ask = (json: object) => service.ask('POST', address, { token, json: { path, ...json } });
+    const withdraw = () => service.ask('DELETE', `${address}?path=${path}`, { token });
+    const queue = async () => (await service.ask('GET', address, { token })).body.queue;
+    const lock = async () => (await locks.list(`?path=${path}`)).body.locks[0];
+    const takeAsBo = () => locksOf(service, workspace, token).take(path);
+    return { ...locks, ask, withdraw, queue, lock, takeAsBo };
+  }
+
+  test('keeps the path for the person once it is free, who then locks it, and gives nobody a lock', async () => {
+    const { ask, queue, release, take, lock, takeAsBo } = await locked('a');
+    const { status, body } = await ask({ note: 'Lights' });
+    expect([status, await queue()]).toEqual([201, [body]]);
+    expect(body).toEqual({
+      ...{ path: 'a', position: 1, owner: 'bo', origin: null, note: 'Lights', priority: 'normal' },
+      since: expect.any(String),
+    });
+    await release('a');
+    const refused = await take('a');
+    expectProblem(refused, 'locked');
+    expect(refused.body.detail).toContain('bo is first in line');
+    await expect.poll(queue).toMatchObject([{ owner: 'bo', kept_until: expect.any(String) }]);
+    const [{ kept_until }] = await queue();
+    expect(Date.parse(kept_until) - Date.now()).toBeGreaterThan(9 * 60_000);
+    expect(await lock()).toBeUndefined();
+    expect((await takeAsBo()).status).toBe(201);
+    expect(await queue()).toEqual([]);
+  });
+
+  test('can be withdrawn, and then the path is free for everyone', async () => {
+    const { ask, withdraw, release, take } = await locked('a');
+    await ask({});
+    expect([(await withdraw()).status, (await withdraw()).status]).toEqual([204, 404]);
+    await release('a');
+    expect((await take('a')).status).toBe(201);
+  });
+});
