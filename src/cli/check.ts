@@ -17,12 +17,11 @@ export async function checkLocks({ client, workspace, within }: RemoteService, p
     client.checkPaths({ workspace, paths }, within()),
   ]);
   const asked = new Set<string>(paths);
+  const exact = new Map<string, KnownLock>(locks.map((lock) => [lock.path, lock]));
   // On a service with --windows-paths, the case of a locked path may differ.
-  const byPath = new Map<string, KnownLock>(
-    locks.map((lock) => [asked.has(lock.path) ? lock.path : foldCase(lock.path), lock]),
-  );
+  const folded = new Map(locks.flatMap((lock) => (asked.has(lock.path) ? [] : [[foldCase(lock.path), lock] as const])));
   return [...new Set(paths)].map((path) => {
-    const lock = byPath.get(path) ?? byPath.get(foldCase(path));
+    const lock = exact.get(path) ?? folded.get(foldCase(path));
     const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
     return { path, lock, status } as const;
   });

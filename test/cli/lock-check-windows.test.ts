@@ -26,9 +26,12 @@ test('lock check finds a lock in another case, among many paths too, where Windo
   expect((await check('content/heroes.uasset')).stdout).toContain('is free');
 });
 
-test('lock check tells files apart whose names differ in case, where they do', async () => {
+test.each([
+  ['Content/Hero.uasset', 'content/hero.uasset'],
+  ['content/hero.uasset', 'Content/Hero.uasset'],
+])('lock check tells %s and %s apart where they are two files', async (locked, other) => {
   const { id, take } = await caseSensitive.newWorkspace();
-  await take('Content/Hero.uasset');
-  const { code, stdout } = await checkOf(caseSensitive, id)('Content/Hero.uasset', 'content/hero.uasset');
-  expect([code, stdout]).toEqual([1, expect.stringContaining('content/hero.uasset is free')]);
+  await take(locked);
+  const { code, stdout } = await checkOf(caseSensitive, id)(locked, other);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`${other} is free`)]);
 });
