@@ -2,10 +2,11 @@ import './node-version.ts';
 
 import * as core from '@actions/core';
 import { InputError, readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
-import { loadInputs } from './inputs/task.ts';
-import { runOperation } from './operations/run.ts';
-import { failed } from './report/outcome.ts';
+import { loadInputs, type Task } from './inputs/task.ts';
+import type { Renewer } from './renewal/renewer.ts';
+import { failed, type Outcome } from './report/outcome.ts';
 import { createReporter } from './report/reporter.ts';
+import type { Context } from './step/context.ts';
 import { readRunner } from './step/runner.ts';
 
 await main();
@@ -45,5 +46,32 @@ async function main(): Promise<void> {
       return;
     }
     await reporter.finish(title, failed({}, reporter.explain(error)), summary);
+  }
+}
+
+/** Each operation, and the network code with it, is loaded on demand: reporting an invalid input needs neither. */
+async function runOperation(context: Context, task: Task, renewer?: Renewer): Promise<Outcome> {
+  switch (task.operation) {
+    case 'sync':
+      return (await import('./operations/sync.ts')).sync(context, task);
+    case 'lock': {
+      const { lock } = await import('./operations/lock.ts');
+      // A process that has received no task ends.
+      return lock(context, task, renewer).finally(() =>
+        renewer?.then(({ child }) => child.stdin.end()).catch(() => {}),
+      );
+    }
+    case 'unlock':
+      return (await import('./operations/unlock.ts')).unlock(context, task);
+    case 'list-locks':
+      return (await import('./operations/list-locks.ts')).listLocks(context, task);
+    case 'register-hook':
+      return (await import('./operations/register-hook.ts')).registerHook(context, task);
+    case 'list-workspaces':
+      return (await import('./operations/list-named.ts')).listWorkspaces(context);
+    case 'list-branches':
+      return (await import('./operations/list-named.ts')).listBranches(context, task);
+    case 'check':
+      return (await import('./operations/check.ts')).check(context, task);
   }
 }

@@ -1,8 +1,7 @@
-import { nameIn } from './json.ts';
-import { etagOf, lockIn, namesHolder } from './known-lock.ts';
-import { isOwnProblem, rawMessageOf, refusalOf } from './refusal.ts';
+import type { Marks } from './marks.ts';
+import { isOwnProblem, isStillRunning, refusalOf } from './refusal.ts';
 import type { Request } from './request.ts';
-import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
+import { type ClientResponse, isSuccess } from './response.ts';
 import { isTransientStatus, type RequestFailure } from './service-error.ts';
 
 export type AttemptResult =
@@ -64,47 +63,6 @@ export function classifyResponse(
   };
 }
 
-/** Remembers, for all processes of a job, that the service has shown its marks. */
-export interface MarksStore {
-  read(): boolean;
-  write(): void;
-}
-
-export type Marks = ReturnType<typeof createMarks>;
-
-/**
- * The rule that says who sent a response, for all operations. The interface leaves bodies and errors open, so a service
- * is taken at its word until it has shown the marks of ours. From then on, responses without them are from a gateway.
- */
-export function createMarks(store: MarksStore | undefined) {
-  let shown = false;
-
-  /** Reads the store only if a response without marks makes it necessary. Another process may write it at any time. */
-  function areShown(): boolean {
-    shown ||= store?.read() === true;
-    return shown;
-  }
-
-  return {
-    observe(response: ClientResponse): void {
-      if (shown || !bearsMarks(response)) return;
-      shown = true;
-      store?.write();
-    },
-    areShown,
-    /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
-    isFromService: ({ body }: ClientResponse): boolean =>
-      (body.kind === 'json' || body.kind === 'empty') && !areShown(),
-  };
-}
-
-/** For servers other than the service. Their refusals are their own, and their successes must be complete. */
-export const noMarks: Marks = {
-  observe: () => undefined,
-  areShown: () => true,
-  isFromService: (response) => !isSuccess(response),
-};
-
 /**
  * Gateways send these in place of a service: they have no route to it, require a login, or show a maintenance page. Some
  * do so after the service has done the work, to replace a 502. Other refusals in JSON are about the request, such as
@@ -113,44 +71,6 @@ export const noMarks: Marks = {
 const mayBeFromGateway = ({ status, body }: ClientResponse): boolean =>
   [302, 303, 307, 401, 403, 404, 405, 409, 410, 412].includes(status) ||
   (status >= 400 && body.kind !== 'json' && ![413, 414, 431].includes(status));
-
-const bearsMarks = (response: ClientResponse): boolean =>
-  isOwnProblem(response) ||
-  (isSuccess(response) && (isOwnLock(response) || isOwnSync(response) || isOwnLease(response)));
-
-/** The shape of a granted lock: it has a fence, and its id is its ETag. */
-function isOwnLock(response: ClientResponse): boolean {
-  const { id, fence, expires_at } = lockIn(objectIn(response));
-  const isComplete = typeof id === 'string' && typeof fence === 'number' && typeof expires_at === 'string';
-  return isComplete && etagOf(response) === `"${id}"`;
-}
-
-/** The interface has no leases. */
-function isOwnLease(response: ClientResponse): boolean {
-  const { id, state, locks, blocked } = objectIn(response);
-  return typeof id === 'string' && typeof state === 'string' && (locks ?? blocked) !== undefined;
-}
-
-/** It counts more than the interface asks for. */
-function isOwnSync(response: ClientResponse): boolean {
-  const { sync_id, received_bytes, missing_objects } = objectIn(response);
-  return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
-}
-
-/**
- * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
- * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
- */
-function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
-  if (response.status !== 409) return false;
-  const body = objectIn(response);
-  const type = nameIn(body['type']) ?? '';
-  if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
-  if (namesHolder(response)) return false;
-  const message = `${type} ${rawMessageOf(body) ?? ''}`;
-  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
-  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
-}
 
 /** An unrecognized response proves nothing, not even that the request had no effect. */
 const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({

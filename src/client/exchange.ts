@@ -1,8 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { IdentityRequest } from './access.ts';
 import { type CallOptions, createCall } from './call.ts';
-import { noMarks } from './classify.ts';
 import { openConnection } from './connection.ts';
+import { noMarks } from './marks.ts';
 import { expectFound } from './refusal.ts';
 import {
   type AnsweredCall,

@@ -1,6 +1,6 @@
 import { problemTypePrefix } from '../interface/problem.ts';
 import { asArray, asObject, firstName, type Json, type JsonObject, nameIn } from './json.ts';
-import { outdatedIn } from './known-lock.ts';
+import { namesHolder, outdatedIn } from './known-lock.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Refused, type RefusedField, type Unusable } from './service-error.ts';
@@ -27,6 +27,21 @@ export function refusalOf(response: ClientResponse): Refused {
 /** JSON, a request id or problem details of another type prove nothing: gateways send these, too. */
 export const isOwnProblem = (response: ClientResponse, name = ''): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix + name) === true;
+
+/**
+ * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that
+ * nor a lock, this is assumed only for a key that may have arrived before: for a new key, it would make no sense.
+ */
+export function isStillRunning(response: ClientResponse, keyMayHaveArrived: boolean): boolean {
+  if (response.status !== 409) return false;
+  const body = objectIn(response);
+  const type = nameIn(body['type']) ?? '';
+  if (isOwnProblem(response)) return isOwnProblem(response, 'request-in-progress');
+  if (namesHolder(response)) return false;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
+  return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
+}
 
 /** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =
