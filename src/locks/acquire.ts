@@ -99,7 +99,10 @@ export async function acquireLocks(
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
       // A cancelled attempt has used the little time that is left.
       const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
-      const ofLease = way === pathByPath && lease !== undefined ? await lease.endRefused() : [];
+      // Until anything has answered as a service, only a gateway may have refused the lease: the post-step ends it.
+      const isRefused =
+        way === pathByPath && (client.isOurs() || (round.kind !== 'failed' && round.kind !== 'cancelled'));
+      const ofLease = isRefused && lease !== undefined ? await lease.endRefused() : [];
       const left = [...round.left, ...(isSettled ? [] : await way.end()), ...ofLease];
       const common = { left, waitedMs, unanswered: pathByPath.unanswered() };
       // The end of the wait cut off the last attempt: the obstacle before it says more.

@@ -1,7 +1,6 @@
 import type { LostLock } from '../../client/leases.ts';
-import { lookUp } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
-import { knowsNoRoute } from '../../client/service-error.ts';
+import { knowsNoRoute, ServiceError } from '../../client/service-error.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockContext } from '../../locks/context.ts';
@@ -176,9 +175,15 @@ function createSettling({ client, record, service, within, candidates }: Settlin
     }
   }
 
-  async function isUnknown({ workspace, path, lease }: LeaseIntent): Promise<boolean> {
-    const found = await lookUp(client, { workspace, path, attempts: 'once' }, within);
-    return found.kind === 'absent' || (found.kind === 'locked' && found.lock.raw['lease'] !== lease);
+  /** Whether a complete list has none of its locks: it may have any of its paths. */
+  async function isUnknown({ workspace, lease }: LeaseIntent): Promise<boolean> {
+    try {
+      const { items, incomplete } = await client.listLocks({ workspace, attempts: 'once' }, within);
+      return incomplete === undefined && !items.some(({ raw }) => raw['lease'] === lease);
+    } catch (error) {
+      if (error instanceof ServiceError) return false;
+      throw error;
+    }
   }
 
   /** The service decides what happened to the locks of the lease, whatever the ledger has. */

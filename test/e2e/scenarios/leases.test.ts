@@ -92,6 +92,39 @@ test('the post-step ends the lease of a step that was killed after a gateway ans
   expect(await stage.locks()).toEqual([]);
 });
 
+test('the post-step ends the lease of a step that was cancelled when only a gateway had answered', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const first = once(isLocking, { kind: 'done-then-answer', ...page404 });
+  const second = Promise.withResolvers<void>();
+  proxy.meet((passing) => {
+    const answer = first(passing);
+    if (answer === undefined) second.resolve();
+    return answer ?? { kind: 'silence' };
+  });
+  const job = await stage.job();
+  const step = await job.step(locking(['a', 'b']));
+  await second.promise;
+  await step.cancel();
+  proxy.meet(() => undefined);
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('the post-step ends the lease of any paths, although a gateway answers 404 at first', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const theirs = await stage.takenByGrace('a');
+  proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
+  const job = await stage.job();
+  const step = await job.step(locking(['a', 'b'], { any: '1' }));
+  await expect.poll(() => stage.locks()).toHaveLength(2);
+  await step.kill();
+  proxy.meet(once(isReleasing, { kind: 'answer', status: 404, headers: json, body: '{"error":"Not found"}' }));
+  await job.post();
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
 test.each<[string, (passing: Passing) => Fault | undefined]>([
   ['404', () => undefined],
   ['404, and 403 to the list', once(isListing, { kind: 'answer', status: 403, headers: json, body: '{"error":"No"}' })],
