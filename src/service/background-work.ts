@@ -35,6 +35,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 
 function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
   const { metrics, databaseClock, lastUse, locks } = parts;
+  const joinsFailedAt = new Map<string, number>();
   const stopping = new AbortController();
   const storage = changesUntil(parts.storage, stopping.signal);
   const onError = (error: unknown): void => {
@@ -61,7 +62,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
     every(5_000, () => measureBacklogs(storage, metrics)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
-    every(30_000, () => joinPacks(parts)),
+    every(30_000, () => joinPacks(parts, joinsFailedAt)),
     every(60_000, databaseClock.refresh),
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldWaits(storage)),
@@ -82,17 +83,23 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
 
 const maxJoiningMs = 10 * 60_000;
 
-/** Keeps mirrors fast after many fetches, one after the other. A failure does no harm. */
-export async function joinPacks({
-  git,
-  log,
-  stopping,
-  freeDisk,
-}: Pick<ServiceParts, 'git' | 'log' | 'stopping' | 'freeDisk'>): Promise<void> {
+/** It may have failed for want of space, or of time, and would fail again. */
+const joinAgainMs = 3_600_000;
+
+/**
+ * Keeps mirrors fast after many fetches, one after the other. A failure does no harm. `failedAt` has the times of
+ * failures, by workspace.
+ */
+export async function joinPacks(
+  { git, log, stopping, freeDisk }: Pick<ServiceParts, 'git' | 'log' | 'stopping' | 'freeDisk'>,
+  failedAt: Map<string, number>,
+): Promise<void> {
   for (const workspace of await git.listMirrors()) {
-    // What is left of the disk is for locks.
+    // The rest of the disk is for locks.
     if (stopping.aborted || freeDisk.isLow()) return;
+    if (performance.now() - (failedAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < joinAgainMs) continue;
     await git.maintain(workspace, { timeoutMs: maxJoiningMs, signal: stopping }).catch((error: unknown) => {
+      failedAt.set(workspace, performance.now());
       if (!stopping.aborted) log.warn({ workspace, err: error }, 'mirror maintenance failed');
     });
   }

@@ -55,7 +55,7 @@ export const syncSchema = z
     branch: z.string(),
     estimated_objects: count.openapi({
       description:
-        'Number of objects to expect, from the last sync of the branch, or for a new branch from the remote; 0 if it is up to date. Exact once the commits are fetched, including LFS objects.',
+        'Number of objects to expect, from the last sync of the branch, or for a new branch from the remote; 0 if it is up to date. Exact once the commits are fetched, including LFS objects, also those that an earlier sync lacked.',
     }),
     received_objects: count.openapi({ description: 'Git objects and LFS objects.' }),
     received_bytes: count.openapi({ description: 'Received bytes of LFS objects.' }),

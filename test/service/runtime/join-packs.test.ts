@@ -31,7 +31,9 @@ exec git "$@"
   const stopping = new AbortController();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  return { stopping, lines, joined: joinPacks({ git, log, stopping: stopping.signal, freeDisk: freeDisk(isLow) }) };
+  const failedAt = new Map<string, number>();
+  const again = () => joinPacks({ git, log, stopping: stopping.signal, freeDisk: freeDisk(isLow) }, failedAt);
+  return { stopping, lines, joined: again(), again };
 }
 
 const freeDisk = (isLow: boolean) => ({ isLow: () => isLow, reserve: '1 GB', stop: async () => undefined });
@@ -45,9 +47,10 @@ test('joining packs ends when the service stops', async () => {
   expect(lines).toEqual([]);
 });
 
-test('joining packs continues with the next mirror after a failure, which is logged', async () => {
-  const { lines, joined } = await mirrorsWith('exit 1');
+test('joining packs continues with the next mirror after a failure, which is logged and not repeated soon', async () => {
+  const { lines, joined, again } = await mirrorsWith('exit 1');
   await joined;
+  await again();
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(
     ['one', 'other'].map((workspace) => ({ workspace, msg: 'mirror maintenance failed' })),
   );
@@ -67,7 +70,7 @@ test('joining packs leaves mirrors alone that a first fetch is creating', async 
   const all = new AbortController();
   const joining = (async () => {
     while (!all.signal.aborted) {
-      await joinPacks({ git, log, stopping: all.signal, freeDisk: freeDisk(false) });
+      await joinPacks({ git, log, stopping: all.signal, freeDisk: freeDisk(false) }, new Map());
       await setImmediate();
     }
   })();
