@@ -28,7 +28,7 @@ async function farAway(databaseUrl: string): Promise<string> {
 /** Numbers of service instances that share the database, which is what PostgreSQL is for. */
 const counts = [4, 1];
 
-/** Released, too: an owner may have only so many locks in a workspace. */
+/** Released, too: an owner has a quota of locks in a workspace. */
 const ask = 'for locks, renewed and released';
 
 async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {

@@ -98,7 +98,7 @@ describe.each(databaseKinds)('a place in line, on $name', (kind) => {
     await storage.commit('global', (db) => db.deleteFrom('waits').execute());
   });
 
-  test('of two leases of 20,000 paths is found without looking at all paths of each for each path', async () => {
+  test('is found for 20,000 paths that two leases want, with one look at the paths of each lease', async () => {
     const paths = Array.from({ length: 20_000 }, (_, n) => `large/${n}`);
     const waits = ['first', 'second'].map((id) => waitRequest(id, { paths }));
     await storage.commit({ workspace }, (db) => joinLine(db, storage.now, waits));
