@@ -43,7 +43,6 @@ export const jobs: Benchmark = {
     return [
       figure(`${what}: the slowest job`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
-        shown: true,
       }),
       figure(
         `${what}: jobs that did not get their locks, or whose post-step failed or warned`,

@@ -123,7 +123,6 @@ async function compareSyncs(bench: Bench, service: RunningService, plan: typeof 
   const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${size}`;
   const ratio = ratioFigure(`${what}: a sync relative to git fetch and git lfs fetch`, syncMs, fetchMs, {
     limit: atMost(1.1, 'design §6'),
-    shown: true,
   });
   return { what, port, upstream, sync, syncMs, ratio };
 }
