@@ -22,7 +22,7 @@ import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 import { clockSlackMs } from './time.ts';
 
-export interface AcquireLockRequest {
+interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly type: string;

@@ -11,7 +11,7 @@ type ResponseBody =
   | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly tooLarge: boolean };
 
 /** Where a response came from, and when. */
-export interface ResponseOrigin {
+interface ResponseOrigin {
   readonly baseUrl: URL;
   /** By the clock of the server. */
   readonly receivedAt: number;

@@ -16,7 +16,7 @@ interface AcquireGoal extends PathGoal {
   readonly pool?: PoolSelection | undefined;
 }
 
-export interface AcquireContext extends PathContext {
+interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */

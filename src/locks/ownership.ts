@@ -10,7 +10,7 @@ export interface OurLock extends Omit<JobLock, 'grant' | 'ending'> {
 }
 
 /** The known part of a grant. A lock of another job has no `key`, and `at` is the latest time of the grant. */
-export interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at'>> {
+interface OwnGrant extends Pick<Grant, 'path'>, Partial<Pick<Grant, 'key' | 'at'>> {
   readonly lock: OwnLock;
 }
 

@@ -120,7 +120,7 @@ export type ReleaseResult =
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' };
 
-export type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
+type ReleaseContext = Pick<LockContext, 'client' | 'record' | 'clock' | 'sleep' | 'random'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(

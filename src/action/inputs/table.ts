@@ -132,7 +132,7 @@ export function secretsIn(raw: RawInputs): readonly string[] {
   const hookUrl = URL.parse(raw['hook-url']);
   const known = [
     raw.token,
-    // The origin of a webhook appears in logs and summaries, so it is no secret.
+    // Logs and summaries show the origin of a webhook, so it is not a secret.
     hookUrl !== null && hookUrl.href === `${hookUrl.origin}/` ? '' : raw['hook-url'],
     raw['hook-secret'],
     raw['github-token'],

@@ -9,7 +9,7 @@ import { quoteForLog } from '../../interface/safe-text.ts';
 import type { PathLine } from '../inputs/parse.ts';
 import { InputError, lineProblem } from '../inputs/table.ts';
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly runner: { readonly checkout: string };
   readonly log: { warn(text: string): void };
   /** The locks of the job. Their paths need no files, and patterns match them, too. */
@@ -17,7 +17,7 @@ export interface ResolveOptions {
 }
 
 /** The paths of the input: named by a line, or matched by a pattern. */
-export type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
+type ResolvedPaths = ReadonlyMap<LockPath, 'named' | 'matched'>;
 
 /**
  * Resolves the lines of the input to unique paths, in the order of the lines. A path stands for itself, and a pattern

@@ -17,7 +17,7 @@ import type { PathResult } from '../report/results.ts';
 import { connect } from '../step/context.ts';
 import { type LockEnd, resultOf, unansweredResult } from './results.ts';
 
-export type ReleaseCandidates = ReturnType<typeof readCandidates>;
+type ReleaseCandidates = ReturnType<typeof readCandidates>;
 
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a

@@ -3,7 +3,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, GrantedLock, Intent, LeaseIntent, Loss, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
-export interface WorkspaceRef {
+interface WorkspaceRef {
   readonly service: string;
   readonly workspace: string;
 }

@@ -78,7 +78,7 @@ export const leaseRequestSchema = z
 
 const heldLockSchema = lockSchema.extend({
   state: z.literal('held'),
-  // Of an item of a pool.
+  // Only the lock of a pool's item has them.
   ...poolItemSchema.pick({ properties: true, secret: true }).partial().shape,
 });
 

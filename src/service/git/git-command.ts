@@ -7,7 +7,7 @@ import { type GitWork, type Limits, runGit, withSignal } from './run-git.ts';
 /** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
-export interface GitTask extends GitWork {
+interface GitTask extends GitWork {
   /** The repository that git works on. Without it, git must not discover another one. */
   readonly repository?: string | undefined;
   /** The remote it connects to. Its credentials are passed to git and redacted from errors. */

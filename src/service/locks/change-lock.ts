@@ -166,7 +166,7 @@ function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
 
 export const entityTag = (id: string): string => `"${id}"`;
 
-export type IdMatch = (id: string) => boolean;
+type IdMatch = (id: string) => boolean;
 
 const anyTag = /^[ \t]*\*[ \t]*$/;
 

@@ -99,7 +99,7 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
     },
   );
 
-  /** The others look again within requestGapMs, whoever the path was kept for: see lookAgainMs(). */
+  /** The others look again within requestGapMs, also at a path that was kept for this client: see lookAgainMs(). */
   async function leave({ workspace, id, requestId }: Omit<Leaving, 'presentMs'>, outcome: WaitOutcome): Promise<void> {
     // This instance stops, and the client will ask another one.
     if (outcome === 'stopped') return;

@@ -54,7 +54,7 @@ export function parseTarget(text: string): Parsed<URL> {
 }
 
 /** Checks the addresses of the target. All of them must be allowed, because any may be used. */
-export function checkTargetAddresses(target: URL, addresses: IpAddresses, check: TargetCheck): Parsed<URL> {
+function checkTargetAddresses(target: URL, addresses: IpAddresses, check: TargetCheck): Parsed<URL> {
   const verdicts = addresses.map(check.checkAddress);
   const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
   if (forbidden !== undefined) {
@@ -71,7 +71,7 @@ export function checkTargetAddresses(target: URL, addresses: IpAddresses, check:
 /** Returns all addresses of a name. Rejects or returns none if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-export type IpAddresses = readonly [string, ...string[]];
+type IpAddresses = readonly [string, ...string[]];
 
 type AddressVerdict =
   | { readonly kind: 'public' }
@@ -118,7 +118,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
 }
 
 /** Lookup function that limits a request to these addresses: a second DNS lookup could return others. */
-export const lookupAmong =
+const lookupAmong =
   (addresses: IpAddresses): LookupFunction =>
   (_hostname, { all }, callback) => {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));

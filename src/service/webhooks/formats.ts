@@ -93,7 +93,7 @@ export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies read
 
 export type ChatFormat = (typeof chatFormats)[number];
 
-export const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
+const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
 
 /** Message for a receiver. Escaped, so that a path or a note cannot mention anyone or contain formatting. */
 function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
