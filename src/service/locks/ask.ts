@@ -12,7 +12,7 @@ import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, typ
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
- * kept for them for a while, and they are notified.
+ * kept for them for a while, and they are notified. Until then they are first in line, whoever comes.
  */
 
 const askKeptMs = 7 * 24 * 60 * 60_000;
@@ -65,11 +65,11 @@ export function createAsking({ storage, lineOf, onChange, onError }: AskingOptio
     waitIdOf,
     /** Called periodically: tells people whose turn it is, and keeps the paths for them. */
     async tellPeople(): Promise<void> {
-      const waiting = await untold(storage);
+      const waiting = await untold(storage.read, now).execute();
       const kept = await keptFor(storage.read, now, waiting);
       for (const wait of waiting.filter(({ id }, index) => kept[index]?.id === id)) {
         try {
-          await storage.commit(wait, (db) => tell(db, now, wait));
+          await storage.commit(wait, (db) => tell(db, now, wait.id));
           onChange(wait.workspace, [wait.path]);
         } catch (error) {
           onError(error);
@@ -105,33 +105,32 @@ async function ask(
 
 const refused = (detail: string): Refusal => new Refusal('invalid-request', detail);
 
-/** In a transaction, because the person may withdraw meanwhile, or another instance may do the same. */
-async function tell(db: Database, now: Now, { id, tokenId, ...line }: UntoldWait): Promise<void> {
-  const [next] = await keptFor(db, now, [line]);
-  if (next?.id !== id) return;
-  const token = await findToken(db, now, tokenId);
-  const mayLock = token?.state === 'active' && maySee(token, line.workspace) && grants(token.scopes, 'locks:write');
+/** In a transaction, because meanwhile the person may withdraw, others may lock the path, or another instance may tell. */
+async function tell(db: Database, now: Now, id: string): Promise<void> {
+  const wait = await untold(db, now).where('waits.id', '=', id).executeTakeFirst();
+  const [next] = wait === undefined ? [] : await keptFor(db, now, [wait]);
+  if (wait === undefined || next?.id !== id) return;
+  const token = await findToken(db, now, wait.tokenId);
+  const mayLock = token?.state === 'active' && maySee(token, wait.workspace) && grants(token.scopes, 'locks:write');
   if (!mayLock) {
     // The others must not wait for a person who cannot have the lock.
     await removeWaits(db, now, [{ id }]);
     return;
   }
-  await db
-    .updateTable('waits')
-    .set({ told_at: now, present_until: sql<number>`${now} + ${sql.lit(pathKeptMs)}` })
-    .where('id', '=', id)
-    .where('told_at', 'is', null)
-    .execute();
+  const keptUntil = sql<number>`${now} + ${sql.lit(pathKeptMs)}`;
+  const kept = { kind: 'kept', rank: firstRank, present_until: keptUntil } as const;
+  await db.updateTable('waits').set(kept).where('id', '=', id).execute();
+  await db.updateTable('wait_paths').set({ rank: firstRank }).where('wait_id', '=', id).execute();
 }
 
-type UntoldWait = Awaited<ReturnType<typeof untold>>[number];
+/** Before those of all requests, which are times. */
+const firstRank = 0;
 
-const untold = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
-  read
+/** People who wait for paths that are free. */
+const untold = (db: Database, now: Now) =>
+  db
     .selectFrom('waits')
     .innerJoin('wait_paths', 'wait_paths.wait_id', 'waits.id')
     .where('waits.kind', '=', 'ask')
-    .where('waits.told_at', 'is', null)
     .where(isFree(now, 'wait_paths'))
-    .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path'])
-    .execute();
+    .select(['waits.id', 'waits.token_id as tokenId', 'waits.workspace_id as workspace', 'wait_paths.path']);

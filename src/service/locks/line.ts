@@ -4,14 +4,14 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { isTaken, type LinePath } from './find.ts';
 import { nextInLine, type Waiting } from './next-in-line.ts';
-import { isPresent, nameOf, requestGapMs } from './waits.ts';
+import { isPresent, nameOf, requestGapMs, type WaitRequest } from './waits.ts';
 
 /** A lease may be passed on a free path for this part of its wait. One level of urgency is worth as much. */
 export const passedForMs = 5 * 60_000;
 
 /** Present leases as they are in the database, and how long the others wait for them at most. */
 export interface Next extends Waiting {
-  readonly kind: 'request' | 'ask';
+  readonly kind: WaitRequest['kind'];
   readonly owner: string;
   readonly origin: string | null;
   readonly presentMs: number;
@@ -38,9 +38,7 @@ export async function keptFor(
     // A set has a row for each of its paths.
     for (const wait of new Map(waits.map((each) => [each.id, each])).values()) {
       const own = wait.size > 1 ? free.get(wait.id) : paths.slice(wait.index, wait.index + 1);
-      // Only joinLine() writes the kind.
-      const kind = wait.kind as Next['kind'];
-      known.set(wait.id, { ...wait, kind, keeps: wait.keeps === 1, free: own?.map(nameOf) ?? [] });
+      known.set(wait.id, { ...wait, keeps: wait.keeps === 1, free: own?.map(nameOf) ?? [] });
     }
     // Where a set can be granted, who is before it on its other paths matters, too.
     const further = sets.flatMap(({ id, wanted }) => {
@@ -150,4 +148,4 @@ export function isFree(now: Now, line: string) {
 
 /** How long the others wait for a lease at most, until they look again. */
 export const lookAgainMs = ({ kind, presentMs }: Next): number =>
-  kind === 'ask' ? presentMs : Math.min(Math.max(presentMs, 1), requestGapMs);
+  kind === 'request' ? Math.min(Math.max(presentMs, 1), requestGapMs) : presentMs;

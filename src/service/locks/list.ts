@@ -137,10 +137,7 @@ export const waitsOfOwner = ({ read, now }: Storage, { owner, workspaces }: Bear
     .where(isPresent(sql`(select ${now})`))
     .$if(workspaces !== null, (waits) => waits.where('waits.workspace_id', 'in', workspaces ?? []))
     .select(['waits.workspace_id as workspace', 'line.asked_path as path', 'waits.id as waitId'])
-    .select([
-      'waits.since',
-      sql<number | null>`case when told_at is null then null else present_until end`.as('keptUntil'),
-    ])
+    .select(['waits.since', sql<number | null>`case when kind = 'kept' then present_until end`.as('keptUntil')])
     .orderBy('waits.since')
     .orderBy('line.position')
     .limit(limit)

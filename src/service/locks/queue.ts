@@ -116,7 +116,7 @@ export async function listQueue(
   const last = path === undefined ? await ordered.executeTakeFirst() : undefined;
   const waiting = lines
     .select(['waits.id as waitId', 'line.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
-    .select(sql<number | null>`case when told_at is null then null else present_until end`.as('kept_until'))
+    .select(sql<number | null>`case when kind = 'kept' then present_until end`.as('kept_until'))
     .select(sql<number>`row_number() over (partition by line.path order by line.rank, waits.id)`.as('position'))
     .$if(last !== undefined, (first) => first.where('line.path', '<=', last?.path ?? ''));
   const rows = await read

@@ -171,7 +171,7 @@ async function decide(
   }
   // Nobody waits for what they have: neither a person who has asked, nor a client that no longer waits.
   const over = granted.flatMap(({ keys, request: { place } }) =>
-    keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind === 'ask' || place === undefined),
+    keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
   if (over.length > 0) await removeWaits(db, now, over);
   await decide(db, now, later, terms, decisions);
@@ -215,7 +215,7 @@ function inTheWay(
   const lock = lockOn.get(key);
   if (lock?.isTaken) return { lock };
   const next = keepers.get(key);
-  const isOwn = next?.id === waitId || (next?.kind === 'ask' && next.owner === owner);
+  const isOwn = next?.id === waitId || (next !== undefined && next.kind !== 'request' && next.owner === owner);
   return next === undefined || isOwn ? undefined : { next };
 }
 

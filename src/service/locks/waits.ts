@@ -16,6 +16,7 @@ import {
 } from '../storage/batch-query.ts';
 import { pauseMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { findLocks, type LinePath, type LockKey, linePathOf } from './find.ts';
 import { eventOf } from './history.ts';
 
@@ -62,7 +63,7 @@ export const nameOf = ({ workspace, path }: LinePath): string => `${workspace} $
 export interface WaitRequest {
   readonly id: string;
   readonly workspace: string;
-  readonly kind: 'request' | 'ask';
+  readonly kind: Tables['waits']['kind'];
   readonly keys: readonly LockKey[];
   readonly wanted: number;
   readonly tokenId: string;
@@ -119,7 +120,7 @@ const upsertWaits = batchQuery((db, members, now) =>
   }).onConflict((conflict) =>
     conflict
       .column('id')
-      .doUpdateSet(excludedOf(['origin', 'note', 'size', 'paths_hash', 'request_id', 'present_until'])),
+      .doUpdateSet(excludedOf(['kind', 'origin', 'note', 'size', 'paths_hash', 'request_id', 'present_until'])),
   ),
 );
 
@@ -287,4 +288,4 @@ export async function removeOldWaits(storage: Pick<Storage, 'dialect' | 'read' |
 
 /** Its client has been away for too long, or its person did not take the path while it was kept. */
 const isOver = (now: Now) =>
-  sql<boolean>`present_until <= ${now} - case when kind = 'ask' then 0 else ${sql.lit(placeKeptMs)} end`;
+  sql<boolean>`present_until <= ${now} - case when kind = 'request' then ${sql.lit(placeKeptMs)} else 0 end`;

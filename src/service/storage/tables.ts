@@ -65,14 +65,14 @@ export const tables = {
     sequence serial, workspace_id bytes not null references workspaces (id) on delete cascade,
     ended_at bigint not null, fence bigint not null, path bytes not null, lock_id bytes not null, owner text not null,
     origin text, note text, acquired_at bigint not null, ended_by text`,
-  // Leases that wait: see locks/waits.ts. The rank is the order of the line: `since`, earlier or later by the urgency.
-  // After `present_until`, the client no longer counts as waiting. It needs `wanted` of its `size` paths. At `told_at`, a
-  // person who has asked was notified that the path is free.
+  // Leases that wait: see locks/waits.ts. The kind is `ask` for a person who has asked, and `kept` while the path is kept
+  // for that person. The rank is the order of the line: `since`, earlier or later by the urgency. It needs `wanted` of its
+  // `size` paths, and no longer counts after `present_until`.
   waits: `
     id text primary key, workspace_id bytes not null references workspaces (id) on delete cascade,
     kind text not null, token_id text not null, owner text not null, origin text, note text,
-    urgency integer not null, since bigint not null, rank bigint not null, present_until bigint not null, size integer not null, wanted integer not null, paths_hash text not null,
-    request_id text not null, told_at bigint, fingerprint text`,
+    urgency integer not null, since bigint not null, rank bigint not null, present_until bigint not null,
+    size integer not null, wanted integer not null, paths_hash text not null, request_id text not null, fingerprint text`,
   // With --windows-paths, `path` is in folded case.
   wait_paths: `
     workspace_id bytes not null, path bytes not null, wait_id text not null references waits (id) on delete cascade,
@@ -141,7 +141,7 @@ export const indexes: readonly string[] = [
   'create index lost_locks_of_lease on lock_history (workspace_id, lease_id) where lease_id is not null',
   'create index waits_of_token on waits (token_id)',
   'create index waits_of_workspace on waits (workspace_id)',
-  `create index untold_asks on waits (id) where kind = 'ask' and told_at is null`,
+  `create index untold_asks on waits (id) where kind = 'ask'`,
   'create index waits_in_order on wait_paths (workspace_id, path, is_set, rank, wait_id)',
   `create unique index one_queued_sync_per_branch on syncs (workspace_id, branch) where status = 'queued'`,
   `create unique index one_running_sync_per_branch on syncs (workspace_id, branch) where status = 'running'`,
@@ -163,9 +163,10 @@ export const removedRemote = '';
 
 /** The types of the rows, read from the columns. */
 export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
-  // Only registerHook() and storeLease() write these columns.
+  // Only registerHook(), storeLease(), joinLine() and tell() write these columns.
   readonly hooks: { format: HookFormat };
   readonly leases: { state: 'held' | 'ended' };
+  readonly waits: { kind: 'request' | 'ask' | 'kept' };
 };
 
 type Row<Columns extends string> = { [Column in Definition<Columns> as NameOf<Column>]: ValueOf<Column> };

@@ -124,6 +124,45 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect([await queue(), errors]).toEqual([[], []]);
   });
 
+  /** A request that would come before all people who have just asked. */
+  const urgent = (bearer: Bearer) =>
+    storage.commit({ workspace }, async (db) => {
+      const place = { requestId: bearer.id, isFirst: true, urgency: 1, presentMs: 60_000 } as const;
+      const [decision] = await takeIn(db, storage, [path], { bearer, waitId: bearer.id, place });
+      return decision;
+    });
+
+  test('are passed by nobody while the path is kept for them', async () => {
+    const set = waitRequest('set', { paths: [path, 'held'], urgency: 1 });
+    await storeLocks(storage, { workspace_id: workspace, path: 'held' });
+    await storage.commit({ workspace }, (db) => joinLine(db, storage.now, [set]));
+    await ask(bo);
+    await storage.commit('global', (db) => db.deleteFrom('locks').where('path', '=', path).execute());
+    await askingWith().tellPeople();
+    expect(await told()).toEqual(['bo']);
+    await free();
+    expect(await urgent(ada)).toMatchObject({ kind: 'blocked', next: { owner: 'bo' } });
+    await expect(ask(bo)).rejects.toThrow('is free');
+    expect((await queue())[0]).toEqual(['bo', null]);
+    await changeRows(storage, 'waits', { present_until: Date.now() - 1 }, { owner: 'bo' });
+    expect(await urgent(ada)).toMatchObject({ kind: 'blocked', next: { owner: 'set' } });
+  });
+
+  test('are not notified, and wait on, if somebody locks the path at that moment', async () => {
+    await ask(bo);
+    await free();
+    const { tellPeople } = askingWith(async (...change) => {
+      expect(await urgent(ada)).toMatchObject({ kind: 'granted' });
+      return storage.commit(...change);
+    });
+    await tellPeople();
+    expect([await told(), await queue()]).toEqual([[], [['bo', null]]]);
+    await ask(bo, 'still');
+    await free();
+    await askingWith().tellPeople();
+    expect([await told(), await queue(), errors]).toEqual([['bo'], [['bo', 'still']], []]);
+  });
+
   test('come after those who are ahead of them, also of a free path', async () => {
     // Ahead also within the same millisecond.
     const job = waitRequest('job', { paths: [path], urgency: 1 });
