@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { sleep } from '../client/time.ts';
 import { CommandError } from '../command/command.ts';
 import { exitCodeOf } from '../command/io.ts';
@@ -46,10 +46,11 @@ export function startChild(
     // Only ENOENT, EACCES and a few others arrive as events.
     throw new CommandError(couldNotStart(error), 126);
   }
-  // As requested: the stream of a `pipe` is a duplex.
-  const pipe = child.stdio[pipeFd] as Duplex | undefined;
+  // With `pipe`, the stream is a socket.
+  const pipe = child.stdio[pipeFd] as Socket | undefined;
   pipe?.on('error', () => undefined);
-  pipe?.resume();
+  // A process in a session of its own may keep it open. Nobody waits for that one.
+  pipe?.resume().unref();
   let pipeClosed = false;
   pipe?.once('end', () => {
     pipeClosed = true;
@@ -108,7 +109,7 @@ export function startChild(
       else await this.stop(graceMs);
     },
     /** Closes the pipe of the command: its locks are no longer renewed. */
-    closePipe: () => pipe?.destroy(),
+    closePipe: () => pipe?.end(),
     /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
     async stop(graceMs: number): Promise<void> {
       const deadline = performance.now() + graceMs - (atTerminal ? lookUpMs : 0);

@@ -154,8 +154,6 @@ async function runWithLocks(
     if (stopped === undefined) await child.endRest(graceMs);
   } finally {
     await stopped;
-    // A process in a session of its own may keep it open: nobody waits for that one.
-    child?.closePipe();
     child = undefined;
     signals.forwardTo(child);
     await stopKeeping();

@@ -380,6 +380,20 @@ describe('at a terminal', () => {
     expect(isRunning(pidIn(line))).toBe(false);
   });
 
+  test.each([
+    ['waits for nothing if the command leaves no process behind', '', false],
+    ['still waits for a process that the command leaves behind', 'sleep 1 &', true],
+  ])('a lost lock with --on-lost warn %s', async (_, started, waits) => {
+    const args = ['--ttl', '2s', '--grace', '20s', '--on-lost', 'warn'];
+    const terminal = startAtTerminal(args, `echo ready; cat <&$LOCK_PIPE; ${started} exit 5`);
+    await terminal.shows('ready');
+    await takeAway();
+    expect(await terminal.ended()).toBe(5);
+    expect(terminal.stdout.text()).toContain('was lost at');
+    expect(terminal.stdout.text().includes('Waiting for them')).toBe(waits);
+    expect(terminal.stdout.text()).not.toContain('still running');
+  });
+
   test('the loss of the lock ends the command, even if ps hangs', async () => {
     const folder = temporaryFolder();
     await writeFile(join(folder, 'ps'), '#!/bin/sh\nexec sleep 300\n', { mode: 0o755 });
