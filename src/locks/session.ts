@@ -128,18 +128,19 @@ export async function releaseTarget(
   lock: ReleaseTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const { service, workspace, grant, found, force } = lock;
+  const { service, workspace, grant, force } = lock;
   const { client, record } = context;
   const { path, lock: proof, key } = grant;
   const { id, etag } = proof;
   const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
-  if (found?.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
+  const recordAttempt = (failed?: true): void => record({ kind: 'releasing', ...entry, failed, at: now() });
   // A request that names its lock can be sent again: it never releases a later one.
   const isNamed = conditionOf(proof) !== undefined;
+  if (isNamed) recordAttempt();
   const result = isNamed
     ? await client.releaseLock({ workspace, path, proof, force }, within)
-    : await releaseByPath(context, lock, within);
+    : await releaseByPath(context, lock, within, recordAttempt);
   // A lock of someone else shows that ours has ended, if it is known which one is ours.
   const isReplaced = result.kind === 'other' && (key ?? id ?? etag) !== undefined;
   if (result.kind === 'released' || result.kind === 'absent' || isReplaced) {
@@ -152,24 +153,39 @@ export async function releaseTarget(
  * A lock with neither id nor ETag is released by its path, with one request after a look at the list: if its response is
  * lost, another job may hold the path. A request that has certainly not arrived is sent again, after another look.
  */
-async function releaseByPath(context: ReleaseContext, lock: ReleaseTarget, within: CallLimits): Promise<ReleaseResult> {
+async function releaseByPath(
+  context: ReleaseContext,
+  lock: ReleaseTarget,
+  within: CallLimits,
+  recordAttempt: (failed?: true) => void,
+): Promise<ReleaseResult> {
   const { clock, sleep, random } = context;
   for (let failures = 1; ; failures += 1) {
-    const result = await releaseOnce(context, lock, within);
-    const hasNotArrived = result.kind === 'failed' && !result.mayBeDone && isTransient(result.error);
+    const result = await releaseOnce(context, lock, within, recordAttempt);
     const pauseMs = backoff(failures + 1, undefined, random, maxPauseMs);
     const isOver = within.signal?.aborted === true || clock() + pauseMs >= within.deadline;
-    if (lock.found !== undefined || !hasNotArrived || isOver) return result;
+    if (lock.found !== undefined || !hasNotArrived(result) || isOver) return result;
     await sleep(pauseMs, within.signal);
   }
 }
 
 const maxPauseMs = 5_000;
 
+/** A refusal of another kind may be about a lock that has replaced ours. */
+const hasNotArrived = (result: ReleaseResult): boolean =>
+  result.kind === 'failed' &&
+  !result.mayBeDone &&
+  (isTransient(result.error) || result.error.failure.kind === 'aborted');
+
+/**
+ * Records the attempt just before the request, and if that has not arrived: other processes of the job leave alone a
+ * lock that this one may have released.
+ */
 async function releaseOnce(
   { client }: ReleaseContext,
   lock: ReleaseTarget,
   within: CallLimits,
+  recordAttempt: (failed?: true) => void,
 ): Promise<ReleaseResult> {
   const { workspace, grant, mayBeReleased, force } = lock;
   const { path } = grant;
@@ -186,7 +202,9 @@ async function releaseOnce(
     if (state === 'absent' && (mayBeReleased || mayHaveExpired(grant.lock, serverNow))) return { kind: 'absent' };
   } else if (lock.found.kind === 'absent') return lock.found;
 
+  recordAttempt();
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
+  if (hasNotArrived(result) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;
   const state = ownLockState({ grant, mayBeReleased: true }, await look(), client.serverNow());
   return state === 'absent' || state === 'other' ? { kind: 'released' } : result;

@@ -56,7 +56,7 @@ async function releasing(target: Target, { lists = [], answers = [] }: Service =
     kind: result.kind,
     ...mayBeDone,
     events,
-    recorded: entries.map((entry) => entry.kind),
+    recorded: entries.map((entry) => entry.kind + ('failed' in entry && entry.failed ? ', failed' : '')),
   };
 }
 
@@ -108,6 +108,14 @@ describe('the release of a lock of the job', () => {
     expect(never).toMatchObject({ kind: 'failed', mayBeDone: false });
   });
 
+  test('records that its request has not arrived, for other processes of the job', async () => {
+    const result = await releasing(own({ key: 'k1' }), { lists: [ours], answers: [failing(false), failing(true)] });
+    expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing', 'releasing, failed', 'releasing'] });
+    // The ledger has no grant of another job's lock.
+    const ofOther = await releasing(own(), { lists: [ours], answers: [failing(false), failing(true)] });
+    expect(ofOther).toMatchObject({ kind: 'failed', recorded: ['releasing', 'releasing'] });
+  });
+
   test.each<[string, KnownLock | undefined, string]>([
     ['is released if it is gone', undefined, 'released'],
     ['is released if another lock is on the path, which stays', later, 'released'],
@@ -124,20 +132,20 @@ describe('the release of a lock of the job', () => {
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
   ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
     const result = await releasing(own({ key: 'k1' }, mayBeReleased), { lists: [listed] });
-    expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
+    expect(result).toEqual({ kind, events: ['look'], recorded });
   });
 
   test('records no end of a lock without any proof when another holder has the path', async () => {
     const result = await releasing(own({}, false), { lists: [later] });
-    expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
+    expect(result).toEqual({ kind: 'other', events: ['look'], recorded: [] });
   });
 
   test('sends a request for an unlisted lock without an id while it lives, and none afterwards', async () => {
     const ended = { grant: { path: hero, lock: { expires_at: iso(0) } }, mayBeReleased: false };
     expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['look', 'send once'] });
-    expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
+    expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['ended'] });
     const left = await releasing(ended, { lists: [timeless] });
-    expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: ['releasing'] });
+    expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: [] });
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {

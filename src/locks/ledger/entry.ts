@@ -118,8 +118,11 @@ const shapes = {
   lost: { ...request, holder: isOptional(isHolder) },
   /** The run was to be cancelled because the step lost a lock. `reason` says why it was not. */
   'run-cancelled': { step: isString, at: isTime, reason: isOptional(isString) },
-  /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
-  releasing: ending,
+  /**
+   * Written before a lock is released: from then on it may be gone, and someone else may hold the path. With `failed`,
+   * the request has not arrived.
+   */
+  releasing: { ...ending, failed: isOptional(isBoolean) },
   /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
   marks: { service: isString, at: isTime },
   /** The lock is not ours, or no longer: it was refused, released, is absent, or a different lock is on the path. */

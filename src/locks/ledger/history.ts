@@ -172,7 +172,7 @@ export function openHistory() {
         change(withKeys([entry.key]), { loss: entry });
         break;
       case 'releasing':
-        change(locksOf(entry), { mayBeReleased: true });
+        change(locksOf(entry), { mayBeReleased: entry.failed !== true });
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);

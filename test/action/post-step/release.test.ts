@@ -36,6 +36,7 @@ describe('the locks that a step must release', () => {
     ['include requests without an answer', [...a, intentOf('c')], ['a'], ['c']],
     ['exclude the locks of other steps', [...a, ...others], ['a'], []],
     ['may be released if their release has started', [...a, begun], ['a, maybe released'], []],
+    ['are not released if the request for it has not arrived', [...a, begun, { ...begun, failed: true }], ['a'], []],
   ])('%s', (_, entries, held, unanswered) => {
     expect(candidatesOf({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });

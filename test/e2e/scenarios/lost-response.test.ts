@@ -1,8 +1,17 @@
-import { expect, test } from 'vitest';
-import { type FaultProxy, isLocking, isReleasing, type Manner, once, pathByPath } from '../../support/fault-proxy.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  type Fault,
+  type FaultProxy,
+  isLocking,
+  isReleasing,
+  type Manner,
+  once,
+  type Passing,
+  pathByPath,
+} from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Variables } from '../../support/runner/job.ts';
-import { locking, openStage, openWithProxy, type Stage, useService } from './stage.ts';
+import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -113,4 +122,43 @@ test.each<[string, Manner, Fate, Left]>([
   );
   if (locks > 0) expect(proxy.passed.filter(isReleasing)).toEqual([]);
   expect(await stage.locks()).toHaveLength(locks);
+});
+
+describe('a lock that nothing identifies is released at the end of the job', () => {
+  const isListing = ({ method, path }: Passing): boolean => method === 'GET' && path === undefined;
+  const manner = { givesNoProof: true, looksAlike: true };
+
+  test('after a step that was killed while it looked for the holder, before it sent the release', async () => {
+    const { stage, proxy, job } = await openWithProxy(manner);
+    const theirs = await stage.takenByGrace('b');
+    const looks = Promise.withResolvers<void>();
+    proxy.meet((passing) => {
+      if (!isListing(passing)) return undefined;
+      looks.resolve();
+      return { kind: 'silence' };
+    });
+    const step = await job.step(locking(['a', 'b']));
+    await looks.promise;
+    await step.kill();
+    proxy.meet(() => undefined);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  const tooMany: Fault = { kind: 'answer', status: 429, headers: { 'retry-after': '600' } };
+  test.each<[string, (passing: Passing) => Fault | undefined]>([
+    ['could not look for the holder', () => ({ kind: 'cut' })],
+    ['was refused by the rate limit', (passing) => (isReleasing(passing) ? tooMany : undefined)],
+  ])('after an unlock that %s', async (_, fault) => {
+    const { stage, proxy, job } = await openWithProxy(manner);
+    await job.run(locking(hero));
+    proxy.meet(fault);
+    const unlock = unlocking({ path: hero, retries: '0', 'request-timeout': '1s' });
+    const result = await job.run({ ...unlock, env: { NODE_OPTIONS: fasterTime(60) } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
+    proxy.meet(() => undefined);
+    const [, post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await stage.locks()).toEqual([]);
+  });
 });
