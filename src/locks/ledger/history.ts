@@ -87,13 +87,22 @@ export interface JobLock {
   readonly grantedAgain?: boolean;
 }
 
+type Renewal = Extract<Entry, { kind: 'renewed' }>;
+
+interface Granted extends JobLock {
+  /** The last renewal of the step that the expiry includes, or that does not apply to this lock. */
+  readonly renewal: Renewal | undefined;
+}
+
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By idempotency key: a repeated request with the same key is about the same lock. */
-  const granted = new Map<string, JobLock>();
+  const granted = new Map<string, Granted>();
   /** The keys of the grants of each path. */
   const keysAt = new Map<string, string[]>();
+  /** The last renewal of each step: thousands of locks may have been renewed thousands of times. */
+  const renewals = new Map<string, Renewal>();
   const renewalError = new Map<string, string>();
   const ended = new Set<string>();
   /** The processes of steps that do not have all their locks yet. */
@@ -103,15 +112,26 @@ export function openHistory() {
   const grantedLeases = new Set<string>();
 
   const isHeld = ({ ending }: JobLock): boolean => ending === undefined;
-  const held = (): IteratorObject<JobLock> => granted.values().filter(isHeld);
-  const withKeys = (keys: readonly string[] = []): readonly JobLock[] => keys.flatMap((key) => granted.get(key) ?? []);
+  const all = (): IteratorObject<Granted> => granted.values().map(withRenewal);
+  const held = (): IteratorObject<Granted> => all().filter(isHeld);
+  const withKeys = (keys: readonly string[] = []): readonly Granted[] =>
+    keys.flatMap((key) => granted.get(key) ?? []).map(withRenewal);
 
-  function change(locks: Iterable<JobLock>, to: Partial<JobLock>): void {
+  function change(locks: Iterable<Granted>, to: Partial<Granted>): void {
     for (const lock of locks) granted.set(lock.grant.key, { ...lock, ...to });
   }
 
+  /** The lock with the expiry after the last renewal of its step. One that has ended, or may have, is not renewed. */
+  function withRenewal(lock: Granted): Granted {
+    const { grant, mayBeReleased, loss, ending } = lock;
+    const renewal = renewals.get(grant.step);
+    const isOver = mayBeReleased || (loss ?? ending) !== undefined;
+    if (renewal === undefined || renewal === lock.renewal || isOver) return lock;
+    return { ...lock, renewal, grant: { ...grant, lock: { ...grant.lock, expires_at: renewal.expires_at } } };
+  }
+
   /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
-  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly JobLock[] {
+  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly Granted[] {
     if (entry.key !== undefined) return withKeys([entry.key]).filter(isHeld);
     const locks = withKeys(keysAt.get(locationKey(entry))).filter(isHeld);
     const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
@@ -149,19 +169,23 @@ export function openHistory() {
         const [before] = withKeys([entry.key]).filter(isHeld);
         if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         if (before === undefined) granted.delete(entry.key);
-        granted.set(entry.key, { grant: { ...entry, at: before?.grant.at ?? entry.at }, mayBeReleased: false });
+        granted.set(entry.key, {
+          grant: { ...entry, at: before?.grant.at ?? entry.at },
+          ...{ mayBeReleased: false, renewal: renewals.get(entry.step) },
+        });
         const others = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
         change(withKeys(others), { grantedAgain: true });
         keysAt.set(locationKey(entry), [...others, entry.key]);
         break;
       }
       case 'renewed': {
-        const except = new Set(entry.except);
-        for (const lock of held()) {
-          const { grant, mayBeReleased, loss } = lock;
-          if (grant.step !== entry.step || mayBeReleased || loss !== undefined || except.has(grant.path)) continue;
-          change([lock], { grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
-        }
+        const { step, except = [] } = entry;
+        const excepted = except.flatMap((path) => withKeys(keysAt.get(locationKey({ ...entry, path }))));
+        change(
+          excepted.filter(({ grant }) => grant.step === step),
+          { renewal: entry },
+        );
+        renewals.set(step, entry);
         renewalError.delete(entry.step);
         break;
       }
@@ -201,7 +225,7 @@ export function openHistory() {
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** All that were granted, also those that have ended: several if a path was granted again. */
-      granted: () => granted.values(),
+      granted: all,
       /** The reason why the last renewal of a step failed, by step id. Absent if it succeeded. */
       renewalError,
       acquiring,
