@@ -224,9 +224,10 @@ function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal)
 
   function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {
     const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
-    return locks.map((lock) => {
-      const { path } = lock;
-      return { kind: 'granted', ...job, path, key: `${step}/${path}`, lock: grantedLock(lock), ...common };
+    // A key can be sent in a header, and a path may have any letters.
+    return locks.map((lock, index) => {
+      const key = `${step}/lease/${index + 1}`;
+      return { kind: 'granted', ...job, path: lock.path, key, lock: grantedLock(lock), ...common };
     });
   }
 

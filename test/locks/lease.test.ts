@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { EndLeaseResult, PutLeaseResult } from '../../src/client/leases.ts';
 import type { Conflict } from '../../src/client/post-lock.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
-import type { Entry } from '../../src/locks/ledger/entry.ts';
+import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
 import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { errorOf, knownLock, lockOf, place, refused, start, terms } from './samples.ts';
@@ -91,6 +91,14 @@ test.each([1, 2])('the locks of a lease are recorded, and as old as its response
   const { result, entries } = await requesting(() => ({ kind: 'held', locks: held, items: [], lost: [] }), 0);
   expect(result).toMatchObject({ kind: 'acquired', grantedAt: start + 20 });
   expect(entries.filter(({ kind }) => kind === 'granted')).toHaveLength(count);
+});
+
+test('the locks of a lease are recorded readably, under keys of their own, whatever their paths are', async () => {
+  const locks = ['Content/日本.uasset', '1'].map((path) => ({ ...knownLock(path), ...lockOf(path), lease: 'l' }));
+  const { entries } = await requesting(() => ({ kind: 'held', locks, items: [], lost: [] }), 0);
+  expect(entries.map((entry) => readEntry(JSON.stringify(entry)))).toEqual(entries);
+  const keys = entries.flatMap((entry) => (entry.kind === 'granted' ? [entry.key.replace(entry.step, '')] : []));
+  expect(keys).toEqual(['/lease/1', '/lease/2']);
 });
 
 test.each<[string, EndLeaseResult, number]>([

@@ -34,6 +34,17 @@ test('a step takes several paths, proves them and releases them with one request
   expect(await stage.locks()).toEqual([]);
 });
 
+test('a job proves and releases paths in any script, of which no other step of it can lock one', async () => {
+  const { stage, job } = await openWithProxy();
+  await job.run(locking(['Content/日本.uasset', 'Content/Ж.uasset', '1']));
+  const again = await job.run(locking('Content/日本.uasset', { wait: '1m' }));
+  expect(again).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+  await expect(job.run(checking())).resolves.toMatchObject({ outputs: { status: 'kept', count: '3' } });
+  const { outputs } = await job.run(unlocking({}));
+  expect(JSON.parse(outputs['released'] ?? '')).toHaveLength(3);
+  expect(await stage.locks()).toEqual([]);
+});
+
 test('another job releases some locks of a lease that was handed on, and the rest stays', async () => {
   const stage = await openStage();
   const first = await stage.job();

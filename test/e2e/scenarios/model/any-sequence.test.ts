@@ -26,7 +26,8 @@ beforeAll(async () => {
 });
 
 const jobs = 3;
-const paths = ['a', 'b', 'c'];
+/** A path may have any letters, also some that no header can have. */
+const paths = ['a', 'b', '日'];
 
 /** An event, with its name in failed sequences. The model is empty, since the world keeps it. */
 interface Happening extends fc.AsyncCommand<Record<string, never>, World> {
