@@ -23,7 +23,7 @@ export interface ExchangeContext
   readonly target: string;
 }
 
-export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock' | 'closed'> {
+export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'timeoutMs' | 'clock' | 'closed'> {
   /** Returns a new JSON Web Token with the identity of the client, for each exchange. Throws a ServiceError. */
   readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
   /** Called with each token before its first use. */
@@ -57,6 +57,7 @@ const tokenExchange = {
 export function createTokenSource({
   call,
   target,
+  timeoutMs,
   clock,
   closed,
   issueIdentityToken,
@@ -77,8 +78,9 @@ export function createTokenSource({
   }
 
   async function exchange(limits: CallLimits): Promise<TokenResult> {
-    // It is for all requests that wait for it, also if the first one is cancelled.
-    const within = { ...limits, signal: closed };
+    // It is for all requests that wait for it, also if the first one is cancelled, or has no time left.
+    const deadline = Math.max(limits.deadline, clock() + 2 * timeoutMs);
+    const within = { ...limits, deadline, signal: closed };
     for (let identityTokens = 1; ; identityTokens += 1) {
       let identityToken: string;
       try {

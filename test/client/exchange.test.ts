@@ -10,7 +10,7 @@ import { isTransient } from '../../src/client/service-error.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { errorOf, game, hero, start, testClient, ttl } from './test-client.ts';
+import { errorOf, game, hero, realTime, start, testClient, ttl } from './test-client.ts';
 
 const list = json(200, { workspaces: ['game'] });
 const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate': 'Bearer' });
@@ -217,6 +217,15 @@ describe('an exchange', () => {
     const { client, exchanges } = await exchangingClient(late);
     const [cancelled, other] = [errorOf(client.ask(20_000, stop.signal)), client.ask(20_000)];
     expect((await cancelled).failure.kind).toBe('aborted');
+    expect((await other).items).toHaveLength(1);
+    expect(exchanges()).toHaveLength(1);
+  });
+
+  test('continues for other requests after the deadline of the request that started it', async () => {
+    const late: Answer = (...received) => void setTimeout(() => gives(...received), 500);
+    const { client, exchanges } = await exchangingClient(late, list, { ...realTime, retries: 0 });
+    const [short, other] = [errorOf(client.ask(200)), client.ask(20_000)];
+    expect((await short).failure.kind).toBe('deadline');
     expect((await other).items).toHaveLength(1);
     expect(exchanges()).toHaveLength(1);
   });
