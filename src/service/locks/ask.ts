@@ -12,7 +12,7 @@ import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, typ
 
 /**
  * People who ask for a lock. They wait in line without a client. At their turn, nobody locks the path for them: it is
- * kept for them for a while, and they are notified. Until then they are first in line, whoever comes.
+ * kept for them for a while, and they are notified. Nobody passes them meanwhile.
  */
 
 const askKeptMs = 7 * 24 * 60 * 60_000;

@@ -100,7 +100,7 @@ export function createLeases(options: LeasesOptions) {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
       const { workspace, bearer } = request;
       const client = { id: waitIdOf(request), workspace, owner: bearer.owner };
-      return line.decide(client, waitOptions, (place) => attempt(request, place));
+      return line.acquire(client, waitOptions, (place) => attempt(request, place));
     },
     async find(key: LeaseKey, bearer: Bearer) {
       const { row, wait } = await findLeaseOrWait(storage.read, key, bearer);

@@ -7,12 +7,6 @@ export type LockQuotas = Readonly<typeof lockQuotas>;
 /** So many that only a mistake reaches them. The pages stay fast far beyond. */
 export const lockQuotas = { maxLocks: 200_000, maxLocksPerOwner: 50_000 };
 
-export interface QuotaExceeded {
-  readonly kind: 'exceeded';
-  readonly quota: keyof LockQuotas;
-  readonly refusal: Refusal;
-}
-
 /** A number of free paths to lock together. */
 interface QuotaRequest {
   readonly workspace: string;
@@ -20,12 +14,12 @@ interface QuotaRequest {
   readonly count: number;
 }
 
-/** Decides in input order which of the requests may not add their locks. */
+/** Why requests may not add their locks, in input order; undefined for those that may. */
 export type LockQuota = (
   db: Database,
   now: Now,
   requests: readonly QuotaRequest[],
-) => Promise<readonly (QuotaExceeded | undefined)[]>;
+) => Promise<readonly (Refusal | undefined)[]>;
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface KnownCount {
@@ -47,14 +41,11 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
   /** Counts the locks of the requests that may add theirs. */
-  function decide(known: KnownCount, { owner, count }: QuotaRequest): QuotaExceeded | undefined {
+  function admit(known: KnownCount, { owner, count }: QuotaRequest): Refusal | undefined {
     const own = (known.ofOwner.get(owner) ?? 0) + count;
-    if (known.total + count > maxLocks) {
-      return exceeded('maxLocks', `The workspace has its maximum of ${maxLocks} locks.`);
-    }
+    if (known.total + count > maxLocks) return exceeded(`The workspace has its maximum of ${maxLocks} locks.`);
     if (own > maxLocksPerOwner) {
-      const text = `The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`;
-      return exceeded('maxLocksPerOwner', text);
+      return exceeded(`The owner of this token has the maximum of ${maxLocksPerOwner} locks in this workspace.`);
     }
     known.total += count;
     known.takenSince += count;
@@ -68,7 +59,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   }
 
   return async (db, now, requests) => {
-    const decisions = new Map<QuotaRequest, QuotaExceeded | undefined>();
+    const refusals = new Map<QuotaRequest, Refusal | undefined>();
     for (const [workspace, group] of Map.groupBy(requests, (request) => request.workspace)) {
       let known = workspaces.get(workspace);
       const isOld = known !== undefined && clock() - known.countedAt >= countAgainMs;
@@ -76,17 +67,15 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
         known = await count(db, now, workspace, clock());
         workspaces.set(workspace, known);
       }
-      for (const request of group) decisions.set(request, decide(known, request));
+      for (const request of group) refusals.set(request, admit(known, request));
     }
-    return requests.map((request) => decisions.get(request));
+    return requests.map((request) => refusals.get(request));
   };
 }
 
 const sumOf = (requests: readonly QuotaRequest[]): number => requests.reduce((sum, { count }) => sum + count, 0);
 
-const exceeded = (quota: keyof LockQuotas, text: string): QuotaExceeded => ({
-  ...{ kind: 'exceeded', quota, refusal: new Refusal('quota-exceeded', `${text} Release some.`) },
-});
+const exceeded = (text: string): Refusal => new Refusal('quota-exceeded', `${text} Release some.`);
 
 async function count(db: Database, now: Now, workspace: string, clock: number): Promise<KnownCount> {
   const rows = await db

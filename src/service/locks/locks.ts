@@ -124,7 +124,7 @@ export function createLocks(options: LocksOptions) {
       const waitId = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, pathLine)}`;
       const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
       const client = { id: waitId, workspace, owner: bearer.owner };
-      const decision = await line.decide(client, waitOptions, async (place) => {
+      const decision = await line.acquire(client, waitOptions, async (place) => {
         const comparison = await compare();
         const { result, replayed } = await commitAcquire(keyed, { ...asked, place, comparison });
         waiters.changed(nameOf(pathLine));

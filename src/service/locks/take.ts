@@ -5,7 +5,7 @@ import { Refusal } from '../contract/response.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type LockKey, linePathOf, type RecordedLock, type StoredLock } from './find.ts';
 import { keptFor, type Next } from './line.ts';
-import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
+import type { LockQuota } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
 import {
@@ -39,6 +39,8 @@ export interface Place {
   readonly isFirst: boolean;
   readonly urgency: Urgency;
   readonly presentMs: number;
+  /** Aborted when the client has disconnected: it gets no lock. */
+  readonly gone: AbortSignal;
 }
 
 export type TakeDecision =
@@ -46,8 +48,7 @@ export type TakeDecision =
   | Blocked
   /** Too few of the files are up to date. */
   | { readonly kind: 'outdated'; readonly comparison: Compared }
-  | { readonly kind: 'superseded' | 'too-many-waits'; readonly refusal: Refusal }
-  | QuotaExceeded;
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export interface LockTerms {
   readonly quota: LockQuota;
@@ -72,23 +73,22 @@ export async function take(
     if (keys.length < wanted) decisions.set(request, { kind: 'outdated', comparison });
   }
   const undecided = () => requests.filter((request) => !decisions.has(request));
-  for (const request of await supersededAmong(db, now, undecided())) {
-    decisions.set(request, { kind: 'superseded', refusal: superseded(request) });
+  for (const request of await withoutPlace(db, now, undecided())) {
+    decisions.set(request, { kind: 'refused', refusal: placeLost(request) });
   }
-  await decide(db, now, undecided(), terms, decisions);
-  const waiting = requests.filter(({ place }) => place !== undefined);
-  const blocked = waiting.filter((request) => decisions.get(request)?.kind === 'blocked');
+  await grantFree(db, now, undecided(), terms, decisions);
+  const blocked = requests.filter((request) => request.place && decisions.get(request)?.kind === 'blocked');
   if (blocked.length > 0) {
     const joined = await joinLine(db, now, blocked.flatMap(waitOf));
     for (const [index, request] of blocked.entries()) {
-      if (!joined[index]) decisions.set(request, { kind: 'too-many-waits', refusal: tooManyWaits() });
+      if (!joined[index]) decisions.set(request, { kind: 'refused', refusal: tooManyWaits() });
     }
     // In line, they may be before the one that a path was kept for.
     const again = blocked.filter((request) => {
       const decision = decisions.get(request);
       return request.place?.isFirst && decision?.kind === 'blocked' && decision.next !== undefined;
     });
-    await decide(db, now, again, terms, decisions);
+    await grantFree(db, now, again, terms, decisions);
   }
   const left = requests.filter((request) => {
     const kind = decisions.get(request)?.kind;
@@ -112,28 +112,23 @@ function withoutRefused(request: TakeRequest): TakeRequest {
   return { ...request, keys: upToDate };
 }
 
-/** Requests that have waited, and are no longer the newest ones of their clients. */
-async function supersededAmong(
-  db: Database,
-  now: Now,
-  requests: readonly TakeRequest[],
-): Promise<readonly TakeRequest[]> {
+/** Requests whose clients have left, and those that have waited and no longer have the place of their client. */
+async function withoutPlace(db: Database, now: Now, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
   const waited = requests.filter(({ place }) => place?.isFirst === false);
   const ids = waited.map(({ waitId: id }) => ({ id }));
   const newest = ids.length === 0 ? [] : await newestRequests(db, now, ids);
-  return waited.filter(({ place }, index) => newest[index] !== place?.requestId);
+  const lost = new Set(waited.filter(({ place }, index) => newest[index] !== place?.requestId));
+  return requests.filter((request) => request.place?.gone.aborted || lost.has(request));
 }
 
-/** The client has asked again since then, or has not asked for too long. */
-const superseded = ({ lease, keys: [first] }: TakeRequest): Refusal =>
-  new Refusal(
-    'request-in-progress',
-    `This client has sent a newer request for ${lease === undefined ? first?.path : `the lease ${lease}`}.`,
-    { headers: { 'retry-after': '1' } },
-  );
+function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
+  const place = lease === undefined ? `for ${first?.path}` : `of the lease ${lease}`;
+  const detail = `The place ${place} in line was lost, or a newer request of this client has it. Ask again.`;
+  return new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
+}
 
 /** If several ask for the same path (with folded paths, also in different case), the first one gets it. */
-async function decide(
+async function grantFree(
   db: Database,
   now: Now,
   requests: readonly TakeRequest[],
@@ -160,11 +155,15 @@ async function decide(
   }
 
   const owners = grants.map(({ request: { workspace, bearer, wanted } }) => ({
-    ...{ workspace, owner: bearer.owner, count: wanted },
+    workspace,
+    owner: bearer.owner,
+    count: wanted,
   }));
-  const exceeded = await terms.quota(db, now, owners);
-  for (const [index, { request }] of grants.entries()) if (exceeded[index]) decisions.set(request, exceeded[index]);
-  const granted = grants.filter((_, index) => exceeded[index] === undefined);
+  const refusals = await terms.quota(db, now, owners);
+  for (const [index, { request }] of grants.entries()) {
+    if (refusals[index]) decisions.set(request, { kind: 'refused', refusal: refusals[index] });
+  }
+  const granted = grants.filter((_, index) => refusals[index] === undefined);
   const stored = await storeLocks(db, now, granted, terms.delayMs);
   for (const [index, { request }] of granted.entries()) {
     decisions.set(request, { kind: 'granted', locks: stored[index] ?? [], comparison: request.comparison });
@@ -174,7 +173,7 @@ async function decide(
     keys.flatMap((key) => keepers.get(key) ?? []).filter(({ kind }) => kind !== 'request' || place === undefined),
   );
   if (over.length > 0) await removeWaits(db, now, over);
-  await decide(db, now, later, terms, decisions);
+  await grantFree(db, now, later, terms, decisions);
 }
 
 /** The locks and the waiting leases on the paths of requests. */

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuePosition } from '../../interface/problem.ts';
+import type { Refusal } from '../contract/response.ts';
 import type { KeyedRequest } from '../idempotency/idempotency.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LinePath } from './find.ts';
 import { placeInLine } from './queue.ts';
 import type { Place, TakeDecision } from './take.ts';
-import type { LockWaiters, Wait, WaitOutcome, WatchedPath } from './waiters.ts';
-import { keepPresent, presenceMs, requestGapMs, type Urgency } from './waits.ts';
+import type { LockWaiters, Wait, WatchedPath } from './waiters.ts';
+import { extendPresence, presenceMs, requestGapMs, type Urgency } from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
@@ -22,6 +23,7 @@ export interface WaitOptions {
 /** One with watched paths may be different at the turn of the client. */
 interface Decision {
   readonly kind: TakeDecision['kind'];
+  readonly refusal?: Refusal;
   readonly watched?: readonly WatchedPath[];
 }
 
@@ -40,7 +42,10 @@ interface WaitInLineOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface Leaving extends Pick<Wait, 'id' | 'workspace'>, Pick<Place, 'requestId' | 'presentMs'> {}
+interface Leaving extends Pick<Wait, 'id' | 'workspace'> {
+  readonly requestId: string;
+  readonly presentMs: number;
+}
 
 export type WaitInLine = ReturnType<typeof createWaitInLine>;
 
@@ -48,43 +53,48 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
   const { now } = storage;
 
   /** Attempts once, or with options again at each turn of the client, until a decision stands or the wait ends. */
-  async function decide<Decided extends Decision>(
+  async function acquire<Decided extends Decision>(
     client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
     options: WaitOptions | undefined,
-    attemptOnce: (place?: Place) => Promise<Decided>,
+    attempt: (place?: Place) => Promise<Decided>,
   ): Promise<Waited<Decided>> {
-    async function attempt(place?: Place): Promise<Decided> {
-      const decided = await attemptOnce(place);
-      if (decided.kind === 'exceeded') onExceeded();
-      return decided;
-    }
-    if (options === undefined) return attempt();
-    const { seconds, urgency, gone, authenticate } = options;
+    const decided = options === undefined ? await attempt() : await acquireAtTurn(client, options, attempt);
+    if (decided.refusal?.problem === 'quota-exceeded') onExceeded();
+    return decided;
+  }
+
+  async function acquireAtTurn<Decided extends Decision>(
+    client: Pick<Wait, 'id' | 'workspace' | 'owner'>,
+    { seconds, urgency, gone, authenticate }: WaitOptions,
+    attempt: (place: Place) => Promise<Decided>,
+  ): Promise<Waited<Decided>> {
     const deadline = performance.now() + seconds * 1_000;
     const requestId = randomUUID();
-    const place = { requestId, urgency, presentMs: seconds > 0 ? presenceMs : requestGapMs };
+    const place = { requestId, urgency, gone, presentMs: seconds > 0 ? presenceMs : requestGapMs };
+    // The others look again within requestGapMs, even at a path that was kept for this client: see lookAgainMs().
+    const leave = (presentMs: number) => leaveAll({ ...client, requestId, presentMs }).catch(onError);
     let last = await attempt({ ...place, isFirst: true });
     let waitedSeconds: number | undefined = seconds;
     while (last.watched !== undefined && seconds > 0) {
       const { watched } = last;
       const ms = Math.max(0, deadline - performance.now());
-      const waiting = waiters.wait({ ...client, requestId, gone, ms, watched });
-      const outcome = (await waiting) ?? 'timeout';
+      const outcome = await waiters.wait({ ...client, requestId, gone, ms, watched });
+      // Too many clients wait already: without the header, the client knows that nobody waited.
+      if (outcome === undefined) waitedSeconds = undefined;
       if (outcome !== 'turn') {
-        await leave({ ...client, requestId }, outcome);
-        // Too many clients wait already: without the header, the client knows that nobody waited.
-        if (waiting === undefined) waitedSeconds = undefined;
+        // When this instance stops, the client asks another one.
+        if (outcome !== 'stopped') await leave(outcome === 'gone' ? 0 : requestGapMs);
         break;
       }
       try {
         await authenticate();
         last = await attempt({ ...place, isFirst: false });
       } catch (error) {
-        await leave({ ...client, requestId }, 'gone');
+        await leave(0);
         throw error;
       }
       // Others must not wait for a client whose request is refused.
-      if (last.watched === undefined && last.kind !== 'granted') await leave({ ...client, requestId }, 'gone');
+      if (last.watched === undefined && last.kind !== 'granted') await leave(0);
     }
     const queue = last.watched && (await placeInLine(storage, client.id));
     return { ...last, waitedSeconds, queue };
@@ -94,24 +104,16 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
   const leaveAll = storage.batchCommits(
     ({ workspace }: Leaving) => ({ workspace }),
     async (db, leaving) => {
-      await keepPresent(db, now, leaving);
+      await extendPresence(db, now, leaving);
       return leaving.map(() => undefined);
     },
   );
 
-  /** The others look again within requestGapMs, also at a path that was kept for this client: see lookAgainMs(). */
-  async function leave({ workspace, id, requestId }: Omit<Leaving, 'presentMs'>, outcome: WaitOutcome): Promise<void> {
-    // This instance stops, and the client will ask another one.
-    if (outcome === 'stopped') return;
-    const presentMs = outcome === 'gone' ? 0 : requestGapMs;
-    await leaveAll({ workspace, id, requestId, presentMs }).catch(onError);
-  }
-
   type Placed = ReturnType<typeof waiters.placed>;
 
-  async function keepAllOf(workspace: string, clients: Placed): Promise<void> {
+  async function keepPresentIn(workspace: string, clients: Placed): Promise<void> {
     const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
-    const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
+    const kept = await storage.commit({ workspace }, (db) => extendPresence(db, now, present));
     const newest = new Set(kept.map(({ id }) => id));
     // It was granted or ended elsewhere, or asked for again: the next attempt tells.
     for (const { id, wake } of clients) if (!newest.has(id)) wake();
@@ -121,20 +123,20 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
   const running = new Set<string>();
 
   /** Called periodically: others wait for the clients that wait here. A blocked workspace does not delay the others. */
-  async function keepAllPresent(): Promise<void> {
+  async function keepPresent(): Promise<void> {
     const byWorkspace = [...Map.groupBy(waiters.placed(), (client) => client.workspace)];
     const due = byWorkspace.filter(([workspace]) => !running.has(workspace));
     await Promise.all(
       due.map(async ([workspace, clients]) => {
         running.add(workspace);
-        await keepAllOf(workspace, clients)
+        await keepPresentIn(workspace, clients)
           .catch(onError)
           .finally(() => running.delete(workspace));
       }),
     );
   }
 
-  return { decide, keepPresent: keepAllPresent };
+  return { acquire, keepPresent };
 }
 
 /**

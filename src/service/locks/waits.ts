@@ -245,7 +245,7 @@ export const removeWaits = batchQuery((db, members) =>
 );
 
 /** Others wait for these clients this much longer, if the request is the newest one. */
-export const keepPresent = batchQuery((db, members, now) =>
+export const extendPresence = batchQuery((db, members, now) =>
   db
     .updateTable('waits')
     .from(members)

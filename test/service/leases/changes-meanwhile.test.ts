@@ -35,7 +35,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     compare: async () => upToDate,
   });
   const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
-    const place = { requestId: 'request', urgency: 3, presentMs: 5_000 } as const;
+    const place = { requestId: 'request', urgency: 3, presentMs: 5_000, gone: AbortSignal.any([]) } as const;
     return storage.commit({ workspace: 'game' }, (db) =>
       takeLease(
         db,
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     const leases = createLeases({
       ...options,
       storage: { ...storage, now: tickingFrom(1_000) },
-      line: { decide: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
+      line: { acquire: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
       onChange: () => undefined,
     });
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));

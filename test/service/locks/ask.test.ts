@@ -127,7 +127,8 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   /** A request that would come before all people who have just asked. */
   const urgent = (bearer: Bearer) =>
     storage.commit({ workspace }, async (db) => {
-      const place = { requestId: bearer.id, isFirst: true, urgency: 1, presentMs: 60_000 } as const;
+      const gone = AbortSignal.any([]);
+      const place = { requestId: bearer.id, isFirst: true, urgency: 1, presentMs: 60_000, gone } as const;
       const [decision] = await takeIn(db, storage, [path], { bearer, waitId: bearer.id, place });
       return decision;
     });

@@ -38,6 +38,6 @@ test('a request that a quota refuses is counted once its change is committed, an
   await expect(acquire()).rejects.toThrow('The disk is full.');
   expect(await refused()).toEqual([0]);
   fails = false;
-  expect(await acquire()).toMatchObject({ kind: 'exceeded' });
+  expect(await acquire()).toMatchObject({ kind: 'refused', refusal: { problem: 'quota-exceeded' } });
   expect(await refused()).toEqual([1]);
 });

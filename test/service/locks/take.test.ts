@@ -100,14 +100,23 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
 
   test('a client that is granted the lock it waited for, but no longer waits, gets no second one later', async () => {
     await acquire(wanted('a', 'ada'));
-    const place = { requestId: 'first', isFirst: true, urgency: 3, presentMs: 60_000 } as const;
+    const gone = AbortSignal.any([]);
+    const place = { requestId: 'first', isFirst: true, urgency: 3, presentMs: 60_000, gone } as const;
     const client = { ...wanted('a', 'bob'), waitId: 'wait of bob' };
     expect(await decide([{ ...client, place }])).toMatchObject([{ kind: 'blocked' }]);
     await empty();
     expect(await acquire(client)).toMatchObject([{ kind: 'granted' }]);
     await empty();
     const earlier = { ...client, place: { ...place, isFirst: false } };
-    expect(await decide([earlier])).toMatchObject([{ kind: 'superseded' }]);
+    expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal: { problem: 'request-in-progress' } }]);
+  });
+
+  test('a client that has disconnected by then, as while its file was compared, gets no lock', async () => {
+    const place = { requestId: 'r', isFirst: true, urgency: 3, presentMs: 5_000, gone: AbortSignal.abort() } as const;
+    expect(await decide([{ ...wanted('a', 'ada'), place }])).toMatchObject([{ kind: 'refused' }]);
+    expect(await held()).toEqual([]);
+    const waits = storage.read.selectFrom('waits').select('id').where('request_id', '=', 'r');
+    expect(await waits.execute()).toEqual([]);
   });
 
   test('a lock from before --windows-paths is found by its exact name, and its path is free after it expires', async () => {
@@ -161,19 +170,19 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
     const kindsOf = async (quota: LockQuota, ...requests: readonly TakeRequest[]) =>
       (await decide(requests, quota)).map((decision) =>
-        decision.kind === 'exceeded' ? decision.quota : shown(decision).kind,
+        decision.kind === 'refused' ? decision.refusal.message : shown(decision).kind,
       );
+    const ofTheOwner = 'The owner of this token has the maximum of 3 locks in this workspace. Release some.';
+    const ofTheWorkspace = 'The workspace has its maximum of 5 locks. Release some.';
     const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
 
     test('limits each owner and each workspace, and refusals for held paths do not count', async () => {
       const quota = createLockQuota(quotas, () => 0);
       const acquired = ['granted', 'granted', 'granted'];
-      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, 'maxLocksPerOwner']);
-      expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
+      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, ofTheOwner]);
+      expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual([ofTheOwner]);
       const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
-      expect(kinds).toEqual(['held', 'held', 'held', 'granted', 'granted', 'maxLocks']);
-      const reason = expect.stringContaining('The workspace has its maximum of 5 locks.');
-      expect(await decide([wanted('f', 'bob')], quota)).toMatchObject([{ refusal: { message: reason } }]);
+      expect(kinds).toEqual(['held', 'held', 'held', 'granted', 'granted', ofTheWorkspace]);
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['granted']);
     });
 
@@ -186,11 +195,11 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       const of = (owner: string, count: number) => decideLease(quota, storage.read, owner, count);
       const paths = Array.from({ length: 960 }, (_, index) => `held/${index}`);
       expect(await acquire(...ofOwner('ada', ...paths))).toHaveLength(960);
-      expect(await of('bob', 45)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('bob', 45)).toMatchObject([{ message: expect.stringMatching('The workspace has') }]);
       expect(await of('cyd', 1)).toEqual([undefined]);
-      expect(await of('bob', 40)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('bob', 40)).toMatchObject([{ message: expect.stringMatching('The workspace has') }]);
       expect(await of('bob', 39)).toEqual([undefined]);
-      expect(await of('cyd', 1)).toMatchObject([{ quota: 'maxLocks' }]);
+      expect(await of('cyd', 1)).toMatchObject([{ message: expect.stringMatching('The workspace has') }]);
     });
 
     test('never allows more locks per workspace or owner, whatever locks come and go', async () => {
