@@ -16,6 +16,7 @@ import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchange.ts';
+import { dropDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const cleanupEveryMs = 10 * 60_000;
@@ -56,6 +57,7 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
       while (await fileEndedLocks(storage));
     }),
     every(1_000, locks.tellPeople),
+    every(1_000, () => dropDeliveries(storage)),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     // Not awaited: the next round for other workspaces must not wait for a blocked one.
     every(1_500, async () => void locks.keepPresent()),

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { HookEventOccurrence } from '../outbox/event.ts';
 import { changeBacklogs, type HookRow } from '../outbox/outbox.ts';
 import { claimedUntil } from '../runtime/claim.ts';
+import { pauseMs } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 export type DueHook = Awaited<ReturnType<typeof dueHooks>>[number];
@@ -70,10 +71,8 @@ export async function claimDelivery({ claim, dialect, now }: Storage, hookId: st
   });
   if (claimed === undefined) return undefined;
   const { hook, row } = claimed;
-  // Only recordEvents() writes the column. A damaged event stays claimed, so that the next claim finds another delivery.
-  const event = JSON.parse(row.event) as HookEventOccurrence;
   return {
-    ...{ id: row.id, claimId, hook, event },
+    ...{ id: row.id, claimId, hook, event: row.event },
     /** Number of attempts before this one. */
     attempts: row.attempts,
     /** By the clock of the database. */
@@ -163,7 +162,48 @@ async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRo
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) return;
-  const { numDeletedRows } = await db.deleteFrom('deliveries').where('hook_id', '=', id).executeTakeFirst();
-  await changeBacklogs(db, now, [{ hookId: id, added: -Number(numDeletedRows), dropped: 0 }]);
+  if (numUpdatedRows > 0n) await dropSome(db, now, id);
+}
+
+/** Drops the remaining deliveries of hooks that were deactivated with a long queue. */
+export async function dropDeliveries(storage: Storage): Promise<void> {
+  const inactive = await storage.read
+    .selectFrom('hooks')
+    .innerJoin('hook_backlogs', 'hook_id', 'hooks.id')
+    .select(['id', 'workspace_id as workspace'])
+    .where('active', '=', 0)
+    .where('waiting', '>', 0)
+    .execute();
+  for (const hook of inactive) await dropDeliveriesOf(storage, hook);
+}
+
+/** Drops the deliveries of an inactive hook, in batches: other changes would wait for the removal of a full queue. */
+export async function dropDeliveriesOf(
+  { commit, now }: Storage,
+  { id, workspace }: Pick<DueHook, 'id' | 'workspace'>,
+): Promise<void> {
+  while ((await commit({ workspace }, (db) => dropSome(db, now, id))) === droppedAtOnce) await sleep(pauseMs);
+}
+
+const droppedAtOnce = 500;
+
+/**
+ * Drops those of a key in descending order, and none after a new registration: those that remain are then still made
+ * one after the other, starting with the one that is due.
+ */
+async function dropSome(db: Database, now: Now, hookId: string): Promise<number> {
+  const last = db
+    .selectFrom('deliveries')
+    .select('sequence')
+    .where('hook_id', '=', hookId)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('hooks').select('id').where('id', '=', hookId).where('active', '=', 0)),
+    )
+    .orderBy('ordering_key', 'desc')
+    .orderBy('sequence', 'desc')
+    .limit(droppedAtOnce);
+  const { numDeletedRows } = await db.deleteFrom('deliveries').where('sequence', 'in', last).executeTakeFirst();
+  const dropped = Number(numDeletedRows);
+  if (dropped > 0) await changeBacklogs(db, now, [{ hookId, added: -dropped, dropped: 0 }]);
+  return dropped;
 }

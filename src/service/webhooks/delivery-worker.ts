@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target.ts';
+import type { HookEventOccurrence } from '../outbox/event.ts';
 import { endClaim, keepClaim, renewClaim } from '../runtime/claim.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
@@ -13,7 +14,7 @@ import {
   dueHooks,
   settleDelivery,
 } from './delivery-queue.ts';
-import { deliveryRequest } from './formats.ts';
+import { type DeliveryRequest, deliveryRequest } from './formats.ts';
 
 interface DeliveryParts {
   readonly storage: Storage;
@@ -31,11 +32,6 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
 /** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
-  /** It stays claimed. The deliveries of other hooks must not wait for it. */
-  function passOverDamaged(error: unknown): undefined {
-    if (!(error instanceof SyntaxError)) throw error;
-    onError(error);
-  }
   const worker = startWorker({
     parallel: maxParallelAttempts,
     pollMs,
@@ -43,7 +39,7 @@ export function startDeliveries({ pollMs, onError, options, ...parts }: Delivery
     async claim() {
       const due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
       for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
-        const delivery = await claimDelivery(parts.storage, hook.id).catch(passOverDamaged);
+        const delivery = await claimDelivery(parts.storage, hook.id);
         if (delivery !== undefined) return { delivery, ended: slots.start(hook) };
         due.delete(hook.id);
       }
@@ -72,14 +68,12 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
-  const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
-  const attempt = async () => {
-    // Throws for a damaged row.
-    const request = deliveryRequest(delivery.hook, delivery.event, new Date(delivery.claimedAt));
-    return deliver(request, { check: targets, timeoutMs, signal: claim.signal });
-  };
-  const outcome = await attempt().finally(claim.end);
-  const end = endOf(outcome, delivery, schedule);
+  function attempt(request: DeliveryRequest): Promise<DeliveryResult> {
+    const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
+    return deliver(request, { check: targets, timeoutMs, signal: claim.signal }).finally(claim.end);
+  }
+  const request = requestOf(delivery);
+  const end = request === undefined ? damaged : endOf(await attempt(request), delivery, schedule);
   if (end === undefined) {
     await endClaim(storage, 'deliveries', delivery);
     return undefined;
@@ -100,6 +94,18 @@ export async function runDelivery(
     );
   }
   return end;
+}
+
+const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery, or its webhook, is damaged in the database.' };
+
+/** Undefined if it is damaged. The later deliveries with its key must not wait for it. */
+function requestOf({ hook, event, claimedAt }: ClaimedDelivery): DeliveryRequest | undefined {
+  try {
+    // Only recordEvents() writes the column.
+    return deliveryRequest(hook, JSON.parse(event) as HookEventOccurrence, new Date(claimedAt));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

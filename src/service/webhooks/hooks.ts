@@ -5,8 +5,9 @@ import { insufficientScope, Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { dropDeliveriesOf } from './delivery-queue.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
@@ -75,17 +76,29 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-/** Removes a hook and its waiting deliveries. False if the hook does not exist. */
+/** Removes a hook and its waiting deliveries. False if the hook does not exist. If interrupted, a repeated call continues. */
 export async function removeHook(
-  db: Database,
-  now: Now,
+  storage: Storage,
   { workspace, id, actor }: { readonly workspace: string; readonly id: string; readonly actor: Actor },
 ): Promise<boolean> {
-  const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
-  const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
-  if (hook === undefined) return false;
-  await recordHookAudit(db, now, actor, 'hook.removed', hook);
-  return true;
+  const { commit, now } = storage;
+  const { numUpdatedRows } = await commit({ workspace }, (db) =>
+    db
+      .updateTable('hooks')
+      .set({ active: 0 })
+      .where('workspace_id', '=', workspace)
+      .where('id', '=', id)
+      .executeTakeFirst(),
+  );
+  if (numUpdatedRows === 0n) return false;
+  await dropDeliveriesOf(storage, { workspace, id });
+  return commit({ workspace }, async (db) => {
+    const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
+    const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
+    if (hook === undefined) return false;
+    await recordHookAudit(db, now, actor, 'hook.removed', hook);
+    return true;
+  });
 }
 
 /** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */

@@ -63,17 +63,14 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     expect(await waiting()).toBe(0);
   });
 
-  test('a delivery that cannot be read delays those of no other webhook', async () => {
-    const { id: damaged } = await told(ok);
-    const other = await receiver();
-    other.behave(ok);
-    await hook(other.url());
-    await acquire('b');
-    await changeRows(storage, 'deliveries', { event: '{', next_attempt_at: 0 }, { hook_id: damaged });
-    // No second round of claims within the test.
-    const { log } = startDeliveryWorkers(storage, { pollMs: 600_000 });
-    await expect.poll(() => other.deliveries.length, patient).toBe(1);
-    expect(log()).toContain('SyntaxError');
+  test('a delivery that cannot be read is given up: the next one of its path does not wait for it', async () => {
+    const { target } = await told(ok);
+    await changeRows(storage, 'deliveries', { event: '{' });
+    await release('a');
+    const { attempts, log } = startDeliveryWorkers(storage);
+    await expect.poll(attempts, patient).toEqual({ 'given-up': 1, delivered: 1 });
+    expect(target.deliveries).toMatchObject([{ body: expect.stringContaining('lock.released') }]);
+    expect(log()).toContain('is damaged in the database');
   });
 
   test('each attempt is signed again, with its own time', async () => {

@@ -109,7 +109,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     }
     await Promise.all([claimAll(), claimAll(), claimAll(), claimAll()]);
     expect(new Set(claimed.map(({ id }) => id)).size).toBe(paths.length);
-    expect(new Set(claimed.map(({ event }) => event.type))).toEqual(new Set(['lock.acquired']));
+    expect(new Set(claimed.map(({ event }) => JSON.parse(event).type))).toEqual(new Set(['lock.acquired']));
     expect(await claimNext(storage)).toBeUndefined();
   });
 });

@@ -7,12 +7,13 @@ import {
   recordEvents,
 } from '../../../src/service/outbox/outbox.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { dropDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks, removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { actor, hookedStorage } from './hooked-storage.ts';
-import { succeeded, sync } from './samples.ts';
+import { actor, claimNext, hookedStorage } from './hooked-storage.ts';
+import { lock, succeeded, sync } from './samples.ts';
 
 const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
 
@@ -64,10 +65,10 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   test('the second of two events of a path in one batch waits for the first', async () => {
     await hook(url);
     await hook(otherUrl);
-    const lock = await acquire('a');
+    const held = await acquire('a');
     const occurredAt = '2026-01-02T03:04:05.006Z';
     const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) =>
-      ({ type, workspace: 'game', occurredAt, data: { lock: { ...lock, path } } }) as const;
+      ({ type, workspace: 'game', occurredAt, data: { lock: { ...held, path } } }) as const;
     await storage.commit('global', (db) =>
       recordEvents(db, storage.now, [
         ofLock('lock.expired', 'b'),
@@ -96,14 +97,70 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
 
   test('a removed hook leaves no delivery behind, even if an attempt is running', async () => {
     const id = await hook(url);
-    const remove = (workspace: string) =>
-      storage.commit('global', (db) => removeHook(db, storage.now, { workspace, id, actor }));
+    const remove = (workspace: string) => removeHook(storage, { workspace, id, actor });
     await acquire('a');
     const claimed = await claim();
     expect([await remove('film'), await remove('game'), await remove('game')]).toEqual([false, true, false]);
     await release('a');
     expect(await settle(claimed, { kind: 'retry', afterMs: 0, reason: '' })).toBe(false);
     expect(await deliveries()).toEqual([]);
+  });
+
+  /** A hook with this many deliveries, three for each of its paths. */
+  async function longQueue(length: number): Promise<string> {
+    const id = await hook(url);
+    const event = { type: 'lock.acquired', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
+    const events = Array.from({ length }, (_, index) => ({
+      ...event,
+      data: { lock: { ...lock, path: `${index % (length / 3)}` } },
+    }));
+    await storage.commit('global', (db) => recordEvents(db, storage.now, events));
+    return id;
+  }
+
+  /** The storage, and the largest number of deliveries that one of its changes has removed. */
+  function countingRemovals() {
+    let most = 0;
+    const commit: typeof storage.commit = async (scope, change) => {
+      const before = (await deliveries()).length;
+      const result = await storage.commit(scope, change);
+      most = Math.max(most, before - (await deliveries()).length);
+      return result;
+    };
+    return { storage: { ...storage, commit }, most: () => most };
+  }
+
+  test('the long queue of a removed hook is dropped in batches', async () => {
+    const id = await longQueue(1_200);
+    const counting = countingRemovals();
+    expect(await removeHook(counting.storage, { workspace: 'game', id, actor })).toBe(true);
+    expect(await deliveries()).toEqual([]);
+    expect(counting.most()).toBe(500);
+  });
+
+  test('the long queue of a hook whose receiver has answered 410 is dropped in batches', async () => {
+    const id = await longQueue(1_200);
+    await settle(await claim(), { kind: 'gone', reason: '410' });
+    expect(await deliveries()).toHaveLength(699);
+    expect(await claimNext(storage)).toBeUndefined();
+    const counting = countingRemovals();
+    await dropDeliveries(counting.storage);
+    expect(await deliveries()).toEqual([]);
+    expect(counting.most()).toBe(500);
+    expect(await overviewOf(id)).toMatchObject({ active: false, pending_deliveries: 0 });
+  });
+
+  test('a hook that is registered again meanwhile gets the deliveries that are left, in order', async () => {
+    const id = await longQueue(1_200);
+    await settle(await claim(), { kind: 'gone', reason: '410' });
+    await hook(url);
+    await dropDeliveries(storage);
+    const left = await deliveries();
+    expect(left).toHaveLength(699);
+    expect(await overviewOf(id)).toMatchObject({ active: true, pending_deliveries: 699 });
+    const due = left.filter(({ next_attempt_at }) => next_attempt_at !== null).map(({ sequence }) => sequence);
+    const lines = Map.groupBy(left, ({ ordering_key }) => ordering_key).values();
+    expect(due).toEqual([...lines].map(([first]) => first?.sequence));
   });
 
   const overviewOf = async (hook: string) => (await listHooks(storage.read, 'game')).find(({ id }) => id === hook);
