@@ -75,11 +75,15 @@ export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
  * workspaces in `except` are not claimed.
  */
 export async function claimSync(storage: Storage, { except = [] }: { readonly except?: readonly string[] } = {}) {
-  const { claim, now } = storage;
+  const { claim, read, dialect, now } = storage;
+  // Most polls find nothing, and should make no change.
+  if ((await nextSync(read, now, except).executeTakeFirst()) === undefined) return undefined;
   const claimId = randomUUID();
   try {
     return await claim(async (db) => {
-      const next = await nextSync(db, storage, except);
+      const next = await nextSync(db, now, except)
+        .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+        .executeTakeFirst();
       if (next === undefined) return undefined;
       const row = await db
         .updateTable('syncs')
@@ -121,7 +125,7 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
   }
 }
 
-const nextSync = (db: Database, { dialect, now }: Storage, except: readonly string[]) =>
+const nextSync = (db: Database, now: Now, except: readonly string[]) =>
   db
     .selectFrom('syncs')
     .select('id')
@@ -140,9 +144,7 @@ const nextSync = (db: Database, { dialect, now }: Storage, except: readonly stri
     )
     .orderBy('created_at')
     .orderBy('id')
-    .limit(1)
-    .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
-    .executeTakeFirst();
+    .limit(1);
 
 type Where = ExpressionBuilder<Tables, 'syncs'>;
 

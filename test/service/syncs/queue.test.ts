@@ -50,6 +50,14 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
   });
 
+  test('a claim that finds nothing changes nothing, and tokens stay remembered', async () => {
+    const version = storage.accessVersion?.();
+    expect(await claimSync(storage)).toBeUndefined();
+    const claim = () => expect.fail('It began a change.');
+    expect(await claimSync({ ...storage, claim })).toBeUndefined();
+    expect(storage.accessVersion?.()).toBe(version);
+  });
+
   test('a queued sync wakes the workers of its instance, and one that joins it does not', async () => {
     const woken: string[] = [];
     storage.onQueued('syncs', () => woken.push('syncs'));
