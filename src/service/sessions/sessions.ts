@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
@@ -50,11 +51,8 @@ export async function endSession(db: Database, now: Storage['now'], actor: Actor
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
 
-export async function removeEndedSessions({ now, commit }: Storage): Promise<void> {
-  await commit('global', async (db) => {
-    await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
-  });
-}
+export const removeEndedSessions = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'sessions', time: 'expires_at', keptForMs: 0 });
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
 
@@ -70,25 +68,25 @@ export const makeSignInLink = ({ commit, now }: Storage): Promise<string> => com
  * own token, which is listed and can be revoked like any other. Its secret is never shown.
  */
 export async function useSignInLink(
-  db: Database,
-  now: Storage['now'],
+  { read, commit, now }: Storage,
   secret: string,
   address: string | null,
 ): Promise<string | undefined> {
-  const { numUpdatedRows } = await db
-    .updateTable('sign_in_links')
-    .set({ used_at: now })
-    .where('hash', '=', secretHash(secret))
-    .where('used_at', 'is', null)
-    .where(sql<boolean>`expires_at > ${now}`)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return undefined;
-  const administrator = { name: 'administrator', scopes: ['admin'], workspaces: null } as const;
-  const tokenId = newTokenId();
-  const actor = { name: administrator.name, tokenId, address };
-  const lifetime = { seconds: sessionMs / 1_000 };
-  await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
-  return startSession(db, now, actor, 'link');
+  const isUsable = sql<boolean>`hash = ${secretHash(secret)} and used_at is null and expires_at > (select ${now})`;
+  // Anyone can send anything, and a change delays others.
+  const found = read.selectFrom('sign_in_links').select('hash').where(isUsable);
+  if (!looksLikeLinkSecret(secret) || (await found.executeTakeFirst()) === undefined) return undefined;
+  return commit('tokens', async (db) => {
+    const links = db.updateTable('sign_in_links').set({ used_at: now }).where(isUsable);
+    const { numUpdatedRows } = await links.executeTakeFirst();
+    if (numUpdatedRows === 0n) return undefined;
+    const administrator = { name: 'administrator', scopes: ['admin'], workspaces: null } as const;
+    const tokenId = newTokenId();
+    const actor = { name: administrator.name, tokenId, address };
+    const lifetime = { seconds: sessionMs / 1_000 };
+    await createToken(db, now, actor, { ...administrator, lifetime }, tokenId);
+    return startSession(db, now, actor, 'link');
+  });
 }
 
 /** Whether someone has signed in with a link, or an administrator's token exists. */

@@ -10,8 +10,8 @@ export type Now = RawBuilder<number>;
 
 /**
  * The scope of a change. A change of a workspace reads and writes rows of this workspace and may add audit entries; it
- * must not depend on anything else. A change of tokens may add tokens, record their use and add audit entries; it may
- * depend on trust rules. A global change may read and write everything.
+ * must not depend on anything else. A change of tokens may add tokens, record their use, change sessions and add
+ * audit entries; it may depend on trust rules. A global change may read and write everything.
  */
 export type CommitScope = { readonly workspace: string } | 'tokens' | 'global';
 

@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
-import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/sessions.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  makeSignInLink,
+  offerSignInLink,
+  removeEndedSessions,
+  useSignInLink,
+} from '../../../src/service/sessions/sessions.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -91,6 +96,24 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     const visitor = await here();
     await happens(visitor.id);
     expect((await visitor.get('/')).headers.get('location')).toBe('/sign-in');
+  });
+
+  test('delays changes of no workspace, and a wrong link no change at all', async () => {
+    const { storage } = service;
+    const [link, { secret }] = [await makeSignInLink(storage), await service.token()];
+    await removeEndedSessions(storage);
+    const commit = vi.spyOn(storage, 'commit');
+    onTestFinished(() => commit.mockRestore());
+    const scopes = () => new Set(commit.mock.calls.map(([scope]) => scope));
+    for (const wrong of ['', 'wsl_short', `wsl_${'a'.repeat(43)}`])
+      expect(await useSignInLink(storage, wrong, null)).toBeUndefined();
+    await removeEndedSessions(storage);
+    expect(scopes()).toEqual(new Set());
+    await visit(service).post('/sign-in/link', { link });
+    const visitor = visit(service);
+    await visitor.signIn(secret);
+    await visitor.post('/sign-out');
+    expect(scopes()).toEqual(new Set(['tokens']));
   });
 
   test('does not store the secrets of sessions and links', async () => {

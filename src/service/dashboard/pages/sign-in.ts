@@ -60,13 +60,13 @@ export function addSignInPages(site: Site): void {
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     admitToken(c, site, bearer);
     const actor = { name: bearer.name, tokenId: bearer.id, address };
-    const secret = await storage.commit('global', (db) => startSession(db, now, actor, 'token'));
+    const secret = await storage.commit('tokens', (db) => startSession(db, now, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address } = await readSignIn(c);
-    const secret = await storage.commit('global', (db) => useSignInLink(db, now, textIn(form, 'link'), address));
+    const secret = await useSignInLink(storage, textIn(form, 'link'), address);
     if (secret === undefined) return showPage(undefined, tokenForm('/', endedLink));
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
@@ -77,7 +77,7 @@ export function addSignInPages(site: Site): void {
 
   addAction(site, '/sign-out', 'any-token', async ({ c }) => {
     const { secret } = c.get('session');
-    await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
+    await storage.commit('tokens', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
 }
