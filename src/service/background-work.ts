@@ -11,11 +11,9 @@ import { measureBacklogs } from './outbox/outbox.ts';
 import type { ServiceParts } from './parts.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
-import { removeEndedSessions } from './sessions/sessions.ts';
+import { keptForMs, removeOld } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
-import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
-import { removeExchangedTokens } from './trust/exchange.ts';
 import { dropDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
@@ -124,11 +122,12 @@ export async function removeOldData(
   const removals = [
     async () => metrics.droppedResponses.inc(await removeOldResults(storage)),
     () => removeOldLeases(storage),
-    () => removeOldSyncs(storage),
+    () => removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs }),
     () => removeOldLockHistory(storage),
     () => removeOldAudit(storage, keepAudit),
-    () => removeEndedSessions(storage),
-    () => removeExchangedTokens(storage),
+    () => removeOld(storage, { table: 'sessions', time: 'expires_at', keptForMs: 0 }),
+    // Until then, a row proves that its JWT was exchanged.
+    () => removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 }),
   ];
   for (const remove of removals) await remove().catch(onError);
 }

@@ -1,4 +1,7 @@
 import { type InsertObject, type RawBuilder, type Selectable, sql } from 'kysely';
+import { expect } from 'vitest';
+import { removeOldData } from '../../src/service/background-work.ts';
+import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
@@ -50,6 +53,13 @@ export async function changeRows<Table extends keyof Tables>(
   const update = sql`update ${sql.table(table)} set ${sql.join(equals(columns))} where ${those(having)}`;
   await commit('global', (db) => update.execute(db));
 }
+
+/** Removes old data as a service does. */
+export const removeOldRows = (storage: Storage): Promise<void> =>
+  removeOldData({
+    ...{ storage, metrics: createMetrics(), keepAudit: undefined },
+    onError: (error) => expect.fail(String(error)),
+  });
 
 /** The rows with these values, in any order. */
 export async function findRows<Table extends keyof Tables>(

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, randomSecret, secretHash } from '../tokens/secret.ts';
 import { checkToken, createToken } from '../tokens/tokens.ts';
@@ -50,9 +49,6 @@ export async function endSession(db: Database, now: Storage['now'], actor: Actor
   if (numDeletedRows === 0n) return;
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
-
-export const removeEndedSessions = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'sessions', time: 'expires_at', keptForMs: 0 });
 
 export const looksLikeLinkSecret = (text: string): boolean => /^wsl_[A-Za-z0-9_-]{43}$/.test(text);
 

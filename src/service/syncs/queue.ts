@@ -8,7 +8,6 @@ import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 import { claimedUntil, noClaim } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
-import { keptForMs, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -192,9 +191,6 @@ export async function finishSync(
     .returningAll()
     .executeTakeFirst();
 }
-
-export const removeOldSyncs = (storage: Storage, keptMs = keptForMs): Promise<void> =>
-  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs: keptMs });
 
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
   const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');

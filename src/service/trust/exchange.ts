@@ -6,7 +6,6 @@ import type { TargetCheck } from '../outbound/target.ts';
 import { subscriberOf } from '../platform/ip-address.ts';
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
@@ -146,7 +145,3 @@ async function issue(
   }
   return { kind: 'exchanged', secret, scopes };
 }
-
-/** Until then, a row proves that its JWT was exchanged. */
-export const removeExchangedTokens = (storage: Storage): Promise<void> =>
-  removeOld(storage, { table: 'tokens', time: 'forget_at', keptForMs: 0 });

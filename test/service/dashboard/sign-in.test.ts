@@ -1,17 +1,12 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  makeSignInLink,
-  offerSignInLink,
-  removeEndedSessions,
-  useSignInLink,
-} from '../../../src/service/sessions/sessions.ts';
+import { makeSignInLink, offerSignInLink, useSignInLink } from '../../../src/service/sessions/sessions.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { changeRows, findRows } from '../../support/stored-rows.ts';
+import { changeRows, findRows, removeOldRows } from '../../support/stored-rows.ts';
 import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 
 describe.each(databaseKinds)('signing in on $name', (kind) => {
@@ -101,13 +96,13 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
   test('delays changes of no workspace, and a wrong link no change at all', async () => {
     const { storage } = service;
     const [link, { secret }] = [await makeSignInLink(storage), await service.token()];
-    await removeEndedSessions(storage);
+    await removeOldRows(storage);
     const commit = vi.spyOn(storage, 'commit');
     onTestFinished(() => commit.mockRestore());
     const scopes = () => new Set(commit.mock.calls.map(([scope]) => scope));
     for (const wrong of ['', 'wsl_short', `wsl_${'a'.repeat(43)}`])
       expect(await useSignInLink(storage, wrong, null)).toBeUndefined();
-    await removeEndedSessions(storage);
+    await removeOldRows(storage);
     expect(scopes()).toEqual(new Set());
     await visit(service).post('/sign-in/link', { link });
     const visitor = visit(service);

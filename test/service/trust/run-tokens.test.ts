@@ -3,11 +3,10 @@ import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import { findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { removeExchangedTokens } from '../../../src/service/trust/exchange.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
-import { changeRows, findRows } from '../../support/stored-rows.ts';
+import { changeRows, findRows, removeOldRows } from '../../support/stored-rows.ts';
 import { visit } from '../dashboard/browser-like.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { audience, trustingService } from './trusting-service.ts';
@@ -86,15 +85,15 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     await pass(owner, 2 * 60_000);
     const { status, body } = await service.ask('GET', '/v1/token', { token: exchanged.access_token });
     expect([status, body.detail]).toEqual([401, 'The API token "octo/game run 4711" has expired.']);
-    await removeExchangedTokens(service.storage);
+    await removeOldRows(service.storage);
     const again = await service.exchange(jwt);
     expect([again.status, service.told(again)]).toEqual([400, expect.stringContaining('was exchanged before')]);
     // Its leeway counts, and then it is forgotten.
     await pass(owner, 44 * 60_000);
-    await removeExchangedTokens(service.storage);
+    await removeOldRows(service.storage);
     expect((await service.exchange(jwt)).status).toBe(400);
     await pass(owner, 2 * 60_000);
-    await removeExchangedTokens(service.storage);
+    await removeOldRows(service.storage);
     expect(await findRows(service.storage, 'tokens', { owner })).toEqual([]);
   });
 
