@@ -48,11 +48,13 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, { gap: _, ...comparison }] = await Promise.all([
-        locks.findAll(workspace.id, paths),
+        locks.findAll(paths.map((path) => ({ workspace: workspace.id, path }))),
         compare({ workspace, branch, syncsBranch, paths }),
       ]);
+      // On Windows, several of the paths may be the same file.
+      const byId = new Map(held.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
       const checked: Resource<typeof checkedSchema> = {
-        locks: held.map((row) => ({ ...toLock(row), branch: row.branch })),
+        locks: [...byId.values()].map((row) => ({ ...toLock(row), branch: row.branch })),
         push_locks: pushLockMode.of(workspace.push_locks),
         ...comparison,
       };

@@ -31,9 +31,9 @@ const poolParameter = workspaceParameter.extend({
 export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
   const { storage, remotes, locks } = parts;
 
-  const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
-    const seats = await seatsOf(locks, pool, bearerOf(c));
-    return { name: pool.name, items: seats.map(({ item }) => item) };
+  const visiblePools = async (c: Context<Environment>, pools: readonly StoredPool[]): Promise<readonly Pool[]> => {
+    const seats = await seatsOf(locks, pools, bearerOf(c));
+    return seats.map(({ pool: { name }, seats }) => ({ name, items: seats.map(({ item }) => item) }));
   };
 
   addOperation(api, parts, {
@@ -81,7 +81,7 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
     async handle({ c, workspace }) {
       const pools = await findPools(storage.read, { workspace: workspace.id });
-      return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => visiblePool(c, pool))) });
+      return jsonApiResponse(200, { pools: await visiblePools(c, pools) });
     },
   });
 
@@ -95,7 +95,8 @@ export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
     responses: { 200: jsonResponse('The pool.', poolSchema) },
     async handle({ c, workspace }) {
       const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
-      return jsonApiResponse(200, await visiblePool(c, pool));
+      const [visible] = await visiblePools(c, [pool]);
+      return jsonApiResponse(200, visible);
     },
   });
 }

@@ -4,6 +4,7 @@ import { foldCase } from '../../interface/fold-case.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Idempotency, KeyedRequest } from '../idempotency/idempotency.ts';
+import { inSlices } from '../runtime/map-in-slices.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAsking } from './ask.ts';
@@ -46,6 +47,9 @@ interface LocksOptions {
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
   readonly onError: (error: unknown) => void;
 }
+
+/** Takes a few milliseconds on SQLite, and other requests wait meanwhile. */
+const maxFoundAtOnce = 1_000;
 
 /** The locks of one instance. Each change also notifies waiting clients. */
 export function createLocks(options: LocksOptions) {
@@ -155,11 +159,11 @@ export function createLocks(options: LocksOptions) {
         path: await lockedPath(query.workspace, query.path),
         foldedPrefix: query.prefix === undefined ? undefined : keyOf(query.workspace, query.prefix).foldedPath,
       }),
-    /** Committed active locks on many paths, each once. */
-    async findAll(workspace: string, paths: readonly string[]) {
-      const keys = paths.map((path) => keyOf(workspace, path));
-      const found = await findLocks(storage.read, storage.now, keys);
-      return [...new Map(found.flatMap((lock) => (lock?.isActive ? [[lock.id, lock] as const] : []))).values()];
+    /** The committed active locks on many paths, in their order. */
+    async findAll(paths: readonly LinePath[]) {
+      const keys = paths.map(({ workspace, path }) => keyOf(workspace, path));
+      const found = await inSlices(keys, maxFoundAtOnce, (slice) => findLocks(storage.read, storage.now, slice));
+      return found.map((lock) => (lock?.isActive ? lock : undefined));
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { QueuePosition } from '../../interface/problem.ts';
+import { inSlices } from '../runtime/map-in-slices.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -27,6 +28,9 @@ const countLines = batchQuery((db, members, now) =>
     .select([inputIndex.as('index'), sql<number>`count(*)`.as('length')]),
 );
 
+/** A page of pools may show thousands of locks, and on SQLite other requests wait meanwhile. */
+const maxCountedAtOnce = 1_000;
+
 export async function countWaiting(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   locks: readonly LockRow[],
@@ -34,7 +38,7 @@ export async function countWaiting(
   const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
     ...{ workspace, path: folded_path ?? path },
   }));
-  const lengths = await queueLengths(read, now, lines);
+  const lengths = await inSlices(lines, maxCountedAtOnce, (slice) => queueLengths(read, now, slice));
   return new Map(locks.map(({ id }, index) => [id, lengths[index] ?? 0]));
 }
 

@@ -140,15 +140,18 @@ async function storeItems(
 /** Only paths, because properties may be secret. */
 const firstOf = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
 
-export type Seat = Awaited<ReturnType<typeof seatsOf>>[number];
+export type Seat = Awaited<ReturnType<typeof seatsOf>>[number]['seats'][number];
 
-/** The items of a pool, with the locks on them: with secret properties only if the lock is the caller's own. */
-export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: StoredPool, bearer: Bearer) =>
-  Promise.all(
-    items.map(async (item) => {
-      const found = await locks.find({ workspace, path: item.path });
-      const lock = found?.isActive ? found : undefined;
+/** The items of each pool, with the locks on them: with secret properties only if the lock is the caller's own. */
+export async function seatsOf(locks: Pick<Locks, 'findAll'>, pools: readonly StoredPool[], bearer: Bearer) {
+  const paths = pools.flatMap(({ workspace, items }) => items.map(({ path }) => ({ workspace, path })));
+  const found = (await locks.findAll(paths)).values();
+  return pools.map((pool) => ({
+    pool,
+    seats: pool.items.map((item) => {
+      const lock = found.next().value;
       const isOwn = lock !== undefined && isOwnLock(lock, bearer);
       return { item: isOwn ? item : withoutSecrets(item), lock };
     }),
-  );
+  }));
+}

@@ -4,14 +4,21 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 const sliceLength = 200;
 
 /** Like map(). Between slices of thousands of items, other requests are served. */
-export async function mapInSlices<Item, Result>(
+export const mapInSlices = <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
+): Promise<readonly Result[]> => inSlices(items, sliceLength, (slice) => slice.map(map));
+
+/** The results of work on slices of a list. Between them, other requests are served. */
+export async function inSlices<Item, Result>(
+  items: readonly Item[],
+  length: number,
+  work: (slice: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
-  for (let start = 0; start < items.length; start += sliceLength) {
+  for (let start = 0; start < items.length; start += length) {
     if (start > 0) await yieldToEventLoop();
-    for (const item of items.slice(start, start + sliceLength)) results.push(map(item));
+    for (const result of await work(items.slice(start, start + length))) results.push(result);
   }
   return results;
 }

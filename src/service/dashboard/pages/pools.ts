@@ -14,9 +14,7 @@ export function addPoolsPage(site: Site): void {
 
   addWorkspacePage(site, '/pools', 'locks:read', async (call) => {
     const found = await findPools(storage.read, { workspace: call.workspace.id });
-    const pools = await Promise.all(
-      found.map(async (pool) => ({ pool, seats: await seatsOf(locks, pool, call.bearer) })),
-    );
+    const pools = await seatsOf(locks, found, call.bearer);
     const held = pools.flatMap(({ seats }) => seats.flatMap(({ lock }) => lock ?? []));
     const waiting = await countWaiting(storage, held);
     const sections = pools.map(({ pool, seats }) => poolSection(call, pool, seats, waiting));
