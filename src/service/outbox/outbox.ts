@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import type { HookEvent } from '../../interface/resources.ts';
+import { inSlices } from '../runtime/map-in-slices.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import { noteQueued } from '../storage/commit-group.ts';
@@ -37,12 +38,18 @@ const insertDeliveries = batchQuery((db, members, now) => {
 /** More, for a receiver that is down, would fill the disk: further events are dropped for its hook. */
 export const maxWaitingDeliveries = 100_000;
 
+/**
+ * The deliveries of one change, which takes a second with so many, and others wait for it. A lease may have 20,000 locks,
+ * and a workspace a hundred hooks.
+ */
+const maxQueuedAtOnce = 50_000;
+
 /** Limits the length of a statement: a hundred hooks may subscribe to hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
 
 /**
- * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a
- * hook whose queue is full, the event is dropped and counted.
+ * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. An event
+ * beyond a limit is dropped for the hook, and counted.
  */
 export const recordEvents = (db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> =>
   recordEventsIn(db, now, new Set(events.map(({ workspace }) => workspace)), () => events);
@@ -63,25 +70,22 @@ export async function recordEventsIn(
   for (const event of events) {
     const orderingKey = orderingKeyOf(event);
     for (const subscriber of subscribers) {
-      const { hook } = subscriber;
-      if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event)) continue;
-      if (subscriber.added >= subscriber.capacity) {
+      if (subscriber.workspace !== event.workspace || !wantsEvent(subscriber, event)) continue;
+      if (subscriber.added >= subscriber.capacity || deliveries.length >= maxQueuedAtOnce) {
         subscriber.dropped += 1;
         continue;
       }
       subscriber.added += 1;
       const id = `msg_${randomUUID()}`;
-      const key = JSON.stringify([hook.id, orderingKey]);
+      const key = JSON.stringify([subscriber.id, orderingKey]);
       // An earlier delivery in the list has the same hook and key.
       const follows = keys.has(key) ? 1 : 0;
       keys.add(key);
-      deliveries.push({ id, hookId: hook.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
+      deliveries.push({ id, hookId: subscriber.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
     }
   }
-  for (let start = 0; start < deliveries.length; start += maxInsertedAtOnce) {
-    await insertDeliveries(db, now, deliveries.slice(start, start + maxInsertedAtOnce));
-  }
-  const changes = subscribers.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
+  await inSlices(deliveries, maxInsertedAtOnce, (slice) => insertDeliveries(db, now, slice));
+  const changes = subscribers.map(({ id, added, dropped }) => ({ hookId: id, added, dropped }));
   const changed = changes.filter(({ added, dropped }) => added + dropped > 0);
   await changeBacklogs(db, now, changed);
 }
@@ -94,7 +98,10 @@ function orderingKeyOf({ data }: OutboxEvent): string {
 
 /** A hook, and the number of deliveries that may still be queued for it. */
 interface Subscriber {
-  readonly hook: Subscription;
+  readonly id: string;
+  readonly workspace: string;
+  readonly events: readonly HookEvent[];
+  readonly branches: readonly string[] | null;
   readonly capacity: number;
   added: number;
   dropped: number;
@@ -113,8 +120,11 @@ const selectHooks = batchQuery((db, members) =>
 async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<string>): Promise<Subscriber[]> {
   const members = [...workspaces].map((workspace) => ({ workspace }));
   const rows = await selectHooks(db, now, members);
-  return rows.map(({ waiting, ...hook }) => ({
-    hook,
+  return rows.map(({ id, workspace_id, waiting, ...hook }) => ({
+    id,
+    workspace: workspace_id,
+    events: eventsOf(hook),
+    branches: branchesOf(hook),
     capacity: maxWaitingDeliveries - (waiting ?? 0),
     added: 0,
     dropped: 0,
@@ -123,11 +133,9 @@ async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<str
 
 export type HookRow = Selectable<Tables['hooks']>;
 
-type Subscription = Pick<HookRow, 'id' | 'workspace_id' | 'events' | 'branches'>;
-
 /** Branches limit only the events about syncs. */
-const wantsEvent = (row: Subscription, { type, data }: Pick<HookEventOccurrence, 'type' | 'data'>): boolean =>
-  eventsOf(row).includes(type) && (!('sync' in data) || (branchesOf(row)?.includes(data.sync.branch) ?? true));
+const wantsEvent = ({ events, branches }: Subscriber, { type, data }: OutboxEvent): boolean =>
+  events.includes(type) && (!('sync' in data) || (branches?.includes(data.sync.branch) ?? true));
 
 // Only registerHook() writes these columns.
 export const eventsOf = (row: Pick<HookRow, 'events'>): readonly HookEvent[] => JSON.parse(row.events) as HookEvent[];

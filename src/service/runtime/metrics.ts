@@ -75,7 +75,7 @@ export function createMetrics() {
     mostWaiting: gauge('workspace_webhook_deliveries_waiting_max', 'Length of the longest delivery queue.'),
     droppedEvents: gauge(
       'workspace_webhook_events_dropped',
-      'Events dropped because the delivery queue of the webhook was full.',
+      'Events dropped because too many deliveries waited, or one change caused too many.',
     ),
     refusedLocks: counter('workspace_locks_refused_total', 'Locks refused because a quota was reached.'),
     droppedResponses: counter(

@@ -95,6 +95,16 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(any)).toHaveLength(5);
   });
 
+  test('one change queues a limited number of deliveries for all hooks together, and counts the others', async () => {
+    const held = await acquire('held');
+    const hooks = [await hook(url), await hook(otherUrl)];
+    const event = { type: 'lock.acquired', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
+    const events = Array.from({ length: 25_100 }, (_, n) => ({ ...event, data: { lock: { ...held, path: `${n}` } } }));
+    await storage.commit({ workspace: 'game' }, (db) => recordEvents(db, storage.now, events));
+    const expected = { pending_deliveries: 25_000, dropped_events: 100 };
+    for (const id of hooks) expect(await overviewOf(id)).toMatchObject(expected);
+  }, 60_000);
+
   test('a removed hook leaves no delivery behind, even if an attempt is running', async () => {
     const id = await hook(url);
     const remove = (workspace: string) => removeHook(storage, { workspace, id, actor });
