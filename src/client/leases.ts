@@ -17,7 +17,7 @@ import {
   failed,
 } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
-import { knowsNoRoute, type ServiceError, unknownRoute } from './service-error.ts';
+import { type ServiceError, unknownRoute } from './service-error.ts';
 import { timestampIn } from './time.ts';
 
 export interface LeaseKey {
@@ -30,8 +30,6 @@ export interface LeaseRequest extends LeaseKey {
   readonly paths: readonly LockPath[];
   /** Its items are requested instead of paths. */
   readonly pool?: PoolSelection | undefined;
-  /** Stands for all of them if a refusal names none. */
-  readonly path: LockPath;
   readonly count: number;
   readonly type: string;
   readonly ttl: Ttl;
@@ -39,6 +37,10 @@ export interface LeaseRequest extends LeaseKey {
   /** Waits in line. A request that waits is sent once: the caller sends it again to keep its place. */
   readonly wait?: QueueWait | undefined;
 }
+
+/** Stands for all of its locks. */
+export const leaseName = ({ paths, pool }: Pick<LeaseRequest, 'paths' | 'pool'>): string =>
+  pool === undefined ? (paths[0] ?? '') : `The pool ${pool.name}`;
 
 /** The items of a pool that have all these properties. */
 export interface PoolSelection {
@@ -116,9 +118,7 @@ export const createLeases = ({ call, endpoints, branch, onCompared }: ClientCont
       const items = onPaths(objectIn(response)['locks']).flatMap(readItem);
       return { kind: 'held', locks: locksIn(response, request), items, lost: lostIn(response, 'locks') };
     }
-    if (pool === undefined || !knowsNoRoute(result.error())) return failed(result);
-    const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
-    return failed(result, result.error({ kind: 'unsupported', reason }));
+    return failed(result);
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
@@ -225,7 +225,7 @@ function readItem(one: OnPath): readonly PoolItem[] {
 }
 
 /** A path without a holder is kept for another. */
-function conflictsIn(answered: AnsweredCall, { path }: LeaseRequest): readonly [Conflict, ...Conflict[]] {
+function conflictsIn(answered: AnsweredCall, request: LeaseRequest): readonly [Conflict, ...Conflict[]] {
   const { response } = answered;
   const { blocked, locks } = objectIn(response);
   const common = { ...lineIn(response), error: answered.error() };
@@ -233,7 +233,7 @@ function conflictsIn(answered: AnsweredCall, { path }: LeaseRequest): readonly [
   const refused = onPaths(locks).map(({ path, entry }) => {
     return { ...common, path, holder: readLock(entry, path, response.sanitizer) };
   });
-  const [first = { ...common, path, holder: undefined }, ...others] = [...waiting, ...refused];
+  const [first = { ...common, path: leaseName(request), holder: undefined }, ...others] = [...waiting, ...refused];
   return [first, ...others];
 }
 

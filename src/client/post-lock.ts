@@ -39,7 +39,8 @@ interface AcquireLockRequest {
 }
 
 export interface Conflict {
-  readonly path: LockPath;
+  /** Or the name of a pool, if the service names none of its items. */
+  readonly path: string;
   /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
   /** The service confirms that it applied the requested wait. */

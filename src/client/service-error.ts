@@ -93,7 +93,7 @@ interface FailedCall {
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly failure: RequestFailure;
-  readonly attempts: number;
+  readonly call: FailedCall;
   /** The cause, in complete sentences. */
   readonly reason: string;
   /** The advice, after a space; empty if the reason is enough. */
@@ -106,10 +106,14 @@ export class ServiceError extends Error {
     const request = failure.kind === 'no-token' ? failure.request : requestText(call, failure);
     super(withRequest(reason + advice, request));
     this.failure = failure;
-    this.attempts = call.attempts;
+    this.call = call;
     this.reason = reason;
     this.advice = advice;
     this.request = request;
+  }
+
+  get attempts(): number {
+    return this.call.attempts;
   }
 
   get status(): number | undefined {

@@ -1,20 +1,13 @@
-import type { AcquiredLock } from '../client/known-lock.ts';
-import type { PoolSelection } from '../client/leases.ts';
 import type { QueueWait, Urgency } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
-import { isTransient, knowsNoRoute, retryAfterOf } from '../client/service-error.ts';
-import { lastAttemptMs } from '../client/time.ts';
-import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
-import { type LockPath, maxLeasePaths, parseHeldPath } from '../interface/lock-path.ts';
-import { type Grant, grantedLock, type Intent } from './ledger/entry.ts';
+import { isTransient, retryAfterOf } from '../client/service-error.ts';
+import { lastAttemptMs, withJitter } from '../client/time.ts';
+import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
+import { type AcquireGoal, createLease } from './lease.ts';
+import type { Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import { type AcquireRound, acquirePathByPath, type PathContext, type PathGoal } from './path-by-path.ts';
-import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
-
-interface AcquireGoal extends PathGoal {
-  /** Its items are acquired instead of paths. */
-  readonly pool?: PoolSelection | undefined;
-}
+import { type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
+import { type Left, rollBackMs } from './rollback.ts';
 
 interface AcquireContext extends PathContext {
   /** The limits if `wait` is zero. */
@@ -47,10 +40,6 @@ const quickMs = 1_000;
 const maxVain = 10;
 const vainWithoutPlace = 4;
 
-/** Lets a step notice within 300 ms that the service is back. */
-const minReconnectMs = 100;
-const maxReconnectMs = 200;
-
 /**
  * Acquires all locks, or none, and waits for them until one deadline, which covers everything. Where the service has a
  * line, a request waits in it; elsewhere the step asks again.
@@ -63,48 +52,30 @@ export async function acquireLocks(
   const { client, clock, signal, log, withoutWait, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
-  const pathByPath = acquirePathByPath(context, goal);
-  const lease = acquireLease(context, goal);
-  const pauses = createPauses(context, deadline);
-  let way = lease ?? pathByPath;
+  const requests = createRequests(context, goal);
+  const outage = createOutage(context);
+  const pauses = createPauses(context, deadline, outage);
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);
-  let isFirst = true;
 
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const sentAt = clock();
     // The first request takes a place in line, and says at once who holds what.
     const seconds = pauses.waitSeconds();
-    const round = await way.attempt(wait.seconds > 0 ? { seconds, urgency } : undefined, {
+    const round = await requests.attempt(wait.seconds > 0 ? { seconds, urgency } : undefined, {
       // The first attempt gets at least the time of a step without a wait, minus the time for a rollback.
       deadline: isFirst ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
       signal,
-      ...(lastBlocked && { maxBackoffMs: maxReconnectMs }),
+      ...(lastBlocked && { maxBackoffMs: outage.maxPauseMs() }),
     });
-    if (round.kind === 'unsupported') {
-      way = pathByPath;
-      continue;
-    }
     if (round.kind === 'held') lastBlocked = round.blocked;
-    if (round.kind === 'held' && lease !== undefined && way === pathByPath && client.isOurs()) {
-      // Only a gateway had answered: the lease may have been granted, and block the step itself.
-      way = lease;
-      continue;
-    }
     const tookMs = clock() - sentAt;
     if (seconds === 0) reservedMs = lastAttemptMs(tookMs);
     const waitedMs = isFirst ? 0 : clock() - startedAt;
-    isFirst = false;
     const isOver = signal.aborted || deadline - clock() <= reservedMs;
     if (!mayRetry(round) || isOver || (round.kind === 'held' && (await isInVain(round.blocked)))) {
-      // A cancelled attempt has used the little time that is left.
-      const isSettled = round.kind === 'acquired' || round.kind === 'cancelled';
-      // Until anything has answered as a service, only a gateway may have refused the lease: the post-step ends it.
-      const isRefused =
-        way === pathByPath && (client.isOurs() || (round.kind !== 'failed' && round.kind !== 'cancelled'));
-      const ofLease = isRefused && lease !== undefined ? await lease.endRefused() : [];
-      const left = [...round.left, ...(isSettled ? [] : await way.end()), ...ofLease];
-      const common = { left, waitedMs, unanswered: pathByPath.unanswered() };
+      const left = [...round.left, ...(await requests.end(round))];
+      const common = { left, waitedMs, unanswered: requests.unanswered() };
       // The end of the wait cut off the last attempt: the obstacle before it says more.
       const isCutOff = round.kind === 'failed' && round.error.failure.kind === 'deadline';
       if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, ...common };
@@ -112,9 +83,68 @@ export async function acquireLocks(
     }
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
-    log.line(`${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`);
+    const line = `${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`;
+    if (outage.isNews(round)) log.line(line);
     await pauses.after(round, seconds, tookMs, reservedMs);
   }
+}
+
+/** Requests the locks as one lease, or path by path: the first response shows which of them the service supports. */
+function createRequests(context: AcquireContext, goal: AcquireGoal) {
+  const { client } = context;
+  const pathByPath = acquirePathByPath(context, goal);
+  const lease = createLease(context, goal);
+  let isByPath = lease === undefined;
+
+  async function attempt(line: QueueWait | undefined, within: CallLimits): Promise<AcquireRound> {
+    const together = isByPath ? undefined : await lease?.attempt(line, within);
+    if (together !== undefined && together.kind !== 'unsupported') return together;
+    isByPath = true;
+    const round = await pathByPath.attempt(line, within);
+    if (lease === undefined || round.kind !== 'held' || !client.isOurs()) return round;
+    // Only a gateway had answered: the lease may have been granted, and block the step itself.
+    isByPath = false;
+    return attempt(line, within);
+  }
+
+  return {
+    attempt,
+    unanswered: pathByPath.unanswered,
+    /** Settles what is unclear after the last attempt. */
+    async end(last: AcquireRound): Promise<readonly Left[]> {
+      // A cancelled attempt has used the little time that is left.
+      const ofPaths = last.kind === 'cancelled' ? [] : await pathByPath.end();
+      return [...ofPaths, ...((await lease?.end(isByPath ? last : undefined)) ?? [])];
+    },
+  };
+}
+
+/** Pauses that let a step notice within 300 ms that the service is back, in the first minute of an outage. */
+const minReconnectMs = 200;
+const maxReconnectMs = 5_000;
+const minuteMs = 60_000;
+
+/** Until then, an outage is logged once. */
+const secondLineMs = 10_000;
+
+/** How long the service has failed since its last response, and what follows for requests and the log. */
+function createOutage({ clock }: Pick<AcquireContext, 'clock'>) {
+  let since: number | undefined;
+  let quietMs = 0;
+  const lengthMs = (): number => (since === undefined ? 0 : clock() - since);
+
+  return {
+    /** In proportion to the outage after its first minute: a step may wait for a month. */
+    maxPauseMs: (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, lengthMs() / minuteMs)),
+    /** Whether the log must have the reason to wait: that of an outage again only after twice the time. */
+    isNews({ kind }: Unsuccessful): boolean {
+      if (kind === 'held' || since === undefined) quietMs = 0;
+      since = kind === 'held' ? undefined : (since ?? clock());
+      if (lengthMs() < quietMs) return false;
+      quietMs = Math.max(secondLineMs, 2 * lengthMs());
+      return true;
+    },
+  };
 }
 
 type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
@@ -123,7 +153,11 @@ const mayRetry = (round: AcquireRound): round is Unsuccessful =>
   round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
 
 /** How long the next request waits in line, and the pause before it. */
-function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
+function createPauses(
+  { clock, sleep, random, signal }: AcquireContext,
+  deadline: number,
+  outage: ReturnType<typeof createOutage>,
+) {
   let hasLine = false;
   let vain = 0;
   let polls = 0;
@@ -137,7 +171,7 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
     sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
 
   const reconnect = (reservedMs: number, atLeastMs = 0): Promise<void> =>
-    pause(Math.max(atLeastMs, minReconnectMs + random() * (maxReconnectMs - minReconnectMs)), reservedMs);
+    pause(Math.max(atLeastMs, withJitter(outage.maxPauseMs(), random)), reservedMs);
 
   return {
     waitSeconds,
@@ -173,87 +207,4 @@ function pauseMs(polls: number, retryAfterMs = 0, random: () => number): number 
 function soonestRetryMs({ conflicts }: Blocked): number | undefined {
   const asked = conflicts.map(({ error }) => retryAfterOf(error.failure)).filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.min(...asked);
-}
-
-/**
- * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
- * Undefined for a single lock, and for more than a lease can have.
- */
-function acquireLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
-  const { client, record, clock, signal, log, terms } = context;
-  const { service, workspace, step, type, ttl } = terms;
-  const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
-  const path = pool !== undefined ? poolPath(pool.name) : isSet ? paths[0] : undefined;
-  if (path === undefined) return undefined;
-  const startedAt = clock();
-  const request = { workspace, lease: step, paths, pool, path, count, type, ttl };
-  const job = { service, workspace, step };
-  const entry = { ...job, lease: step };
-  const isPool = pool !== undefined;
-  const intent = { kind: 'lease', ...entry, path, isPool, type, ttl: formatDuration(ttl) } as const;
-  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
-  let state: 'new' | 'refused' | 'open' | 'over' = 'new';
-  const now = (): string => new Date(client.serverNow()).toISOString();
-
-  /** `unsupported`: the service knows only the interface, or a gateway answered in its place. */
-  async function attempt(
-    wait: QueueWait | undefined,
-    within: CallLimits,
-  ): Promise<AcquireRound | { readonly kind: 'unsupported' }> {
-    if (state === 'new') record({ ...intent, at: now() });
-    if (state === 'new') state = 'refused';
-    const put = await client.putLease({ ...request, wait }, within);
-    if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
-    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) return { kind: 'unsupported' };
-    const grantedAt = clock();
-    const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
-    if (grants.length > 0) record(...grants);
-    if (signal.aborted) return { kind: 'cancelled', left: await end() };
-    if (put.kind === 'failed') return { ...put, left: [] };
-    if (put.kind === 'blocked') {
-      const of = isPool ? undefined : paths.length;
-      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of }, left: [] };
-    }
-    const [lost] = put.lost;
-    if (lost === undefined) {
-      state = 'over';
-      return { kind: 'acquired', grants, items: put.items, grantedAt, left: [] };
-    }
-    return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, left: await end() };
-  }
-
-  function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {
-    const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
-    // A key can be sent in a header, and a path may have any letters.
-    return locks.map((lock, index) => {
-      const key = `${step}/lease/${index + 1}`;
-      return { kind: 'granted', ...job, path: lock.path, key, lock: grantedLock(lock), ...common };
-    });
-  }
-
-  /** Also ends what a late request would be granted. If that fails, the end of the job does it. */
-  async function end(): Promise<readonly Left[]> {
-    const before = state;
-    state = 'over';
-    if (before === 'refused') record({ kind: 'lease-ended', ...entry, at: now() });
-    if (before !== 'open') return [];
-    const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
-    if (ended.kind === 'ended') return [];
-    log.line(`The locks may have been granted, and could not be released yet: ${ended.error.message}`);
-    return [{ error: ended.error }];
-  }
-
-  /** For a lease that a service without marks has refused: only a gateway may have done so, after it was granted. */
-  async function endRefused(): Promise<readonly Left[]> {
-    if (client.isOurs()) state = 'open';
-    return state === 'refused' || client.isOurs() ? end() : [];
-  }
-
-  return { attempt, end, endRefused };
-}
-
-/** Stands for the paths of a pool, which only the service knows. It refuses a name that cannot be in a path. */
-function poolPath(name: string): LockPath {
-  const path = parseHeldPath(`pools/${name}`);
-  return path.ok ? path.value : poolPath(`x${Buffer.from(name).toString('hex').slice(0, 100)}`);
 }

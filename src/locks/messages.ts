@@ -2,7 +2,7 @@ import type { KnownLock } from '../client/known-lock.ts';
 import type { Conflict } from '../client/post-lock.ts';
 import { responseClockMs } from '../client/time.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
-import type { Intent, Loss, RunCancelled } from './ledger/entry.ts';
+import type { LeaseIntent, Loss, RunCancelled } from './ledger/entry.ts';
 
 /** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
 export function lostRenewalText(
@@ -68,7 +68,7 @@ function placeText({ hasWaited, queue }: Conflict): string {
 }
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */
-export const unansweredText = ({ path, ttl, at }: Pick<Intent, 'path' | 'ttl' | 'at'>): string =>
+export const unansweredText = ({ path, ttl, at }: Pick<LeaseIntent, 'path' | 'ttl' | 'at'>): string =>
   `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was granted.`;
 
 /**

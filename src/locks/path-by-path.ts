@@ -150,7 +150,7 @@ function inFirstOrder({ paths, count }: PathGoal, random: () => number): readonl
  * back.
  */
 function inParts(paths: readonly LockPath[], pending: readonly LockPath[], blocked: Blocked | undefined) {
-  const held = blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1);
-  const first = new Set([...pending, ...held]);
+  const held = new Set<string>(blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1));
+  const first = new Set([...pending, ...paths.filter((path) => held.has(path))]);
   return [[...first], paths.filter((path) => !first.has(path))];
 }

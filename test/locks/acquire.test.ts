@@ -216,6 +216,20 @@ describe('a wait', () => {
   });
 });
 
+test('a service that fails for hours is asked more and more rarely, and logged at growing distances', async () => {
+  const hours = 3_600 * second;
+  const { sleeps, lines, askedAt } = await waiting({
+    response: (path, number) => (number === 0 ? held(path) : failed(refused(502))),
+    waitSeconds: 6 * 3_600,
+    random: () => 0.999,
+  });
+  const inFirstMinute = askedAt.findIndex((at) => at > 60 * second) - 1;
+  expect(Math.max(...sleeps.slice(1, inFirstMinute))).toBeLessThan(250);
+  expect(Math.max(...sleeps.slice(1, -1))).toBeLessThan(5 * second);
+  expect(askedAt.filter((at) => at > hours && at < 2 * hours).length).toBeLessThan(730);
+  expect(lines.length).toBeLessThan(16);
+});
+
 describe('an unanswered request', () => {
   const response = (path: LockPath, number: number) => (number === 0 ? lost() : taken(path));
 

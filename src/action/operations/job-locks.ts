@@ -3,7 +3,6 @@ import { inParallel } from '../../client/in-parallel.ts';
 import type { KnownLock } from '../../client/known-lock.ts';
 import { listOnPaths, lookupIn } from '../../client/lists.ts';
 import type { CallLimits } from '../../client/request.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
 import { historyOf, readJobLocks } from '../../locks/ledger/history.ts';
 import { cancelledText, lostRenewalText } from '../../locks/messages.ts';
 import { type OurLock, ownLockState } from '../../locks/ownership.ts';
@@ -68,10 +67,11 @@ const maxLookupMs = 10_000;
 export async function findAlreadyHeld(
   context: Context,
   workspace: WorkspaceId,
-  paths: readonly LockPath[],
+  paths: readonly string[],
 ): Promise<readonly LookedUp[]> {
+  const wanted = new Set(paths);
   const { held } = jobLocksIn(context, workspace);
-  const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
+  const ofOthers = [...held.values()].filter(({ grant }) => wanted.has(grant.path));
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.
   const within = { deadline: context.clock() + maxLookupMs, signal: context.signal };

@@ -164,9 +164,9 @@ function createSettling({ client, record, service, within, candidates }: Settlin
   async function endLeaseInTime(lease: LeaseIntent, isHeld: boolean) {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
       const end = await endLease({ client, record }, lease, within);
-      // Only the list shows whether a gateway answered for a service with leases. Only such a service has pools.
+      // Only the list shows whether a gateway answered for a service with leases.
       const isUnsupported = end.kind === 'failed' && knowsNoRoute(end.error);
-      if (isUnsupported && !isHeld && !lease.isPool && (await isUnknown(lease))) {
+      if (isUnsupported && !isHeld && (await isUnknown(lease))) {
         return { kind: 'ended', released: [], lost: [] } as const;
       }
       const isOver = within.signal?.aborted === true || steadyClock() + pauseMs >= within.deadline;

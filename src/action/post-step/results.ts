@@ -3,7 +3,7 @@ import { responseClockMs } from '../../client/time.ts';
 import { formatTime } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
-import type { Grant, Intent } from '../../locks/ledger/entry.ts';
+import type { Grant, LeaseIntent } from '../../locks/ledger/entry.ts';
 import type { JobLock } from '../../locks/ledger/history.ts';
 import { heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
@@ -77,7 +77,7 @@ function notReleasedResult(
   };
 }
 
-export const unansweredResult = (intent: Pick<Intent, 'path' | 'ttl' | 'at'>, reason: string): PathResult => ({
+export const unansweredResult = (intent: Pick<LeaseIntent, 'path' | 'ttl' | 'at'>, reason: string): PathResult => ({
   ...{ path: intent.path, result: 'may still be locked' },
   warning: { text: `${unansweredText(intent)} ${reason}` },
 });

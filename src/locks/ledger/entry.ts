@@ -97,7 +97,7 @@ const shapes = {
    * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths, or names the
    * pool.
    */
-  lease: { ...location, step: isString, lease: isString, isPool: isOptional(isBoolean), type: isString, ttl: isTtl },
+  lease: { ...location, path: isString, step: isString, lease: isString, type: isString, ttl: isTtl },
   /** The lease is dead: it holds nothing, and will be granted nothing. */
   'lease-ended': { ...ofStep, lease: isString },
   /**

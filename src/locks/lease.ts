@@ -1,0 +1,96 @@
+import type { AcquiredLock } from '../client/known-lock.ts';
+import { leaseName, type PoolSelection } from '../client/leases.ts';
+import type { QueueWait } from '../client/queue.ts';
+import type { CallLimits } from '../client/request.ts';
+import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
+import { formatDuration } from '../interface/duration.ts';
+import { maxLeasePaths } from '../interface/lock-path.ts';
+import { type Grant, grantedLock } from './ledger/entry.ts';
+import type { AcquireRound, PathContext, PathGoal } from './path-by-path.ts';
+import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
+
+export interface AcquireGoal extends PathGoal {
+  /** Its items are acquired instead of paths. */
+  readonly pool?: PoolSelection | undefined;
+}
+
+/**
+ * Acquires several locks as one lease, which has the id of the step: its post-step knows it without a ledger, too.
+ * Undefined for a single lock, and for more than a lease can have.
+ */
+export function createLease(context: PathContext, { paths, pool, count }: AcquireGoal) {
+  const { client, record, clock, signal, log, terms } = context;
+  const { service, workspace, step, type, ttl } = terms;
+  const isSet = paths.length > 1 && paths.length <= maxLeasePaths;
+  if (pool === undefined && !isSet) return undefined;
+  const startedAt = clock();
+  const request = { workspace, lease: step, paths, pool, count, type, ttl };
+  const job = { service, workspace, step };
+  const entry = { ...job, lease: step };
+  const intent = { kind: 'lease', ...entry, path: leaseName(request), type, ttl: formatDuration(ttl) } as const;
+  /** `open`: it has a place in line, or may have been granted. `over`: it is kept, or was ended. */
+  let state: 'new' | 'refused' | 'open' | 'over' = 'new';
+  const now = (): string => new Date(client.serverNow()).toISOString();
+
+  /** `unsupported`: the service knows only the interface, or a gateway answered in its place. */
+  async function attempt(
+    wait: QueueWait | undefined,
+    within: CallLimits,
+  ): Promise<AcquireRound | { readonly kind: 'unsupported' }> {
+    if (state === 'new') record({ ...intent, at: now() });
+    if (state === 'new') state = 'refused';
+    const put = await client.putLease({ ...request, wait }, within);
+    if (put.kind === 'held' || put.mayBeDone || (put.kind === 'blocked' && wait !== undefined)) state = 'open';
+    if (put.kind === 'failed' && knowsNoRoute(put.error) && !client.isOurs()) {
+      if (pool === undefined) return { kind: 'unsupported' };
+      const reason = `The service has no pools, so no item of ${JSON.stringify(pool.name)} can be locked.`;
+      return { kind: 'failed', error: new ServiceError(put.error.call, { kind: 'unsupported', reason }), left: [] };
+    }
+    const grantedAt = clock();
+    const grants = put.kind === 'held' ? grantsOf(put.locks) : [];
+    if (grants.length > 0) record(...grants);
+    if (signal.aborted) return { kind: 'cancelled', left: await end() };
+    if (put.kind === 'failed') return { ...put, left: [] };
+    if (put.kind === 'blocked') {
+      const of = pool === undefined ? paths.length : undefined;
+      return { kind: 'held', blocked: { conflicts: put.conflicts, count, of }, left: [] };
+    }
+    const [lost] = put.lost;
+    if (lost === undefined) {
+      state = 'over';
+      return { kind: 'acquired', grants, items: put.items, grantedAt, left: [] };
+    }
+    return { kind: 'too-short', expired: { path: lost.path, expires_at: now() }, left: await end() };
+  }
+
+  function grantsOf(locks: readonly AcquiredLock[]): readonly Grant[] {
+    const common = { waitedMs: Math.round(clock() - startedAt), at: now() };
+    // A key can be sent in a header, and a path may have any letters.
+    return locks.map((lock, index) => {
+      const key = `${step}/lease/${index + 1}`;
+      return { kind: 'granted', ...job, path: lock.path, key, lock: grantedLock(lock), ...common };
+    });
+  }
+
+  /**
+   * Also ends what a late request would be granted. If that fails, the end of the job does it. `instead`: the last round
+   * of a step that has requested its locks path by path instead.
+   */
+  async function end(instead?: AcquireRound): Promise<readonly Left[]> {
+    const isByPath = instead !== undefined;
+    // A service that has shown its marks since knows leases: only a gateway had refused this one.
+    const mayHold = state === 'open' || (state === 'refused' && isByPath && client.isOurs());
+    // Until anything has answered as a service, only a gateway may have: the post-step finds out.
+    const isAnswered = instead?.kind !== 'failed' && instead?.kind !== 'cancelled';
+    if (isByPath && !client.isOurs() && (mayHold || !isAnswered)) return [];
+    if (state === 'refused' && !mayHold) record({ kind: 'lease-ended', ...entry, at: now() });
+    state = 'over';
+    if (!mayHold) return [];
+    const ended = await endLease(context, entry, cleanupLimits(clock, rollBackMs, signal));
+    if (ended.kind === 'ended') return [];
+    log.line(`The locks may have been granted, and could not be released yet: ${ended.error.message}`);
+    return [{ error: ended.error }];
+  }
+
+  return { attempt, end };
+}
