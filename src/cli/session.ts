@@ -3,12 +3,13 @@ import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
 import { type Duration, formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
 import type { Acquisition } from '../locks/acquire.ts';
+import { endLease } from '../locks/end-lease.ts';
 import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
 import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createSchedule } from '../locks/renewal/schedule.ts';
-import { cleanupLimits, endLease, retriable, rollBack } from '../locks/rollback.ts';
+import { cleanupLimits, retriable, rollBack } from '../locks/rollback.ts';
 import { createLockSession } from '../locks/session.ts';
 import type { RemoteService } from './connect.ts';
 

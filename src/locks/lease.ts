@@ -5,9 +5,10 @@ import type { CallLimits } from '../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../client/service-error.ts';
 import { formatDuration } from '../interface/duration.ts';
 import { maxLeasePaths } from '../interface/lock-path.ts';
+import { endLease } from './end-lease.ts';
 import { type Grant, grantedLock } from './ledger/entry.ts';
 import type { AcquireRound, PathContext, PathGoal } from './path-by-path.ts';
-import { cleanupLimits, endLease, type Left, rollBackMs } from './rollback.ts';
+import { cleanupLimits, type Left, rollBackMs } from './rollback.ts';
 
 export interface AcquireGoal extends PathGoal {
   /** Its items are acquired instead of paths. */

@@ -1,9 +1,9 @@
 import { inParallel } from '../client/in-parallel.ts';
-import type { EndLeaseResult } from '../client/leases.ts';
 import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
 import type { LockContext } from './context.ts';
-import type { Grant, Intent, LeaseIntent } from './ledger/entry.ts';
+import { endLease } from './end-lease.ts';
+import type { Grant, Intent } from './ledger/entry.ts';
 import type { LockSession } from './session.ts';
 
 /** A lock, or a lease that may have been granted, which could not be given back. */
@@ -64,18 +64,6 @@ export async function rollBack(
 /** The locks that can be given back later. */
 export const retriable = (left: readonly Left[]): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
   left.flatMap(({ grant, error }) => (grant === undefined || error === undefined ? [] : [{ grant, error }]));
-
-/** Ends a lease, also one that would be granted later. May be repeated. */
-export async function endLease(
-  { client, record }: Pick<LockContext, 'client' | 'record'>,
-  { service, workspace, step, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'step' | 'lease'>,
-  within: CallLimits,
-): Promise<EndLeaseResult> {
-  const end = await client.endLease({ workspace, lease }, within);
-  const at = new Date(client.serverNow()).toISOString();
-  if (end.kind === 'ended') record({ kind: 'lease-ended', service, workspace, step, lease, at });
-  return end;
-}
 
 /** A cancelled step must end within 5 s, and reporting and exiting take a part of that. */
 const afterCancelMs = 3_500;

@@ -4,6 +4,7 @@ import { isUnreadable, type LookupResult, listOnPaths, lookupIn } from '../../cl
 import { type ServiceError, withRequest } from '../../client/service-error.ts';
 import { pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
+import { endWholeLease } from '../../locks/end-lease.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import type { OurLock } from '../../locks/ownership.ts';
@@ -55,13 +56,23 @@ async function releaseTargets(
   targets: readonly UnlockTarget[],
 ): Promise<readonly PathResult[]> {
   const { client, connection, runner } = context;
+  const service = connection.baseUrl;
   const within = defaultLimits(context);
   const lookUp = (paths: readonly LockPath[]) => lookupIn(listOnPaths(client, workspace, paths, within));
 
   async function release(own: OurLock, isNamed: boolean, found?: Found): Promise<PathResult> {
-    const service = connection.baseUrl;
     const result = await releaseTarget(context, { service, workspace, ...own, found, force }, within);
     return unlockResult(result, own, { found, force, isNamed, now: client.serverNow() });
+  }
+
+  async function releaseOwn(lease: string | undefined, some: readonly OwnTarget[]): Promise<void> {
+    const locks = some.map(({ own }) => own);
+    const endOf = lease && (await endWholeLease(context, { service, workspace, lease }, locks, within));
+    await inParallel(some, async ({ own, isNamed }) => {
+      if (!endOf) return void results.push(await release(own, isNamed));
+      const { lock, end } = endOf(own);
+      results.push(unlockResult(end, lock, { force, isNamed, now: client.serverNow() }));
+    });
   }
 
   /** For a pattern, paths without a known holder are left out. */
@@ -88,7 +99,8 @@ async function releaseTargets(
 
   const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(targets, async ({ own, isNamed }) => void (own && results.push(await release(own, isNamed))));
+  const ours = targets.flatMap(({ own, isNamed }) => (own === undefined ? [] : { own, isNamed }));
+  await inParallel([...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)], (group) => releaseOwn(...group));
   const others = targets.filter(({ own }) => own === undefined);
   const find = await lookUp(others.map(({ path }) => path));
   await inParallel(others, async (target) => void results.push(await releaseFound(target, find(target.path))));
@@ -101,14 +113,18 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
-/** The lock that an unlock means by a path, which is named, or matched by a pattern. */
+/** A path to unlock. A pattern that matches it does not name it. */
 interface UnlockTarget {
   readonly path: LockPath;
   readonly isNamed: boolean;
   /** The lock of this job. Undefined for the lock that a lookup finds. */
   readonly own?: OurLock | undefined;
-  /** The lock that is found is another job's, and stays. Patterns release only locks of the job. */
+  /** The current lock is of another job and is left alone. Patterns release only locks of this job. */
   readonly isForeign: boolean;
+}
+
+interface OwnTarget extends Pick<UnlockTarget, 'isNamed'> {
+  readonly own: OurLock;
 }
 
 /** Resolves the inputs to targets, before the first request. */

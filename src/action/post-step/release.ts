@@ -1,13 +1,13 @@
-import type { LostLock } from '../../client/leases.ts';
 import type { CallLimits } from '../../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../../client/service-error.ts';
 import { sleep, steadyClock } from '../../client/time.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockContext } from '../../locks/context.ts';
+import { endLease, endsInLease } from '../../locks/end-lease.ts';
 import type { Entry, Grant, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
 import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
 import { type Ledger, marksIn, type Recorder } from '../../locks/ledger/ledger.ts';
-import { cleanupLimits, endLease } from '../../locks/rollback.ts';
+import { cleanupLimits } from '../../locks/rollback.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { createReader, type RawInputs } from '../inputs/table.ts';
 import { readConnection } from '../inputs/task.ts';
@@ -190,20 +190,14 @@ function createSettling({ client, record, service, within, candidates }: Settlin
   async function settleLease(lease: LeaseIntent, held: readonly JobLock[]): Promise<readonly PathResult[]> {
     const end = await endLeaseInTime(lease, held.length > 0);
     if (end.kind !== 'ended') return unsettledResults({ about: lease, held }, end.error.message, resultFor);
-    const released = new Set<string>(end.released);
-    const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
+    const endOf = endsInLease(end);
     const known = new Set(held.map(({ grant }) => grant.path));
     // The response that granted them was lost, or the ledger is. Only in the latter case, the job relied on them.
-    const reliedOn = candidates.ledgerError === undefined ? [] : lost.values().map(({ path }) => path);
+    const reliedOn = candidates.ledgerError === undefined ? [] : end.lost.map(({ path }) => path);
     const others = [...end.released, ...reliedOn].filter((path) => !known.has(path));
-    return [...held, ...others.map((path) => unknownLock(lease, path))].map((lock) => {
-      if (released.has(lock.grant.path)) return resultFor(lock, { kind: 'released' });
-      const { reason, holder } = lost.get(lock.grant.path) ?? {};
-      const mayBeReleased = lock.mayBeReleased && reason === 'released';
-      return resultFor(
-        { ...lock, mayBeReleased },
-        holder === undefined ? { kind: 'absent' } : { kind: 'other', holder },
-      );
+    return [...held, ...others.map((path) => unknownLock(lease, path))].map((each) => {
+      const { lock, end } = endOf(each);
+      return resultFor(lock, end);
     });
   }
 

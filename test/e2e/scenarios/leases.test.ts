@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
   type Fault,
@@ -43,6 +44,64 @@ test('a job proves and releases paths in any script, of which no other step of i
   const { outputs } = await job.run(unlocking({}));
   expect(JSON.parse(outputs['released'] ?? '')).toHaveLength(3);
   expect(await stage.locks()).toEqual([]);
+});
+
+test('an unlock ends a lease with one request if all its locks are meant, and leaves its other locks alone', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  const paths = manyPaths(60);
+  const { outputs } = await job.run(locking(paths, { 'auto-release': 'false' }));
+  const locks = JSON.parse(outputs['locks'] ?? '');
+  const other = await stage.job({ run: { runId: '2' } });
+  const asked = async (released: readonly string[], unlocked: ReturnType<typeof job.run>) => {
+    const before = proxy.passed.length;
+    const expected = { conclusion: 'success', outputs: { status: 'released', released: JSON.stringify(released) } };
+    expect(await unlocked).toMatchObject(expected);
+    return routesOf(proxy.passed.slice(before)).map((route) => route.replace(/locks\/.*/, 'locks/:path'));
+  };
+  const oneByOne = (count: number) => ['GET leases/:lease', ...Array(count).fill('DELETE locks/:path')];
+  const [first, second, rest] = [paths.slice(0, 20), paths.slice(20, 40), paths.slice(40)];
+  expect(await asked(first, job.run(unlocking({ path: first.join('\n') })))).toEqual(oneByOne(20));
+  const handedOn = (from: number, to?: number) => unlocking({ locks: JSON.stringify(locks.slice(from, to)) });
+  expect(await asked(second, other.run(handedOn(20, 40)))).toEqual(oneByOne(20));
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(rest);
+  expect(await asked(rest, other.run(handedOn(40)))).toEqual(['GET leases/:lease', 'DELETE leases/:lease']);
+  expect(await stage.locks()).toEqual([]);
+  // The lease has ended: its response would name the same paths again.
+  const again = await other.run(handedOn(0));
+  expect(again).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
+});
+
+test('an unlock releases its own locks and reports the lost one, if a lease has lost a lock to another job', async () => {
+  const { stage, job } = await openWithProxy();
+  const [lost = '', ...others] = manyPaths(30);
+  await job.run(locking([lost, ...others]));
+  await stage.release(lost);
+  const theirs = await stage.takenByGrace(lost);
+  const unlocked = await job.run(unlocking({}));
+  expect(unlocked).toMatchObject({
+    conclusion: 'failure',
+    outputs: { status: 'lost', released: JSON.stringify(others) },
+  });
+  expect(await stage.locks()).toEqual([theirs]);
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }, { conclusion: 'success' }]);
+});
+
+test('an unlock whose end of a lease gets no response fails, and no later step takes its locks for lost', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  const [first = '', ...paths] = manyPaths(30);
+  await job.run(locking([first, ...paths], { renew: 'true', ttl: '3s' }));
+  proxy.meet(once(isReleasing, { kind: 'done-then-cut' }));
+  const unlocked = await job.run(unlocking({ retries: '0' }));
+  expect(unlocked).toMatchObject({ conclusion: 'failure', outputs: { released: '[]' } });
+  expect(unlocked.annotations[0]?.message).toContain(`The lock on ${first} may not have been released.`);
+  const theirs = await stage.takenByGrace(first);
+  await job.run(locking(hero));
+  // A renewal would be due.
+  await sleep(1_500);
+  const checked = await job.run(checking());
+  expect(checked).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' }, annotations: [] });
+  for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(await stage.locks()).toEqual([theirs]);
 });
 
 test('another job releases some locks of a lease that was handed on, and the rest stays', async () => {
