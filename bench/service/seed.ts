@@ -113,7 +113,6 @@ const lockRow = (index: number): LockRow => ({
   path: lockPath('seeded', index),
   id: `lock_${String(index).padStart(36, '0')}`,
   type: 'exclusive',
-  token_id: 'tok_seeded',
   owner: 'release',
   note: null,
   origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',

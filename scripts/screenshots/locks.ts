@@ -3,7 +3,7 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { operator } from '../../test/support/operator.ts';
 import type { Picture } from './pictured-service.ts';
-import { administratorId, withPicturedService } from './pictured-service.ts';
+import { withPicturedService } from './pictured-service.ts';
 
 const minute = 60_000;
 
@@ -63,7 +63,6 @@ export async function hold({ commit }: Storage, at: number): Promise<void> {
           path,
           id: `lock_${index}`,
           type: 'exclusive',
-          token_id: owner === 'ada' ? administratorId : 'tok_pipeline',
           owner,
           origin: `https://ci.example.com/studio/game/runs/${run}/attempts/1`,
           acquired_at: at - minutesAgo * minute,

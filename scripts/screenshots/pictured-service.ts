@@ -28,7 +28,7 @@ export interface PicturedService {
 }
 
 /** Fixed, so that pictures of it do not change. */
-export const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
+const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
 
 /** A service whose remotes do not exist, so that pictures can show any address. It ends when `use` returns. */
 export async function withPicturedService(

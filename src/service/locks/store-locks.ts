@@ -65,7 +65,7 @@ function membersOf(grants: readonly Grant[], fences: Fences, delayMs: number) {
     fences.set(workspace, { at, fence: fence + keys.length });
     ids ??= newLockIds(at);
     const member = {
-      ...{ workspace, type, note, tokenId: bearer.id, owner: bearer.owner, origin, branch, lease },
+      ...{ workspace, type, note, owner: bearer.owner, origin, branch, lease },
       ...{ fromLfs: fromLfs ? 1 : 0, at, expiresAt: at + ttlMs, delayMs, ids, number, fence, keys },
     };
     number += keys.length;
@@ -98,7 +98,7 @@ async function insertLocks(db: Database, now: Now, members: readonly Member[]): 
   await (isFolded ? insertFolded : insertPlain)(db, now, rows);
 }
 
-const texts = ['type', 'tokenId', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
+const texts = ['type', 'owner', 'origin', 'note', 'branch', 'lease', 'ids'] as const;
 const numbers = ['fromLfs', 'at', 'expiresAt', 'delayMs', 'number', 'fence'] as const;
 
 /** What all locks of a grant share is read once. */
@@ -122,7 +122,7 @@ const insertOf = (isFolded: boolean) =>
       )
       .insertInto('locks')
       .columns([
-        ...(['workspace_id', 'path', 'id', 'type', 'token_id', 'owner', 'origin', 'note', 'folded_path'] as const),
+        ...(['workspace_id', 'path', 'id', 'type', 'owner', 'origin', 'note', 'folded_path'] as const),
         ...(['branch', 'lease_id', 'from_lfs', 'fence', 'acquired_at', 'expires_at', 'delay_ms'] as const),
       ])
       .expression((from) => {
@@ -134,7 +134,7 @@ const insertOf = (isFolded: boolean) =>
             'granted.workspace',
             path.as('lockedPath'),
             sql<string>`granted.ids || cast(granted.number + ${index} as text)`.as('id'),
-            ...(['granted.type', 'granted.tokenId', 'granted.owner', 'granted.origin', 'granted.note'] as const),
+            ...(['granted.type', 'granted.owner', 'granted.origin', 'granted.note'] as const),
             sql<string | null>`${isFolded ? sql`path.value ->> 1` : null}`.as('folded'),
             ...(['granted.branch', 'granted.lease', 'granted.fromLfs'] as const),
             sql<number>`granted.fence + ${index}`.as('lockFence'),

@@ -41,7 +41,7 @@ export const tables = {
   // the one that the request named.
   locks: `
     workspace_id bytes not null references workspaces (id), path bytes not null, folded_path bytes, id bytes not null,
-    type text not null, token_id text not null, owner text not null, origin text, note text,
+    type text not null, owner text not null, origin text, note text,
     from_lfs integer not null default 0, branch text, lease_id text, acquired_at bigint not null,
     expires_at bigint not null, delay_ms bigint not null default 0, fence bigint not null,
     primary key (workspace_id, path)`,

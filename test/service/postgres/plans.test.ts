@@ -25,8 +25,8 @@ test.skipIf(postgresServer === undefined)(
     // PostgreSQL keeps the plan of a statement after its first five executions.
     for (let round = 0; round < 20; round += 1) await takeAndRelease();
     await storage.commit('global', async (db) => {
-      await sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
-        select ${id}, 'b/' || number, 'lock_' || number, 'exclusive', 't', 'ada', 1, 8000000000000, number
+      await sql`insert into locks (workspace_id, path, id, type, owner, acquired_at, expires_at, fence)
+        select ${id}, 'b/' || number, 'lock_' || number, 'exclusive', 'ada', 1, 8000000000000, number
         from generate_series(1, ${rowsInTable}::integer) as number`.execute(db);
     });
     const counted = async () => {
