@@ -23,7 +23,10 @@ const given: { readonly [T in keyof Tables]?: readonly Partial<Selectable<Tables
   // More than one page, whose keys share a prefix.
   lock_history: Array.from({ length: 450 }, (_, fence) => ({ ended_at: 5, fence })),
   waits: [{ id: 'wait_1' }, { id: 'wait_2' }],
-  hooks: ['hook_1', 'hook_2'].map((id) => ({ id, events: '[]' })),
+  hooks: [
+    { id: 'hook_1', events: '[]', branches: '[]' },
+    { id: 'hook_2', events: '[]' },
+  ],
   hook_backlogs: [{}],
   deliveries: [{ sequence: 2 }, { sequence: 40 }],
   audit: [{ sequence: 3 }, { sequence: 70 }],
