@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Logger, pino } from 'pino';
@@ -192,8 +192,11 @@ async function requireFolderOfDatabase(storage: Storage, folder: string): Promis
   const id = await databaseKey(storage, 'database-id');
   const file = join(folder, 'database-id');
   const known = await unlessMissing(readFile(file, 'utf8'));
-  if (known === undefined) await writeFile(file, id, { mode: 0o600 });
-  else if (known !== id) {
+  if (known === undefined) {
+    // Not in place: after a power failure, the file might be empty.
+    await writeFile(`${file}.new`, id, { mode: 0o600, flush: true });
+    await rename(`${file}.new`, file);
+  } else if (known !== id) {
     throw new CommandError(
       `The mirrors in ${quoted(folder)} belong to another database. Correct DATABASE_URL or --data. To keep this database with this folder, remove ${quoted(file)}: the service then removes the mirrors of all workspaces that the database does not have.`,
     );

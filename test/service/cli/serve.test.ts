@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { watch } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -269,6 +270,17 @@ describe('one folder', () => {
       await next.stop();
     }
     expect(await readdir(join(folder, 'lfs'))).toEqual([]);
+  });
+
+  test('gets the id of its database as a complete file, so that a power failure leaves none or all of it', async () => {
+    const events: string[] = [];
+    const watcher = watch(folder, (event, name) => events.push(`${event} ${name}`));
+    ends.push(async () => watcher.close());
+    const command = start([]);
+    await command.printed('listens on ');
+    await expect.poll(() => events).toContain('rename database-id');
+    // A file that is written in place also changes.
+    expect(events).not.toContain('change database-id');
   });
 
   test('keeps its mirrors and LFS objects if the database has no workspaces', async () => {
