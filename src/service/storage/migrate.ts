@@ -15,25 +15,24 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   const { rows: found } = await sql<{ name: unknown }>`select to_regclass('schema_version') as name`.execute(db);
   if (found[0]?.name === null) return false;
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
-  return rows[0]?.version === migrations.length;
+  return rows[0]?.version === schemaVersion();
 }
 
 /** Migrates the tables to this schema. Must run in a transaction without other writers. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
-  const to = migrations.length;
+  const to = schemaVersion();
   const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
   const version = rows[0]?.version ?? 0;
-  if (version > migrations.length) {
+  if (version > to) {
     throw new NewerSchemaError(
-      `The database was created by a newer version of the service (its schema is ${version}, this version supports ${migrations.length}). Start that version, or restore a backup.`,
+      `The database was created by a newer version of the service (its schema is ${version}, this version supports ${to}). Start that version, or restore a backup.`,
     );
   }
   if (version === to) return undefined;
-  for (const migration of migrations.slice(version, to)) {
-    for (const statement of migration(dialect)) await sql.raw(statement).execute(db);
-  }
+  const steps = version === 0 ? [newest] : migrations.slice(version - 1);
+  for (const statement of steps.flatMap((step) => step(dialect))) await sql.raw(statement).execute(db);
   await sql`delete from schema_version`.execute(db);
   await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
   if (version === 0) return undefined;
@@ -42,11 +41,14 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect) {
 
 type Statements = (dialect: Dialect) => readonly string[];
 
-/** Applied once each, in this order. A released migration never changes: append a new one instead. */
-export const migrations: readonly Statements[] = [firstSchema];
+/**
+ * Applied once each, in this order, to the tables of earlier versions: new databases get the newest ones. A released
+ * migration never changes: append a new one, with the same change to `tables`.
+ */
+export const migrations: readonly Statements[] = [];
 
 /** Number of the schema of this version. */
-export const schemaVersion = (): number => migrations.length;
+export const schemaVersion = (): number => 1 + migrations.length;
 
 /** The SQL of the column types that differ. */
 const types: Readonly<Record<Dialect, Readonly<Record<'bytes' | 'serial', string>>>> = {
@@ -54,7 +56,7 @@ const types: Readonly<Record<Dialect, Readonly<Record<'bytes' | 'serial', string
   postgres: { bytes: 'text collate "C"', serial: 'bigint generated always as identity primary key' },
 };
 
-function firstSchema(dialect: Dialect): readonly string[] {
+function newest(dialect: Dialect): readonly string[] {
   const { bytes, serial } = types[dialect];
   const created = Object.entries(tables).map(
     ([name, columns]) =>
