@@ -45,6 +45,8 @@ function startPeriodicWork(parts: ServiceParts): { stop(): Promise<void> } {
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
     repeat(ms, work, onError, when);
   const stopRepeating = [
+    // Current disks take longer than this to write the default reserve.
+    every(500, parts.freeDisk.measure),
     every(500, async () => {
       for (let expired = 1; expired > 0; ) {
         expired = await removeExpiredLocks(storage);

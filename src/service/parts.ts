@@ -1,16 +1,19 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
-import { byBearerOrPassword, type RateLimit } from './access/access.ts';
+import { byBearerOrPassword, createRateLimiter, type RateLimit } from './access/access.ts';
+import type { ApiParts } from './api/operation.ts';
 import type { Git } from './git/git.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRequestLimit } from './http/request-limit.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
+import { createCompare } from './latest/compare.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectStore } from './lfs/object-store.ts';
+import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import { type LockQuotas, lockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import { createPullThrough } from './mirror/pull-through.ts';
-import type { MirrorLimits } from './mirror/serve.ts';
+import { defaultMirrorLimits, type MirrorLimits } from './mirror/serve.ts';
 import type { TargetCheck } from './outbound/target.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
@@ -18,9 +21,12 @@ import { throttle } from './runtime/limit-rate.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { Storage } from './storage/storage.ts';
-import type { DatabaseClock } from './storage/timestamp.ts';
+import { openDatabaseClock } from './storage/timestamp.ts';
+import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { secretHash } from './tokens/secret.ts';
+import { createExchangeToken } from './trust/exchange.ts';
+import { createFindInMirror } from './workspaces/find-in-mirror.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions {
@@ -50,13 +56,16 @@ export interface ServiceOptions {
   readonly publicUrl?: (port: number) => string | undefined;
 }
 
-export type ServiceParts = ReturnType<typeof createParts>;
+export type ServiceParts = Awaited<ReturnType<typeof createParts>>;
 
 /** On a full disk, all background work fails several times a second, and the log may be on the same disk. */
 const failedWork = { max: 5, everyMs: 30_000 };
 
-/** The parts of an instance that its requests and its background work share. */
-export function createParts(options: ServiceOptions, databaseClock: DatabaseClock, stopping: AbortSignal) {
+/** The parts of an instance, for its requests and its background work. */
+export async function createParts(
+  options: ServiceOptions,
+  instance: Pick<ApiParts, 'publicUrl' | 'isStopping'> & { readonly stopping: AbortSignal },
+) {
   const { storage, log } = options;
   const reportFailure = throttle(failedWork);
   const onError = (error: unknown): void =>
@@ -70,20 +79,33 @@ export function createParts(options: ServiceOptions, databaseClock: DatabaseCloc
     },
     addressOf: createClientAddress(options.trustedProxies),
   });
+  const databaseClock = await openDatabaseClock(storage);
   const idempotency = createIdempotency(storage);
+  const lastUse = createLastUse(storage);
   const fetchObjects = createFetchObjects(options);
-  return {
+  const shared = {
     ...options,
+    ...instance,
     databaseClock,
-    stopping,
     onError,
     requestLimit,
     idempotent: idempotency.idempotent,
     locks: createLocks({ ...options, idempotency, quotas: { ...lockQuotas, ...options.quotas }, onError }),
-    lastUse: createLastUse(storage),
-    remotes: createRemotes({ ...options, stopping }),
+    lastUse,
+    noteUse: lastUse.note,
+    remotes: createRemotes({ ...options, ...instance }),
     fetchObjects,
-    pullThrough: createPullThrough({ ...options, fetchObjects, stopping }),
+    pullThrough: createPullThrough({ ...options, ...instance, fetchObjects }),
     objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
+    rateLimiter: createRateLimiter(options.rateLimit),
+    mirrorLimits: { ...defaultMirrorLimits, ...options.mirrorLimits },
+    urlSigner: createUrlSigner(await urlKey(storage), databaseClock.now),
+  };
+  return {
+    ...shared,
+    exchangeToken: createExchangeToken(shared),
+    compare: createCompare(shared),
+    prepareSync: createPrepareSync(shared),
+    findInMirror: createFindInMirror(shared),
   };
 }

@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../interface/duration.ts';
-import { createRateLimiter } from './access/access.ts';
 import { createApi } from './api/api.ts';
 import type { ApiParts } from './api/operation.ts';
 import { startBackgroundWork } from './background-work.ts';
-import { asPageToBrowsers, createDashboard } from './dashboard/dashboard.ts';
-import { createApp } from './http/app.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
+import { sendErrorPage, wantsPage } from './dashboard/frame/layout.ts';
+import type { DashboardParts } from './dashboard/frame/page.ts';
+import { type AppParts, createApp, type RefusalRenderer, sendProblem } from './http/app.ts';
 import type { App } from './http/context.ts';
 import { reportEvents, startServer } from './http/server.ts';
-import { createCompare } from './latest/compare.ts';
-import { createLfs } from './lfs/lfs.ts';
-import { sendRefusal } from './lfs/responses.ts';
-import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
+import { createLfs, type LfsParts } from './lfs/lfs.ts';
+import { sendLfsError } from './lfs/responses.ts';
 import { foldHeldPaths } from './locks/find.ts';
-import { asTextToGit, createMirror } from './mirror/mirror.ts';
-import { defaultMirrorLimits } from './mirror/serve.ts';
-import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
-import { openDatabaseClock } from './storage/timestamp.ts';
-import { createPrepareSync } from './syncs/trigger.ts';
-import { createExchangeToken } from './trust/exchange.ts';
-import { createFindInMirror } from './workspaces/find-in-mirror.ts';
+import { createMirror, type MirrorParts, sendGitError } from './mirror/mirror.ts';
+import { createParts, type ServiceOptions } from './parts.ts';
 
 export interface Service {
   readonly port: number;
@@ -28,25 +22,25 @@ export interface Service {
 
 /** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { storage, host, metrics, log, freeDisk } = options;
+  const { storage, host, metrics, log } = options;
   if (options.windowsPaths) await foldHeldPaths(storage);
 
   let { port } = options;
   let isDraining = false;
   const stopping = new AbortController();
-  const parts = createParts(options, await openDatabaseClock(storage), stopping.signal);
-  const app = await createServiceApp(parts, {
-    publicUrl: () => options.publicUrl?.(port),
+  const parts = await createParts(options, {
+    stopping: stopping.signal,
     isStopping: () => isDraining,
+    publicUrl: () => options.publicUrl?.(port),
   });
   const { requestLimit, locks } = parts;
   const backgroundWork = startBackgroundWork(parts);
   const stopWork = async () => {
     stopping.abort();
-    await Promise.all([backgroundWork, freeDisk].map((work) => work.stop()));
+    await backgroundWork.stop();
   };
   try {
-    const server = await startServer(app, host, port, {
+    const server = await startServer(createServiceApp(parts), host, port, {
       requestLimit,
       events: reportEvents(log, metrics),
     });
@@ -70,26 +64,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Everything that answers requests: the API, Git LFS, the mirrors and the dashboard. */
-async function createServiceApp(
-  shared: ServiceParts,
-  instance: Pick<ApiParts, 'publicUrl' | 'isStopping'>,
-): Promise<App> {
-  const { storage } = shared;
-  const parts = {
-    ...shared,
-    ...instance,
-    exchangeToken: createExchangeToken({ ...shared, ...instance }),
-    rateLimiter: createRateLimiter(shared.rateLimit),
-    noteUse: shared.lastUse.note,
-    compare: createCompare(shared),
-    prepareSync: createPrepareSync(shared),
-    findInMirror: createFindInMirror(shared),
-    mirrorLimits: { ...defaultMirrorLimits, ...shared.mirrorLimits },
-    urlSigner: createUrlSigner(await urlKey(storage), shared.databaseClock.now),
-  };
-  return createApp(
-    parts,
-    [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
-    asPageToBrowsers(asTextToGit(sendRefusal)),
-  );
-}
+export const createServiceApp = (parts: AppParts & ApiParts & LfsParts & MirrorParts & DashboardParts): App =>
+  createApp(parts, [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)], sendRefusal);
+
+/** In the format that the client shows to people, even if no route was found. */
+const sendRefusal: RefusalRenderer = (c, refusal) => {
+  if (wantsPage(c)) return sendErrorPage(c, refusal);
+  const [, part] = /^\/v1\/workspaces\/[^/]*\/(git|lfs)(?:\/|$)/.exec(c.req.path) ?? [];
+  if (part === 'git') return sendGitError(c, refusal);
+  return part === 'lfs' ? sendLfsError(c, refusal) : sendProblem(c, refusal);
+};

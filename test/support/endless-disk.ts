@@ -4,5 +4,5 @@ import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 export const endlessDisk: FreeDisk = {
   isLow: () => false,
   reserve: 'nothing',
-  stop: async () => undefined,
+  measure: async () => undefined,
 };

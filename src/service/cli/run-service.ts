@@ -14,7 +14,7 @@ import { createGit, type Git } from '../git/git.ts';
 import { createTargetCheck } from '../outbound/target.ts';
 import { cidr } from '../platform/ip-address.ts';
 import { unlessMissing } from '../platform/missing-file.ts';
-import { watchFreeDisk } from '../runtime/free-disk.ts';
+import { measureFreeDisk } from '../runtime/free-disk.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { offerSignInLink } from '../sessions/sessions.ts';
@@ -102,19 +102,18 @@ async function serveUntilStopped(context: ServeContext): Promise<void> {
 const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
-  const { metrics, log } = context;
+  const { metrics } = context;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
   // With SQLite, no other instance could accept the requests during a delay.
   const { drainDelay = { seconds: context.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
-  const freeDisk = await watchFreeDisk({
+  const freeDisk = await measureFreeDisk({
     folder: data,
     minBytes: minFreeDisk,
     onMeasured({ free, size }) {
       metrics.freeDisk.set(free);
       metrics.diskSize.set(size);
     },
-    onError: (error) => log.error({ err: error }, 'could not measure the free disk space'),
   });
   try {
     return await startService({
@@ -129,7 +128,6 @@ async function startInstance({ settings, ...context }: ServeContext): Promise<Se
       publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {
-    await freeDisk.stop();
     throw listenFailure(error, host, port);
   }
 }

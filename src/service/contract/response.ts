@@ -86,16 +86,17 @@ export function toProblemResponse(
   };
   return {
     status,
-    headers: {
-      ...headers,
-      'content-type': problemMediaType,
-      'x-request-id': requestId,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
+    headers: { ...commonHeaders(requestId), ...headers, 'content-type': problemMediaType },
     body: JSON.stringify(problem),
   };
 }
+
+/** Headers of every response, unless it has others. */
+export const commonHeaders = (requestId: string) => ({
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': requestId,
+});
 
 export const realm = 'Bearer realm="workspace-service"';
 

@@ -1,8 +1,6 @@
 import { Hono } from 'hono';
-import type { RefusalRenderer } from '../http/app.ts';
 import type { App } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
-import { sendErrorPage, wantsPage } from './frame/layout.ts';
 import type { DashboardParts, Site } from './frame/page.ts';
 import { addHooksPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
@@ -39,9 +37,3 @@ export function createDashboard(parts: DashboardParts): App {
   addHooksPage(site);
   return app;
 }
-
-/** Sends errors as pages to browsers, and with `renderOther` to all others. */
-export const asPageToBrowsers =
-  (renderOther: RefusalRenderer): RefusalRenderer =>
-  (c, refusal) =>
-    wantsPage(c) ? sendErrorPage(c, refusal) : renderOther(c, refusal);

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
-import { type ApiResponse, emptyResponse } from '../contract/response.ts';
+import { type ApiResponse, commonHeaders, emptyResponse } from '../contract/response.ts';
 
 export interface Environment {
   Bindings: HttpBindings;
@@ -34,13 +34,11 @@ type Headers = Readonly<Record<string, string>>;
 
 /** These headers, plus those for any response to this request. */
 export const responseHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
-  'cache-control': 'no-store',
+  ...commonHeaders(c.get('requestId')),
   // Clients compare it with the times of locks, which are those of the database.
   date: new Date(c.get('databaseNow')()).toUTCString(),
-  'x-content-type-options': 'nosniff',
   ...c.get('responseHeaders'),
   ...headers,
-  'x-request-id': c.get('requestId'),
 });
 
 export function disconnection({ outgoing }: Pick<HttpBindings, 'outgoing'>): AbortSignal {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { Refusal } from '../contract/response.ts';
-import { type App, type Environment, send } from '../http/context.ts';
+import { type App, type Environment, responseHeaders, send } from '../http/context.ts';
 import { readQuery } from '../http/request-target.ts';
 import { type FileResponse, parseByteRange, sendFile } from '../http/send-output.ts';
 import type { PullThrough } from '../mirror/pull-through.ts';
@@ -101,15 +101,13 @@ const responseTo = (c: Context<Environment>, { path, size }: StoredObject, oid: 
     path,
     range,
     status: isPart ? 206 : 200,
-    headers: {
+    headers: responseHeaders(c, {
       'content-type': 'application/octet-stream',
       'content-length': String(range.end - range.start),
       'accept-ranges': 'bytes',
       etag,
       'cache-control': 'private',
-      'x-content-type-options': 'nosniff',
       ...(isPart && { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
-      'x-request-id': c.get('requestId'),
-    },
+    }),
   };
 };

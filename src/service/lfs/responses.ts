@@ -5,17 +5,11 @@ import { type AccessControl, requireAccess } from '../access/access.ts';
 import { requestedWorkspace } from '../access/caller.ts';
 import { type ApiResponse, jsonApiResponse, type Refusal } from '../contract/response.ts';
 import type { Scope } from '../contract/scopes.ts';
-import { type RefusalRenderer, sendProblem } from '../http/app.ts';
+import type { RefusalRenderer } from '../http/app.ts';
 import { type App, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
-const lfsPath = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
-
-/** An error in the format of Git LFS, also for errors before any route. */
-export const sendRefusal: RefusalRenderer = (c, refusal) =>
-  lfsPath.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
-
-const sendLfsError: RefusalRenderer = (c, refusal) => {
+export const sendLfsError: RefusalRenderer = (c, refusal) => {
   const { lock, queue } = refusal.extras;
   const waiting = queue === undefined || queue.length === 0 ? '' : ` Waiting for it: ${queue.length}.`;
   const response = lfsError(statusOf(refusal), `${refusal.message}${waiting}`, c.get('requestId'), lock);

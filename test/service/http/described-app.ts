@@ -3,19 +3,18 @@ import { createRateLimiter } from '../../../src/service/access/access.ts';
 import { createApi } from '../../../src/service/api/api.ts';
 import type { Api, ApiParts } from '../../../src/service/api/operation.ts';
 import type { Scope } from '../../../src/service/contract/scopes.ts';
-import { asPageToBrowsers, createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
-import { type AppParts, createApp } from '../../../src/service/http/app.ts';
+import type { AppParts } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
-import { createLfs, type LfsParts } from '../../../src/service/lfs/lfs.ts';
-import { sendRefusal } from '../../../src/service/lfs/responses.ts';
+import type { LfsParts } from '../../../src/service/lfs/lfs.ts';
 import type { Locks } from '../../../src/service/locks/locks.ts';
-import { asTextToGit, createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
+import type { MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { defaultMirrorLimits } from '../../../src/service/mirror/serve.ts';
 import { createTargetCheck } from '../../../src/service/outbound/target.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { createServiceApp } from '../../../src/service/service.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -63,14 +62,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
 export const describedApi = (): Api => createApi(describedParts({}));
 
 /** The app with all its routes, but only with the given parts. */
-export function describedApp(given: Partial<Parts> = {}): App {
-  const parts = describedParts(given);
-  return createApp(
-    parts,
-    [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
-    asPageToBrowsers(asTextToGit(sendRefusal)),
-  );
-}
+export const describedApp = (given: Partial<Parts> = {}): App => createServiceApp(describedParts(given));
 
 /** A server with only this app, on its own database. */
 export async function serveApp(given: Partial<Parts> = {}, options: ServerOptions = {}) {

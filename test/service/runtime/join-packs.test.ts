@@ -36,7 +36,7 @@ exec git "$@"
   return { stopping, lines, joined: again(), again };
 }
 
-const freeDisk = (isLow: boolean) => ({ isLow: () => isLow, reserve: '1 GB', stop: async () => undefined });
+const freeDisk = (isLow: boolean) => ({ isLow: () => isLow, reserve: '1 GB', measure: async () => undefined });
 
 test('joining packs ends when the service stops', async () => {
   const begun = join(temporaryFolder(), 'begun');
