@@ -33,14 +33,12 @@ export async function releaseStep(
   const saved = parseLines(state('locks'));
   const candidates = readCandidates(ledger, step, saved);
 
-  if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
-    log.line('The locks of this step outlive the job: `auto-release` is false.');
-    return;
-  }
-  if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
+  const { outliveJob } = candidates;
+  if (outliveJob) log.line('The locks of this step outlive the job: `auto-release` is false.');
+  else if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
   const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
-  if (nothing && saved.length === 0) {
-    if (candidates.ledgerError === undefined) log.line(nothingLeft);
+  if (nothing && (outliveJob || saved.length === 0)) {
+    if (!outliveJob && candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 
@@ -57,7 +55,7 @@ export async function releaseStep(
       ...outcome,
       ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart: chartOf(candidates.entries, { step, results, now, redact }),
+      chart: outliveJob ? undefined : chartOf(candidates.entries, { step, results, now, redact }),
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,

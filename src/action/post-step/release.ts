@@ -22,7 +22,7 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership.
+ * ownership. Of a step whose locks outlive the job, only what it has begun to release, and what it never learned of.
  */
 export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
   const { entries, problem } = read();
@@ -34,14 +34,20 @@ export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, st
   const leased = [...saved, ...entries]
     .filter((entry) => entry.kind === 'granted')
     .find(({ lock }) => lock.lease === step);
+  const outliveJob = saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob);
+  const { stays = [], ends = [] } = Object.groupBy(
+    history.held.filter(({ grant }) => grant.step === step),
+    ({ mayBeReleased }) => (outliveJob && !mayBeReleased ? 'stays' : 'ends'),
+  );
+  const lease =
+    history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined);
   return {
     entries,
-    held: history.held
-      .filter(({ grant }) => grant.step === step)
-      .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
+    outliveJob,
+    held: ends.map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
     unanswered: history.unanswered.filter((intent) => intent.step === step),
     /** The lease of the step, if it may hold locks. Its own entry may be missing. */
-    lease: history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined),
+    lease: stays.some(({ grant }) => grant.lock.lease === step) ? undefined : lease,
     ledgerError: isDamaged ? `${error} Locks that it does not list stay until their ttl expires.` : undefined,
     /** The error of the last renewal; undefined if it succeeded, or none was due. */
     renewalError: isDamaged ? undefined : history.renewalError.get(step),

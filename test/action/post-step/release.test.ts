@@ -41,6 +41,19 @@ describe('the locks that a step must release', () => {
     expect(candidatesOf({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
 
+  test('are those that are not in the outputs if the locks outlive the job', () => {
+    const saved: readonly Entry[] = [{ ...acquired, outlivesJob: true }, grantOf('a')];
+    const extra = [intentOf('b'), grantOf('b'), { ...begun, ...addressOf('b'), id: 'lock_b' }, intentOf('c')];
+    const entries = [...a, ...extra, acquired];
+    expect(candidatesOf({ entries, saved })).toMatchObject({ held: ['b, maybe released'], unanswered: ['c'] });
+    const ofLease = grantOf('a', { lock: lockOf('a', { lease: 's' }) });
+    const leased: Entry = { kind: 'lease', ...addressOf('a'), step: 's', lease: 's', type: 'exclusive', ttl: '1h', at };
+    const together = { entries: [plan, leased, ofLease, acquired], saved: [{ ...acquired, outlivesJob: true }] };
+    expect(candidatesOf(together)).toMatchObject({ held: [], unanswered: [], lease: undefined });
+    // A ledger that is gone does not show that.
+    expect(candidatesOf({ saved })).toMatchObject({ held: [], lease: undefined });
+  });
+
   test('come with losses, and with renewal errors unless the records are damaged', () => {
     const entries: readonly Entry[] = [
       ...[...a, intentOf('b'), grantOf('b')],

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { isLocking, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
-import { locking, openStage, openWithJob, unlocking, useService } from './stage.ts';
+import { lockedIn } from '../scene.ts';
+import { locking, openStage, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -64,6 +66,19 @@ test('a job that is killed as soon as its locks outlive it has already output th
   await expect(second.run(unlocking({ locks: outputs['locks'] ?? '' }))).resolves.toMatchObject({
     outputs: { status: 'released', released: JSON.stringify(['a', 'b']) },
   });
+});
+
+test('a lock that an unanswered request took, and that is not in the outputs, does not outlive the job', async () => {
+  const { stage, proxy, job } = await openWithProxy(pathByPath);
+  const held = { status: 409, headers: { 'content-type': 'application/json' }, body: '{"error":"It is locked"}' };
+  const isPost = (passing: Passing): boolean => isLocking(passing) && passing.method === 'POST';
+  proxy.meet(once(isPost, { kind: 'done-then-cut' }, { kind: 'answer', ...held }));
+  const result = await job.run(locking(['a', 'b'], { ...keeping, any: '1', wait: '1m', retries: '0' }));
+  expect(result).toMatchObject({ outputs: { status: 'acquired', count: '1' } });
+  expect(await stage.locks()).toHaveLength(2);
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(lockedIn(result));
 });
 
 test('an unlock with `locks` that have only a path releases nothing', async () => {
