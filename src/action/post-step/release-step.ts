@@ -9,7 +9,7 @@ import { joinSome, resultsOutcome } from '../report/results.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
-import { readCandidates, releaseAll } from './release.ts';
+import { readCandidates, releaseAll, timeLimitMs } from './release.ts';
 
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
@@ -44,7 +44,14 @@ export async function releaseStep(
 
   // For the post-steps of the job's earlier steps, which may know the same locks.
   const record = createRecorder(ledger, { warn: log.debug });
-  const { results, now } = await releaseAll(candidates, { raw, reporter, origin, ledger, record, cancelled });
+  const options = { raw, reporter, origin, ledger, record, cancelled };
+  const stoppedMs = measureStops();
+  const first = await releaseAll(candidates, options);
+  // While this process was stopped, its time limit has passed without a chance for the service.
+  const again = stoppedMs() > timeLimitMs / 2 ? await releaseAll(readCandidates(ledger, step, saved), options) : first;
+  const settled = new Set(again.results.map(({ path }) => path));
+  const results = [...first.results.filter(({ path }) => !settled.has(path)), ...again.results];
+  const { now } = again.results.length > 0 ? again : first;
   const released = results.filter(({ result }) => result === 'released').length;
   const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
   const outcome = resultsOutcome(results, { main: 'released', begin, now });
@@ -60,6 +67,20 @@ export async function releaseStep(
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,
   );
+}
+
+const tickMs = 1_000;
+
+/** Returns the time for which this process, or its machine, has been stopped since the call. */
+function measureStops(): () => number {
+  const startedAt = steadyClock();
+  let ticks = -1;
+  const tick = (): void => {
+    ticks += 1;
+    setTimeout(tick, tickMs).unref();
+  };
+  tick();
+  return () => steadyClock() - startedAt - ticks * tickMs;
 }
 
 const nothingLeft = 'Nothing was left to release at the end of the job.';

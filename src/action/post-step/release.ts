@@ -59,7 +59,7 @@ const leaseOf = ({ service, workspace, path, step, at, lock: { type } }: Grant):
 };
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
-const timeLimitMs = 45_000;
+export const timeLimitMs = 45_000;
 
 /** Attempts are short, and as many as fit: a network that is down may come back. */
 const maxRequestTimeout = { seconds: 10 };
