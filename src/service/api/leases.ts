@@ -44,9 +44,9 @@ export function addLeaseRoutes(api: Api, parts: ApiParts): void {
 
   addWorkspaceOperation(api, parts, {
     operationId: 'putLease',
-    summary: 'Acquire all of several locks, or some of them, as one lease',
+    summary: 'Acquire several locks as one lease',
     description:
-      'All are acquired at once, or none. The same request again, as after a lost response, returns the same lease. Its id cannot be used again until 7 days after its end.',
+      'All are acquired at once, or none. Sending the same request again, for example after a lost response, returns the same lease. The id can be used again 7 days after the end of the lease.',
     method: 'put',
     path,
     access: 'locks:write',
@@ -168,7 +168,7 @@ async function readPathsOf(
   };
 }
 
-/** Each path once, and sorted: then each page of the tables and their indexes is changed once. */
+/** Each path once, and sorted, so that each page of the tables and their indexes changes once. */
 async function parsedPaths(texts: readonly string[]): Promise<readonly LockPath[]> {
   const parsed = await mapInSlices(texts, parseLockPath);
   const paths = new Set<LockPath>();

@@ -21,7 +21,7 @@ export const waitHeaders = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire at your turn. The Idempotency-Key, or the lease, identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire the lock when your turn comes. The Idempotency-Key, or the lease, identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
       example: 'wait=30',
     }),
   Priority: z

@@ -8,6 +8,7 @@ import { isOwnLock } from './change-lock.ts';
 import { findLocks, type LinePath, type LockKey } from './find.ts';
 import { isFree, keptFor } from './line.ts';
 import { listQueue, type QueuedRequest, withoutWaitId } from './queue.ts';
+import { waitIds } from './wait-in-line.ts';
 import { defaultUrgency, joinLine, type OnChange, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /**
@@ -38,9 +39,7 @@ interface AskingOptions {
 export function createAsking({ storage, lineOf, onChange, onError }: AskingOptions) {
   const { now } = storage;
 
-  /** The word after the token keeps it apart from the waits of requests: see placeOf(). */
-  const waitIdOf = ({ workspace, path, bearer }: AskedPath): string =>
-    `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
+  const waitIdOf = ({ bearer, ...key }: AskedPath): string => waitIds.ofPerson(bearer.id, lineOf(key));
 
   return {
     /** Returns the request in line. Asking again changes the note, and keeps the place. */

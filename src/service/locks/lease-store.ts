@@ -55,7 +55,7 @@ export const heldLocks = (db: Database, lease: LeaseRow, at: number): Promise<Re
   heldOf(db, lease, at).select(recordedColumns).execute();
 
 /** Returns the paths of renewed locks: as many as a message may name, and one more. */
-export async function renewLocks(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
+export async function renewHeld(db: Database, lease: LeaseRow, at: number, ttlMs: number): Promise<string[]> {
   const end = { expires_at: at + ttlMs };
   await db.updateTable('locks').set(end).where(isOf(lease)).where('expires_at', '>', at).execute();
   const held = heldOf(db, lease, at)

@@ -15,13 +15,13 @@ import {
   lostLocks,
   releasedPaths,
   releaseHeld,
-  renewLocks,
+  renewHeld,
   storeLease,
 } from './lease-store.ts';
 import { placeInLine } from './queue.ts';
 import { type LockRequest, sharedIdOf } from './store-locks.ts';
 import { blockedNow, type LockTerms, type Place, type TakeDecision, take } from './take.ts';
-import type { Waited, WaitInLine, WaitOptions } from './wait-in-line.ts';
+import { type Waited, type WaitInLine, type WaitOptions, waitIds } from './wait-in-line.ts';
 import { findWait, keysOfWait, type OnChange, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
@@ -99,7 +99,7 @@ export function createLeases(options: LeasesOptions) {
   return {
     async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
       const { workspace, bearer } = request;
-      const client = { id: waitIdOf(request), workspace, owner: bearer.owner };
+      const client = { id: waitIds.ofLease(request), workspace, owner: bearer.owner };
       return line.acquire(client, waitOptions, (place) => attempt(request, place));
     },
     async find(key: LeaseKey, bearer: Bearer) {
@@ -116,7 +116,7 @@ export function createLeases(options: LeasesOptions) {
         const { row } = await findLeaseOrWait(db, key, bearer);
         if (row === undefined) throw noSuchLease(key.id);
         const at = await timeOf(db, now);
-        const held = await renewLocks(db, row, at, ttlMs);
+        const held = await renewHeld(db, row, at, ttlMs);
         const lost = await lostLocks(db, now, row, at, keyOf);
         if (held.length === 0) throw leaseEnded(key.id, lost);
         return { expiresAt: at + ttlMs, held, lost };
@@ -126,7 +126,7 @@ export function createLeases(options: LeasesOptions) {
       return renewal;
     },
     /**
-     * Ends the lease for good, also one that was never requested (then the result is undefined): a request that arrives
+     * Ends the lease for good, even one that was never requested (then the result is undefined): a request that arrives
      * later takes nothing. `onUnknown` is called before an id that nobody has requested is stored, and may throw.
      */
     async end(key: LeaseKey, bearer: Bearer, onUnknown: () => void = () => undefined) {
@@ -157,7 +157,7 @@ export function createLeases(options: LeasesOptions) {
 /** A lease that was granted or ended, or else its wait in line. Throws if it belongs to another owner. */
 async function findLeaseOrWait(db: Database, key: LeaseKey, bearer: Bearer) {
   const row = await findLease(db, key);
-  const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
+  const wait = row === undefined ? await findWait(db, waitIds.ofLease(key)) : undefined;
   const found = row ?? wait;
   if (found === undefined || isOwnLock(found, bearer)) return { row, wait, found };
   throw new Refusal('lease-of-another-owner', `The lease ${key.id} belongs to another owner.`);
@@ -168,8 +168,6 @@ const noSuchLease = (id: string): Refusal =>
 
 const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
   new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
-
-export const waitIdOf = ({ workspace, id }: LeaseKey): string => `${workspace} ${id}`;
 
 const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
 
@@ -186,7 +184,7 @@ export async function takeLease(
   const keys = eachFileOnce(asked);
   const wanted = count ?? asked.length;
   if (keys.length < wanted) throw tooFewPaths(count, asked, keys);
-  const waitId = waitIdOf({ workspace, id: lease });
+  const waitId = waitIds.ofLease({ workspace, id: lease });
   const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], terms);
   if (decision === undefined) throw new Error('The request was not decided.');
   if (decision.kind !== 'granted') return decision;

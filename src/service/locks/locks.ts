@@ -17,7 +17,7 @@ import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { endOfLine, listQueue } from './queue.ts';
 import type { LockRequest } from './store-locks.ts';
 import { type LockTerms, type TakeDecision, type TakeRequest, take } from './take.ts';
-import { createWaitInLine, placeOf, type Waited, type WaitOptions } from './wait-in-line.ts';
+import { createWaitInLine, type Waited, type WaitOptions, waitIds } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { maxNamedLines, nameOf, type OnChange } from './waits.ts';
 
@@ -125,7 +125,7 @@ export function createLocks(options: LocksOptions) {
       const { workspace, bearer } = request;
       const key = keyOf(workspace, path);
       const pathLine = linePathOf(key);
-      const waitId = `${workspace} ${keyed === undefined ? randomUUID() : placeOf(keyed, pathLine)}`;
+      const waitId = waitIds.ofRequest(keyed, pathLine);
       const asked = { ...request, keys: [key], wanted: 1, ttlMs: milliseconds(ttl), waitId };
       const client = { id: waitId, workspace, owner: bearer.owner };
       const decision = await line.acquire(client, waitOptions, async (place) => {
@@ -168,7 +168,7 @@ export function createLocks(options: LocksOptions) {
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     waitUntilFree({ path, ...client }: Pick<Wait, 'workspace' | 'owner' | 'ms' | 'gone'> & LockKey) {
       const { workspace } = client;
-      const watched = [{ path: lineOf({ workspace, path }).path, by: 'lock' as const }];
+      const watched = [{ path: lineOf({ workspace, path }).path, until: 'unlocked' as const }];
       return waiters.wait({ ...client, id: randomUUID(), watched });
     },
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>

@@ -6,7 +6,7 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { LinePath, LockRow } from './find.ts';
-import { byRank } from './next-in-line.ts';
+import { byRank } from './line.ts';
 import { defaultUrgency, isPresent, nameOf } from './waits.ts';
 
 /** Lines as people and clients see them: who waits, in which order, and how many. */

@@ -127,7 +127,7 @@ function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {
   return new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** If several ask for the same path (with folded paths, also in different case), the first one gets it. */
+/** If several ask for the same path (with folded paths, in any case), the first one gets it. */
 async function grantFree(
   db: Database,
   now: Now,
@@ -178,7 +178,7 @@ async function grantFree(
 
 /** The locks and the waiting leases on the paths of requests. */
 interface PathStates {
-  /** Locks, also expired ones whose rows still exist. */
+  /** Locks, including expired ones whose rows still exist. */
   readonly lockOn: ReadonlyMap<LockKey, StoredLock>;
   /** The waiting leases that free paths are kept for. */
   readonly keepers: ReadonlyMap<LockKey, Next>;
@@ -271,7 +271,7 @@ export function blockedBy(request: Wanted, states: PathStates): Blocked {
     next: taken.find(({ next }) => next !== undefined)?.next,
     watched: watched.map(({ key, next }) => ({
       path: linePathOf(key).path,
-      by: keys.length === 1 ? undefined : (next ?? 'lock'),
+      until: keys.length === 1 ? 'turn' : (next ?? 'unlocked'),
     })),
   };
 }

@@ -140,8 +140,18 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
 }
 
 /**
- * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
- * place in the line of a path. No key contains a space, and no other wait has this word second: see waitIdOf().
+ * The ids of waits. Their second words keep them apart: neither a workspace, a token, a key nor the id of a lease has a
+ * space.
  */
-export const placeOf = ({ tokenId, key }: KeyedRequest, { path }: LinePath): string =>
-  `${tokenId} lock ${key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`;
+export const waitIds = {
+  /**
+   * A client that is not granted the lock asks again with a new key. Keys that differ only after their last slash name one
+   * place in the line of a path.
+   */
+  ofRequest: (keyed: KeyedRequest | undefined, { workspace, path }: LinePath): string =>
+    keyed === undefined
+      ? `${workspace} lock ${randomUUID()}`
+      : `${workspace} lock ${keyed.tokenId} ${keyed.key.replace(/(?<=.)\/[^/]*$/, '')} ${path}`,
+  ofLease: ({ workspace, id }: Readonly<Record<'workspace' | 'id', string>>): string => `${workspace} lease ${id}`,
+  ofPerson: (tokenId: string, { workspace, path }: LinePath): string => `${workspace} ask ${tokenId} ${path}`,
+};

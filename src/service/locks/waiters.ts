@@ -20,16 +20,16 @@ export interface Wait {
 export interface WatchedPath {
   readonly path: string;
   /**
-   * The obstacle: a lock, or the lease that the path is kept for. Without it, another path may be in the way of a lease of
-   * several. Undefined for a client that needs only this path: it is news at its turn only.
+   * What ends the wait besides a turn: no lock is on the path; or it is not kept for this lease, because another path may
+   * be in the way of one that wants several. A client that needs only this path waits for its turn.
    */
-  readonly by: 'lock' | { readonly id: string } | undefined;
+  readonly until: 'turn' | 'unlocked' | { readonly id: string };
 }
 
 /** `turn`: it may be granted now. */
 export type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
 
-interface Member extends Pick<WatchedPath, 'by'> {
+interface Member extends Pick<WatchedPath, 'until'> {
   readonly end: EndWait;
 }
 
@@ -119,7 +119,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     try {
       while (line.checkAgain && line.members.size > 0) {
         line.checkAgain = false;
-        decide(line, await readPath(line.key));
+        wake(line, await readPath(line.key));
       }
     } catch (error) {
       onError(error);
@@ -129,18 +129,18 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     }
   }
 
-  function decide(line: Line, { opensInMs, next }: PathState): void {
+  function wake(line: Line, { opensInMs, next }: PathState): void {
     if (opensInMs !== undefined) {
       scheduleCheck(line, opensInMs);
       return;
     }
-    for (const [id, { by, end }] of [...line.members]) {
-      const isCleared = by === 'lock' || (by !== undefined && by.id !== next?.id);
-      if (next?.id === id || isCleared) end('turn');
+    for (const [id, { until, end }] of [...line.members]) {
+      const isOver = until === 'unlocked' || (until !== 'turn' && until.id !== next?.id);
+      if (next?.id === id || isOver) end('turn');
     }
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    const isAbsent = line.members.values().some(({ by }) => by === undefined);
+    const isAbsent = line.members.values().some(({ until }) => until === 'turn');
     if (next !== undefined || isAbsent) scheduleCheck(line, next?.lookAgainMs ?? requestGapMs);
   }
 
@@ -178,9 +178,9 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       waits.set(end, request);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
-      const joined = watched.map(({ path, by }) => {
+      const joined = watched.map(({ path, until }) => {
         const line = lineOf({ workspace, path });
-        line.members.set(id, { by, end });
+        line.members.set(id, { until, end });
         void check(line);
         return line;
       });

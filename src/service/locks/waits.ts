@@ -140,7 +140,7 @@ const deletePaths = batchQuery((db, members) =>
 );
 
 /**
- * Puts the requests in line; one that waits already keeps its rank, also if its paths are others now: the items of a pool
+ * Puts the requests in line; one that waits already keeps its rank, even if its paths are others now: the items of a pool
  * may have changed. False for one whose token waits too often.
  */
 export async function joinLine(db: Database, now: Now, requests: readonly WaitRequest[]): Promise<readonly boolean[]> {
@@ -201,16 +201,16 @@ async function notifyHolders(db: Database, now: Now, requests: readonly WaitRequ
   );
   if (asked.length === 0) return;
   const locks = await findLocks(db, now, asked);
-  const nameOf = (workspace: string, path: string, owner: string) => JSON.stringify([workspace, path, owner]);
+  const keyOf = (line: LinePath, owner: string) => JSON.stringify([nameOf(line), owner]);
   const held = asked.flatMap(({ request, ...key }, index) => {
     const lock = locks[index];
     return lock?.isActive ? { ...linePathOf(key), owner: request.owner, request, lock } : [];
   });
-  const byName = new Map(held.map((each) => [nameOf(each.workspace, each.path, each.owner), each]));
-  const reminders = [...byName.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));
+  const byKey = new Map(held.map((each) => [keyOf(each, each.owner), each]));
+  const reminders = [...byKey.values()].map(({ workspace, path, owner }) => ({ workspace, path, owner }));
   const due = await insertReminders(db, now, reminders);
   const events = due.flatMap(({ workspace_id, path, owner, at }) => {
-    const found = byName.get(nameOf(workspace_id, path, owner));
+    const found = byKey.get(keyOf({ workspace: workspace_id, path }, owner));
     return found === undefined ? [] : eventOf({ ...found, kind: 'requested', at });
   });
   await recordEvents(db, now, events);

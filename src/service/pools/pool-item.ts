@@ -4,7 +4,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolItem } from '../../interface/resources.ts';
 import { parsedBy } from '../contract/request-fields.ts';
 
-/** An item with the values of all its properties, also of secret ones. */
+/** An item with the values of all its properties, including secret ones. */
 export interface NewPoolItem extends PoolItem {
   readonly path: LockPath;
 }

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { createLeases, type LeaseRequest, takeLease, waitIdOf } from '../../../src/service/locks/leases.ts';
+import { createLeases, type LeaseRequest, takeLease } from '../../../src/service/locks/leases.ts';
 import { take as takeLocks } from '../../../src/service/locks/take.ts';
+import { waitIds } from '../../../src/service/locks/wait-in-line.ts';
 import { keysOfWait } from '../../../src/service/locks/waits.ts';
 import type { Database, Now } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -79,7 +80,8 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
       ...upToDate,
       outdated: [{ path, branch: 'main', commit: 'c0ffee', author: 'Bob', at: '2026-01-01T00:00:00Z' }],
     });
-    const lines = async () => (await keysOfWait(storage.read, waitIdOf(request))).map(({ path }) => path).join(' ');
+    const lines = async () =>
+      (await keysOfWait(storage.read, waitIds.ofLease(request))).map(({ path }) => path).join(' ');
     await take(request, without('k'), true);
     expect(await lines()).toBe('l m');
     await take(request, without('l'), false);

@@ -45,7 +45,7 @@ function createWorld() {
     { isSet, ...more }: Pick<Wait, 'owner' | 'requestId'> & { readonly isSet: boolean },
   ) {
     const leaving = new AbortController();
-    const watched = paths.map((path) => ({ path, by: isSet ? ('lock' as const) : undefined }));
+    const watched = paths.map((path) => ({ path, until: isSet ? ('unlocked' as const) : ('turn' as const) }));
     const waiting = waiters.wait({ ...more, id, workspace, watched, ms: seconds * 1_000, gone: leaving.signal });
     if (waiting === undefined) return undefined;
     void waiting.then((outcome) => outcomes.push([id, outcome]));
