@@ -84,7 +84,9 @@ export function createReporter(secrets: readonly string[]) {
     for (const one of onFiles) annotate(one.isWarning ? 'warning' : 'error', one.text, one);
     for (const level of ['warning', 'error'] as const) {
       const hidden = annotated[level] - (maxAnnotations - 1);
-      if (hidden > 0) write[level](`And ${pluralize(hidden, `more ${level}`)}: see the log of the step.`);
+      const inLog =
+        hidden > maxGroupLines ? `the log of the step has the first ${maxGroupLines}` : 'see the log of the step';
+      if (hidden > 0) write[level](`And ${pluralize(hidden, `more ${level}`)}: ${inLog}.`);
     }
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }

@@ -45,6 +45,12 @@ describe('the annotations of a step', () => {
     }
     expect(result.exitCode).toBe(1);
   });
+
+  test('count those that the log does not list', async () => {
+    const result = await tell({}, warnings(109 + 1));
+    expect(texts(result, 'warning').at(-1)).toBe('And 101 more warnings: the log of the step has the first 100.');
+    expect(result.log.match(/^Warning: /gm)).toHaveLength(100);
+  });
 });
 
 test('masks a secret before any other output, and hides it everywhere, even in file names', async () => {
