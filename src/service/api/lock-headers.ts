@@ -7,7 +7,7 @@ import { type ApiResponse, invalid, Refusal } from '../contract/response.ts';
 import { clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import type { WaitOptions } from '../locks/wait-in-line.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { defaultUrgency, placeKeptMs, type Urgency, urgencyMs } from '../locks/waits.ts';
+import { defaultUrgency, placeKeptMs, urgencyMs } from '../locks/waits.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Longer values of Prefer are ignored, like invalid and unknown preferences (RFC 7240, section 2). */
@@ -40,7 +40,7 @@ export async function waitWith(
   storage: Storage,
   respond: (options: WaitOptions | undefined) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const seconds = preferredWait(c.req.header('prefer'), maxWaitSeconds);
+  const seconds = preferredWait(c.req.header('prefer'));
   if (seconds === undefined) return respond(undefined);
   const gone = disconnection(c.env);
   const startedAt = performance.now();
@@ -81,20 +81,17 @@ const preferences = /(?<=^|,)(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 const isWait = /^[\t ]*wait[\t ]*(?:[=;]|$)/i;
 const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
 
-/** The preference `wait` (section 4.3), up to a maximum. If there are several, the first one counts. */
-export function preferredWait(header: string | undefined, maxSeconds: number): number | undefined {
+/** The preference `wait` (section 4.3), up to the longest wait. If there are several, the first one counts. */
+export function preferredWait(header: string | undefined): number | undefined {
   if (header === undefined || header.length > maxPreferLength) return undefined;
   const wait = header.match(preferences)?.find((preference) => isWait.test(preference));
   const [, seconds] = waitSeconds.exec(wait ?? '') ?? [];
-  if (seconds === undefined) return undefined;
-  return Math.min(Number(seconds), maxSeconds);
+  return seconds === undefined ? undefined : Math.min(Number(seconds), maxWaitSeconds);
 }
 
 /** The urgency in the Priority header, a structured dictionary (RFC 9218 section 4.1); others are ignored. */
-export function urgencyOf(header: string | undefined): Urgency {
+export function urgencyOf(header: string | undefined): number {
   if (header === undefined || header.length > maxPriorityLength) return defaultUrgency;
-  const [, urgency] = /^(?:[^"]*,)?[\t ]*u=([1-5])[\t ]*(?:[,;]|$)/.exec(header) ?? [];
-  return urgencies.find((each) => String(each) === urgency) ?? defaultUrgency;
+  const [, urgency = defaultUrgency] = /^(?:[^"]*,)?[\t ]*u=([1-5])[\t ]*(?:[,;]|$)/.exec(header) ?? [];
+  return Number(urgency);
 }
-
-const urgencies = [1, 2, 3, 4, 5] as const;

@@ -119,7 +119,7 @@ export function obstacleText({ paths: [first], next }: Blocked): string {
   const lock = first?.lock;
   if (lock === undefined) {
     const run = next?.origin ? ` (${next.origin})` : '';
-    return `${first?.path} is free, but ${next === undefined ? 'others are' : `${next.owner}${run} is`} first in line for it.`;
+    return `${first?.path} is free, but ${next?.owner}${run} is first in line for it.`;
   }
   return lock.isActive
     ? `${lock.path} is ${heldBy(toLock(lock))}.`

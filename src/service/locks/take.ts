@@ -8,15 +8,7 @@ import { keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import {
-  joinLine,
-  nameOf,
-  newestRequests,
-  removeWaits,
-  tooManyWaits,
-  type Urgency,
-  type WaitRequest,
-} from './waits.ts';
+import { joinLine, nameOf, newestRequests, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -37,7 +29,7 @@ export interface Place {
   readonly requestId: string;
   /** Whether the request has not been in line yet. Afterwards, it is decided only if it is the newest of its client. */
   readonly isFirst: boolean;
-  readonly urgency: Urgency;
+  readonly urgency: number;
   readonly presentMs: number;
   /** Aborted when the client has disconnected: it gets no lock. */
   readonly gone: AbortSignal;

@@ -7,13 +7,13 @@ import type { LinePath } from './find.ts';
 import { placeInLine } from './queue.ts';
 import type { Place, TakeDecision } from './take.ts';
 import type { LockWaiters, Wait, WatchedPath } from './waiters.ts';
-import { extendPresence, presenceMs, requestGapMs, type Urgency } from './waits.ts';
+import { extendPresence, presenceMs, requestGapMs } from './waits.ts';
 
 /** How a client waits (RFC 7240, `Prefer: wait`). */
 export interface WaitOptions {
   /** 0: the request gets a place in line, and an immediate response. */
   readonly seconds: number;
-  readonly urgency: Urgency;
+  readonly urgency: number;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
   /** Rejects if the client has lost its permission meanwhile. */
@@ -116,7 +116,7 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
     const kept = await storage.commit({ workspace }, (db) => extendPresence(db, now, present));
     const newest = new Set(kept.map(({ id }) => id));
     // It was granted or ended elsewhere, or asked for again: the next attempt tells.
-    for (const { id, wake } of clients) if (!newest.has(id)) wake();
+    for (const { id, end } of clients) if (!newest.has(id)) end('turn');
   }
 
   /** Workspaces whose clients are being kept present. */

@@ -27,11 +27,7 @@ export interface WatchedPath {
 }
 
 /** `turn`: it may be granted now. */
-export type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
-
-interface Member extends Pick<WatchedPath, 'until'> {
-  readonly end: EndWait;
-}
+type WaitOutcome = 'turn' | 'timeout' | 'gone' | 'stopped';
 
 type EndWait = (outcome: WaitOutcome) => void;
 
@@ -63,7 +59,7 @@ const checkAgainAfterErrorMs = 1_000;
 interface Line {
   readonly key: LinePath;
   /** By the id of its wait. */
-  readonly members: Map<string, Member>;
+  readonly members: Map<string, Pick<WatchedPath, 'until'> & { readonly end: EndWait }>;
   isChecking: boolean;
   /** The path may have changed during the current query. */
   checkAgain: boolean;
@@ -79,7 +75,7 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
  */
 export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
-  const waits = new Map<EndWait, Wait>();
+  const waits = new Map<string, Wait & { readonly end: EndWait }>();
   let stopWatching = (): void => undefined;
   let stopped = false;
 
@@ -153,15 +149,16 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   function wait(request: Wait): Promise<WaitOutcome> | undefined {
     const { id, owner, workspace, ms, gone, watched } = request;
     // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
-    for (const [end, other] of waits) if (other.id === id) end('gone');
+    waits.get(id)?.end('gone');
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
     if (stopped) return Promise.resolve('stopped');
-    const own = waits.values().filter((other) => other.owner === owner);
-    if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfOwner) return undefined;
+    const own = [...waits.values()].filter((other) => other.owner === owner);
+    if (waits.size >= maxWaiters || own.length >= maxWaitersOfOwner) return undefined;
     if (gone.aborted) return Promise.resolve('gone');
     return new Promise((resolve) => {
       function end(outcome: WaitOutcome): void {
-        if (!waits.delete(end)) return;
+        if (waits.get(id)?.end !== end) return;
+        waits.delete(id);
         if (waits.size === 0) stopWatching();
         clearTimeout(timer);
         gone.removeEventListener('abort', onGone);
@@ -175,7 +172,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
       const onGone = (): void => end('gone');
       const timer = setTimeout(end, ms, 'timeout');
       if (waits.size === 0) stopWatching = watchOthers(changed);
-      waits.set(end, request);
+      waits.set(id, { ...request, end });
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
       const joined = watched.map(({ path, until }) => {
@@ -190,14 +187,11 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
   return {
     wait,
     /** The waits with a place in line. */
-    placed: () =>
-      [...waits].flatMap(([end, { requestId, ...request }]) =>
-        requestId === undefined ? [] : [{ ...request, requestId, wake: () => end('turn') }],
-      ),
+    placed: () => [...waits.values()].filter(({ requestId }) => requestId !== undefined),
     changed,
     stop() {
       stopped = true;
-      for (const end of [...waits.keys()]) end('stopped');
+      for (const { end } of [...waits.values()]) end('stopped');
     },
   };
 }

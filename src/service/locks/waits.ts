@@ -25,10 +25,8 @@ import { eventOf } from './history.ts';
  * needs no waiting client. A wait ends when its lease is granted or ended, and when nobody has asked for it for a while.
  */
 
-/** RFC 9218 section 4.1, without 0, 6 and 7, which would suggest more than the line keeps. */
-export type Urgency = 1 | 2 | 3 | 4 | 5;
-
-export const defaultUrgency: Urgency = 3;
+/** Urgencies are 1 to 5: RFC 9218 section 4.1 without 0, 6 and 7, which would suggest more than the line keeps. */
+export const defaultUrgency = 3;
 
 /** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
 export const urgencyMs = 5 * 60_000;
@@ -70,7 +68,7 @@ export interface WaitRequest {
   readonly owner: string;
   readonly origin: string | null;
   readonly note: string | null;
-  readonly urgency: Urgency;
+  readonly urgency: number;
   /** The newest request of its client: no earlier one is granted. */
   readonly requestId: string;
   readonly presentMs: number;

@@ -11,7 +11,7 @@ test('clients of one workspace are kept present while another one is blocked', a
   const commits: string[] = [];
   const client = { requestId: 'r', owner: 'ada', ms: 1, gone: AbortSignal.any([]), watched: [] };
   const placed = ['blocked', 'free'].map((workspace) => ({
-    ...{ ...client, id: `${workspace} wait`, workspace, wake: () => undefined },
+    ...{ ...client, id: `${workspace} wait`, workspace, end: () => undefined },
   }));
   const errors: unknown[] = [];
   const { keepPresent } = createWaitInLine({
