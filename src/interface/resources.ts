@@ -2,6 +2,7 @@
 export type Timestamp = string;
 
 export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
+export type SyncStatus = (typeof syncStatuses)[number];
 
 /** The maximum number of missing objects that a sync lists; `missing_objects` counts all of them. */
 export const maxNamedMissing = 10;

@@ -17,7 +17,7 @@ export async function storeSyncs(
   const ended = {
     branch: 'main',
     requested_by: 'ci',
-    status: 'succeeded',
+    status: 'succeeded' as const,
     attempts: 1,
     created_at: 1,
     started_at: 2,

@@ -29,7 +29,7 @@ const headerMark = '\u0001';
 /** Last time of four digits for the year. A commit may claim any time. */
 const maxTime = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Changes of files, newest first, also those that a merge did not take. A rename is a deletion and an addition. */
+/** Changes of files, newest first, including those that a merge did not take. A rename is a deletion and an addition. */
 export async function listChanges(
   git: GitCommand,
   { head, except, limits }: ChangeQuery,

@@ -6,13 +6,10 @@ type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'not-publ
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly kind: GitFailure;
-  /** Output of git, shortened and without credentials. */
-  readonly output: string;
 
-  constructor(kind: GitFailure, message: string, output = '') {
+  constructor(kind: GitFailure, message: string) {
     super(message);
     this.kind = kind;
-    this.output = output;
   }
 }
 

@@ -46,8 +46,7 @@ export async function runGit(
   { program = 'git', purpose, redact = String, limits, input, onErrorLine, onOutput }: GitWork,
 ): Promise<string> {
   const { signal } = limits;
-  const failed = (output: string): GitError =>
-    new GitError('failed', `${program} could not ${purpose}: ${output}`, output);
+  const failed = (reason: string): GitError => new GitError('failed', `${program} could not ${purpose}: ${reason}`);
   const aborted = (): GitError =>
     signal?.reason instanceof GitError
       ? signal.reason

@@ -26,7 +26,7 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
 /** The peer's address for people: plain IPv4, even if the socket accepts both versions. */
 export const peerAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/** Parses an entry, also with a port, which some proxies add: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+/** Parses an entry. Some proxies add a port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function parseEntry(entry: string): IpAddress | undefined {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
   const address = parseIpAddress(inBrackets ?? beforePort ?? entry);

@@ -36,21 +36,17 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     return found?.size === size ? found : undefined;
   }
 
-  async function touch(oid: Oid): Promise<void> {
-    const now = new Date();
-    await unlessMissing(utimes(pathOf(oid), now, now));
-  }
-
   return {
     find,
     findIntact,
     /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
     async use(object: ObjectName): Promise<StoredObject | undefined> {
       const found = await findIntact(object);
-      if (found !== undefined && Date.now() - found.lastUsedAt > lastUsePrecisionMs) await touch(object.oid);
+      const now = new Date();
+      if (found !== undefined && now.getTime() - found.lastUsedAt > lastUsePrecisionMs)
+        await unlessMissing(utimes(found.path, now, now));
       return found;
     },
-    touch,
     /** Creates the folder, and returns its path. */
     async folder(): Promise<string> {
       await mkdir(objects, { recursive: true, mode: 0o700 });
@@ -77,4 +73,4 @@ export const removeObjects = (dataFolder: string, workspace: string): Promise<vo
 
 const storeFolder = (dataFolder: string, workspace: string): string => resolve(objectsFolder(dataFolder), workspace);
 
-export const objectsFolder = (dataFolder: string): string => resolve(dataFolder, 'lfs');
+const objectsFolder = (dataFolder: string): string => resolve(dataFolder, 'lfs');

@@ -1,6 +1,6 @@
 /**
  * Shares running work among all callers with the same key. Work that calls `onStart` is shared only by callers before
- * that call, so that its result is newer than each of their requests. `ended` waits for all work, also if it fails.
+ * that call, so that its result is newer than each of their requests. `ended` waits for all work, even if it fails.
  */
 export function createOnce<T>() {
   const running = new Map<string, Promise<T>>();

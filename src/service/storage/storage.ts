@@ -38,7 +38,7 @@ export interface Storage {
    */
   commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * For frequent changes of one kind: waiting changes, also of several scopes, are made in one call, each with its own
+   * For frequent changes of one kind: waiting changes, even of several scopes, are made in one call, each with its own
    * result. If the call throws, it is undone and repeated for each change alone. It must not change tokens or workspaces.
    */
   batchCommits<Change, Result>(
@@ -53,7 +53,7 @@ export interface Storage {
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   readonly broadcast: Broadcast;
   /**
-   * A value that is another one after each change of tokens or workspaces, also by other processes. PostgreSQL has none:
+   * A value that is another one after each change of tokens or workspaces, including those of other processes. PostgreSQL has none:
    * there, only a query can tell.
    */
   readonly accessVersion?: () => unknown;

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { HookFormat } from '../../interface/resources.ts';
+import type { HookFormat, SyncStatus } from '../../interface/resources.ts';
 
 /**
  * The columns of each table, which follows those that it references. Times are milliseconds since 1970 by the clock of
@@ -163,9 +163,10 @@ export const removedRemote = '';
 
 /** The types of the rows, read from the columns. */
 export type Tables = { readonly [Table in keyof typeof tables]: Row<(typeof tables)[Table]> } & {
-  // Only registerHook(), storeLease(), joinLine() and tell() write these columns.
+  // Only registerHook(), storeLease(), joinLine(), tell() and the folder `syncs` write these columns.
   readonly hooks: { format: HookFormat };
   readonly leases: { state: 'held' | 'ended' };
+  readonly syncs: { status: SyncStatus };
   readonly waits: { kind: 'request' | 'ask' | 'kept' };
 };
 

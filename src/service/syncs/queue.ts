@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { BranchName } from '../../interface/branch-name.ts';
-import { syncStatuses } from '../../interface/resources.ts';
 import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
 import type { Remote } from '../git/remote.ts';
@@ -203,8 +202,7 @@ export const syncsIn = (db: Database, workspace: string) =>
 
 export const toSync = (row: SyncRow): Sync => ({
   sync_id: row.id,
-  // Only this folder writes the column.
-  status: syncStatuses.find((status) => status === row.status) ?? 'queued',
+  status: row.status,
   branch: row.branch,
   estimated_objects: row.estimated_objects,
   received_objects: row.received_objects,

@@ -214,5 +214,5 @@ export async function rotateToken(
   return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }
 
-export const lifetimeOf = ({ created_at, expires_at }: Token) =>
+const lifetimeOf = ({ created_at, expires_at }: Token) =>
   expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

@@ -5,7 +5,7 @@ export const maxWorkspaceIdLength = 64;
 /** The ends are more restricted than the characters in between. */
 export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWorkspaceIdLength - 2}}[a-z0-9])?$`);
 
-/** An id is a segment of URLs and the name of a folder, also on file systems that ignore case. */
+/** An id is a segment of URLs and the name of a folder, even on file systems that ignore case. */
 export const parseWorkspaceId = parserOfId('workspace id');
 
 /** A segment of URLs as well. */

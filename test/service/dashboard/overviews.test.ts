@@ -144,7 +144,7 @@ describe('the sync history', () => {
         id: idOf(index),
         workspace_id: where,
         branch: 'main',
-        status: error === null ? 'succeeded' : 'failed',
+        status: error === null ? ('succeeded' as const) : ('failed' as const),
         received_objects: 1_234,
         head: error === null ? 'c0ffee' : null,
         error,

@@ -36,14 +36,13 @@ test('objects are listed with their sizes and their last use, and other files ar
   ];
   for (const { path } of [one, other]) await utimes(path, new Date(0), new Date(0));
   await writeFile(`${dirname(one.path)}/notes.txt`, '');
-  await store.touch(other.oid);
+  await store.use(other);
   const found: ListedObject[] = [];
   for await (const object of store.list()) found.push(object);
   const listed = found.toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
   expect(listed.map(({ oid, size }) => ({ oid, size }))).toEqual([one, other].map(({ oid, size }) => ({ oid, size })));
   expect(listed.map(({ lastUsedAt }) => lastUsedAt > Date.now() - 60_000)).toEqual([false, true]);
   await store.remove(other.oid);
-  await store.touch(other.oid);
   expect(await store.find(other.oid)).toBeUndefined();
 });
 

@@ -108,7 +108,7 @@ describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
         remote: 'https://user:secret@git.example.com/film.git',
       });
     });
-    const running = { branch: 'release', status: 'running', finished_at: null };
+    const running = { branch: 'release', status: 'running', finished_at: null } as const;
     await storeSyncs(
       storage,
       { id: 'sync_a', workspace_id: 'game', created_at: 1_000, started_at: 2_000, finished_at: 9_000 },

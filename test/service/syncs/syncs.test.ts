@@ -118,7 +118,12 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const id = `sync_00000000-0000-4000-8000-00000000000${attempts}`;
-    const left = { status: 'running', claimed_by: 'somebody who is no more', claimed_until: 1, finished_at: null };
+    const left = {
+      status: 'running',
+      claimed_by: 'somebody who is no more',
+      claimed_until: 1,
+      finished_at: null,
+    } as const;
     await storeSyncs(service.storage, { id, workspace_id: workspace, ...left, attempts });
     await expect
       .poll(async () => (await service.ask('GET', `/v1/workspaces/${workspace}/syncs/${id}`, { token })).body, {

@@ -26,7 +26,7 @@ export const urls = {
   pools: (workspace: string) => `/workspaces/${workspace}/pools`,
 };
 
-export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 export const mayLock = ({ scopes }: Bearer): boolean => grants(scopes, 'locks:write');
 

@@ -27,7 +27,7 @@ export const pointInTime = (timestamp: Timestamp): Markup =>
 export const liveState = (now: number, more: Markup | string = ''): Markup =>
   html`<p class="live">${more} <span class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></span></p>`;
 
-/** For pages with something that the viewer should know, also in another window. */
+/** For pages with something that the viewer should know, even in another window. */
 export const notifyButton = html`<button type="button" data-notifies hidden>Notify me</button>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */

@@ -74,7 +74,7 @@ export function addLockPathPages(site: Site): void {
 
   addWorkspaceAction(site, '/locks/withdraw', 'locks:write', async (call) => {
     const { workspace, path } = keyIn(call);
-    // The page of the path shows the result, also if there was nothing to withdraw.
+    // The page of the path shows the result, even if there was nothing to withdraw.
     await locks.withdraw({ workspace, path, bearer: call.bearer });
     return { to: urls.path(workspace, path) };
   });
