@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { namesIn } from '../platform/missing-file.ts';
+import { flushFolder } from '../storage/make-folder.ts';
 import {
   type BranchHeads,
   branchRef,
@@ -54,7 +55,7 @@ export async function fetchBranch(transfer: Transfer, branch: BranchName, onRece
     onReceived(received);
   });
   const head = await readFile(join(repository, fetchedRef(branch)), 'utf8');
-  await syncFolder(join(repository, 'objects', 'pack'));
+  keepPacks(repository);
   return { head: head.trim(), receivedObjects };
 }
 
@@ -75,7 +76,7 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
     const sources = branchSources([...heads.keys()].filter((branch) => branches.has(branch)));
     if (sources.size > 0) await transferRefs({ ...transfer, repository, sources });
   }
-  await syncFolder(join(repository, 'objects', 'pack'));
+  keepPacks(repository);
 }
 
 const branchSources = (branches: readonly BranchName[]): BranchHeads =>
@@ -85,12 +86,7 @@ const branchSources = (branches: readonly BranchName[]): BranchHeads =>
 const fetchedRef = (branch: BranchName): string => `refs/fetched/${createHash('sha256').update(branch).digest('hex')}`;
 
 /** Keeps the names of new packs through a power failure. git itself syncs only their contents. */
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder as a file, and orders its writes itself.
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
-}
+const keepPacks = (repository: string): void => flushFolder(join(repository, 'objects', 'pack'));
 
 interface Progress {
   readonly received: number;

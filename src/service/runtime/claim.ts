@@ -8,8 +8,6 @@ interface Claimed {
   readonly claimId: string;
 }
 
-export const noClaim = { claimed_by: null, claimed_until: null };
-
 /** Renews the claim and records the progress. False if the work was taken over, finished or removed. */
 export async function renewClaim(
   { claim, now }: Storage,

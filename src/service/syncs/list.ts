@@ -57,7 +57,7 @@ async function lastSyncs({ read }: Storage) {
       {
         id: row.id,
         branch: row.branch,
-        status: toSync(row).status,
+        status: row.status,
         /** Time of its end, start or creation: the latest that is known. */
         at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
       },

@@ -5,7 +5,7 @@ import { errorCode } from '../../interface/system-errors.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
-import { claimedUntil, noClaim } from '../runtime/claim.ts';
+import { claimedUntil } from '../runtime/claim.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { removedRemote, type Tables } from '../storage/tables.ts';
@@ -183,7 +183,7 @@ export async function finishSync(
   const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   return db
     .updateTable('syncs')
-    .set({ ...outcome, status: end.kind, finished_at: now, ...noClaim })
+    .set({ ...outcome, status: end.kind, finished_at: now, claimed_by: null, claimed_until: null })
     .where('id', '=', id)
     .where('claimed_by', '=', claimId)
     .where('finished_at', 'is', null)

@@ -44,21 +44,15 @@ export async function recordSync(
 }
 
 /** Branches `a` and `a/b` cannot both exist, so the remote has deleted the one that was synced earlier. */
-async function removeConflicting(db: Database, { workspace, branch }: ClaimedSync): Promise<void> {
-  const ofWorkspace = { workspace_id: workspace };
-  const rows = await db
-    .selectFrom('synced_branches')
-    .select('name')
-    .where((where) => where.and(ofWorkspace))
+const removeConflicting = (db: Database, { workspace, branch }: ClaimedSync) =>
+  db
+    .deleteFrom('synced_branches')
+    .where('workspace_id', '=', workspace)
+    .where(
+      sql<boolean>`(substr(name, 1, length(${`${branch}/`})) = ${`${branch}/`}
+        or substr(${branch}, 1, length(name) + 1) = name || '/')`,
+    )
     .execute();
-  for (const { name } of rows) {
-    if (!name.startsWith(`${branch}/`) && !branch.startsWith(`${name}/`)) continue;
-    await db
-      .deleteFrom('synced_branches')
-      .where((where) => where.and({ ...ofWorkspace, name }))
-      .execute();
-  }
-}
 
 const maxChangedPaths = 1_000;
 

@@ -93,7 +93,7 @@ function showLive(live) {
   live.replaceChildren(state);
 }
 
-/** What the viewer should know, also in another window. @param {Document} page */
+/** What the viewer should know, even in another window. @param {Document} page */
 const noticesOf = (page) =>
   [...page.querySelectorAll('[data-notice]')].map((each) => each.getAttribute('data-notice') ?? '');
 
