@@ -56,9 +56,9 @@ async function renew({
   const context = {
     ...time,
     client,
-    record(entry: Entry): void {
-      recordInLedger(entry);
-      if (entry.kind === 'lost' && cancels !== undefined) cancelling ??= cancel(cancels);
+    record(...entries: readonly Entry[]): void {
+      recordInLedger(...entries);
+      if (cancels !== undefined && entries.some(({ kind }) => kind === 'lost')) cancelling ??= cancel(cancels);
     },
     follow: followLedger(ledgerFile),
     isWorkerGone: () => worker !== undefined && isGone(worker),

@@ -72,5 +72,5 @@ export async function extendLock(remote: RemoteService, path: LockPath, ttl: Ttl
 function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
-  return `${heldText(path, { ...lock, owner }, undefined, true)}.`;
+  return `${heldText(path, { ...lock, owner })}.`;
 }

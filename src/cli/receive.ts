@@ -99,7 +99,7 @@ function refusalLines(locks: readonly KnownLock[], pusher: string | undefined): 
     pusher === undefined
       ? `The push is refused: it changes ${which} with a lock, and this server cannot identify the pusher.`
       : `The push of ${pusher} is refused: it changes ${which} that others have locked.`,
-    ...locks.slice(0, maxNamed).map((lock) => `${heldText(lock.path, lock, undefined, true)}.`),
+    ...locks.slice(0, maxNamed).map((lock) => `${heldText(lock.path, lock)}.`),
     ...(more > 0 ? [`and ${more} more.`] : []),
     'Push without these changes, or ask the holders: "workspace-service lock ask PATH" puts you in line.',
   ];

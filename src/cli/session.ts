@@ -82,7 +82,7 @@ export function notAcquiredText(result: Acquisition, wait: Duration, now: number
         wait.seconds > 0
           ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
           : 'To wait for it, add --wait 15m.';
-      return `${blockedText(result.blocked, now, true)}. ${advice}`;
+      return `${blockedText(result.blocked, now)}. ${advice}`;
     }
     case 'failed':
       return result.error.message;

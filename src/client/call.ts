@@ -58,7 +58,7 @@ export function createCall(options: CallOptions): Call {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
     const { secrets = [] } = request;
-    const once = request.attempts === 'once' || request.waitMs !== undefined;
+    const once = request.once || request.waitMs !== undefined;
     const state: CallState = {
       ...{ sent: sentRequest(request, options.headers), sanitizer: sanitizerFor(secrets, undefined) },
       ...{ attempts: 0, counted: 0, mayBeDone: request.keySentBefore === true },

@@ -1,8 +1,9 @@
 import { maxConnections } from './connection.ts';
 
 /**
- * Processes the items in order, as many in parallel as there are connections, until `shouldContinue` returns false. If
- * one throws, no further one begins, and those that have begun end first: the caller may have to undo them.
+ * Starts to process the items in order, as many at once as there are connections, until `shouldContinue` returns false.
+ * If one fails, no further one is started. The error is thrown when the running ones have ended: the caller may have to
+ * undo them.
  */
 export async function inParallel<Item>(
   items: readonly Item[],

@@ -5,7 +5,7 @@ import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type FoundLock, type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { expectFound } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 import { plainName } from './sanitizer.ts';
 import { ServiceError } from './service-error.ts';
@@ -31,7 +31,7 @@ interface LockListRequest {
   readonly workspace: WorkspaceId;
   /** Only the lock on this path, only locks with this path prefix, or only those of this owner. */
   readonly filter?: LockFilter | undefined;
-  readonly attempts?: 'once' | undefined;
+  readonly once?: boolean | undefined;
 }
 
 export interface LockFilter {
@@ -42,7 +42,7 @@ export interface LockFilter {
 
 const pageSize = 1_000;
 
-/** Whether two paths name the same file where case does not matter. */
+/** Whether two paths name the same file on a file system that ignores case. */
 const isSameFile = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 export const createLists = (context: ClientContext) => ({
@@ -53,7 +53,7 @@ export const createLists = (context: ClientContext) => ({
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.endpoints.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks({ workspace, filter = {}, attempts }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
+  async listLocks({ workspace, filter = {}, once }: LockListRequest, within: CallLimits): Promise<List<KnownLock>> {
     const { path, prefix, owner } = filter;
     const plainTarget = context.endpoints.locks(workspace);
     const query = new URLSearchParams({
@@ -62,7 +62,7 @@ export const createLists = (context: ClientContext) => ({
       ...(owner !== undefined && { owner }),
       limit: String(pageSize),
     });
-    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', attempts };
+    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', once };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     const begin = prefix?.normalize('NFC').toLowerCase() ?? '';
     // A service that does not support these parameters lists all locks. One with Windows paths ignores case.
@@ -131,22 +131,22 @@ export type LookupResult =
 interface PathToLookUp {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  readonly attempts?: Request['attempts'];
+  readonly once?: boolean | undefined;
 }
 
 export async function lookUp(
   client: Lists,
-  { workspace, path, attempts }: PathToLookUp,
+  { workspace, path, once }: PathToLookUp,
   within: CallLimits,
 ): Promise<LookupResult> {
-  return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
+  return (await lookupIn(client.listLocks({ workspace, filter: { path }, once }, within)))(path);
 }
 
 export const lookUpOnce = (
   context: ClientContext,
   { workspace, path }: PathToLookUp,
   within: CallLimits,
-): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, attempts: 'once' }, within);
+): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, once: true }, within);
 
 /** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
@@ -176,6 +176,6 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
 const refusesLists = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.isRecognized && [403, 405, 501].includes(failure.status);
 
-/** Whether a service has lists of an unknown form: they never say more. */
+/** Whether the lists of a service have an unknown form: none of them can be read. */
 export const isUnreadable = ({ failure }: ServiceError): boolean =>
   failure.kind === 'unusable' && failure.isRecognized === true;

@@ -1,7 +1,7 @@
 import { type ResolvedLink, resolveLink } from './endpoints.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from './json.ts';
 import { membersOf, notUnderstood, rawMessageOf, unusable } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { Unusable } from './service-error.ts';
@@ -26,7 +26,7 @@ interface Listing {
   readonly plainTarget?: string;
   /** The name of the array in the response. */
   readonly name: string;
-  readonly attempts?: Request['attempts'];
+  readonly once?: boolean | undefined;
 }
 
 /** A service that knows only the interface may reject query parameters. */
@@ -34,7 +34,7 @@ const rejected: readonly number[] = [400, 422];
 
 export async function readPages<Item>(
   { call }: ClientContext,
-  { target: firstTarget, plainTarget, name, attempts }: Listing,
+  { target: firstTarget, plainTarget, name, once }: Listing,
   readEntry: (entry: Json, sanitizer: Sanitizer) => Item | undefined,
   within: CallLimits,
 ): Promise<List<Item>> {
@@ -58,7 +58,7 @@ export async function readPages<Item>(
   for (let page = 1; ; page += 1) {
     seen.add(target);
     const fallback = page === 1 ? plainTarget : undefined;
-    const request = { method: 'GET', expect, attempts, anySuccess: true } as const;
+    const request = { method: 'GET', expect, once, anySuccess: true } as const;
     let result = await call({ ...request, target, ...(fallback && { finalAt: rejected }) }, within);
     if (fallback !== undefined && result.kind === 'answered' && rejected.includes(result.response.status)) {
       target = fallback;

@@ -141,7 +141,7 @@ const lockPost = (
   anySuccess: true,
 });
 
-export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note'> {
+export interface RenewLockRequest extends Omit<AcquireLockRequest, 'firstSentAt' | 'note' | 'line'> {
   readonly proof: LockProof;
 }
 

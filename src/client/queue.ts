@@ -28,7 +28,7 @@ export const lineParts = (wait: QueueWait | undefined, branch: string | undefine
   waitMs: wait && wait.seconds > 0 ? wait.seconds * 1_000 : undefined,
 });
 
-/** What a response to a request for locks that were not granted says about the line. */
+/** The facts about the line in a response that grants no locks. */
 export const lineIn = (response: ClientResponse) => ({ hasWaited: hasWaited(response), queue: queueIn(response) });
 
 /** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */

@@ -31,7 +31,7 @@ export interface ReleaseLockRequest {
   readonly force?: boolean | undefined;
   /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
-  readonly attempts?: 'once' | undefined;
+  readonly once?: boolean | undefined;
   /** The lock on the path just before the request. */
   readonly found?: LookupResult | undefined;
 }
@@ -53,7 +53,7 @@ export function createReleaseLock(context: ClientContext) {
   const { call, endpoints, serverNow } = context;
 
   async function send(request: ReleaseLockRequest, within: CallLimits): Promise<CallResult> {
-    const { workspace, path, proof, force, reason, attempts } = request;
+    const { workspace, path, proof, force, reason, once } = request;
     const condition = conditionOf(proof);
     // Without its condition, the request would release any lock on the path.
     if (condition === undefined && (proof?.etag ?? proof?.id) !== undefined) {
@@ -67,7 +67,7 @@ export function createReleaseLock(context: ClientContext) {
         target: targetAt(endpoints.lock(workspace, path)),
         otherTarget: path.includes('/') ? targetAt(endpoints.lockWithSlashes(workspace, path)) : undefined,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
-        attempts,
+        once,
         expect: orEmpty(expectResource('lock', namesLock)),
         anySuccess: true,
         async confirm() {
@@ -104,7 +104,7 @@ export function createReleaseLock(context: ClientContext) {
     const isOurs = found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === true;
     const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
     if (!isOurs || mayExpire) return classifyByList(result, found, { proof, ...request });
-    const released = await send({ ...request, attempts: 'once' }, within);
+    const released = await send({ ...request, once: true }, within);
     return classify(released, { ...request, found }, within);
   }
 

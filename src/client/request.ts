@@ -28,7 +28,7 @@ export interface Request {
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
   /** The request is not sent again after an attempt that may have taken effect. */
-  readonly attempts?: 'once' | undefined;
+  readonly once?: boolean | undefined;
   /** Additional time for the response, if the request waits in line: its caller repeats it. */
   readonly waitMs?: number | undefined;
   readonly secrets?: readonly string[];
@@ -115,7 +115,7 @@ export function expectSuccess(result: CallResult): AnsweredCall {
 }
 
 export function sentRequest(
-  { method, target, headers, body, attempts }: Request,
+  { method, target, headers, body, once = false }: Request,
   ofAll: Readonly<Record<string, string>>,
 ): SentRequest {
   const type = body && {
@@ -124,6 +124,6 @@ export function sentRequest(
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
   return {
     ...{ method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text },
-    isAlone: attempts === 'once',
+    isAlone: once,
   };
 }

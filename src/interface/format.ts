@@ -3,7 +3,7 @@ import { formatSpan } from './duration.ts';
 /** Joins the first few texts and the number of the others. */
 export function joinFirst(texts: readonly string[], max = 5): string {
   const more = texts.length - max;
-  return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${pluralize(more, 'more', 'more')}` : '');
+  return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${formatNumber(more)} more` : '');
 }
 
 /** A duration, with tenths of a second if it is short. */

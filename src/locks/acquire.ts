@@ -81,8 +81,7 @@ export async function acquireLocks(
       if (isCutOff && lastBlocked) return { kind: 'held', blocked: lastBlocked, ...common };
       return { ...round, ...common };
     }
-    const reason =
-      round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
+    const reason = round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow())}.` : round.error.message;
     const line = `${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`;
     if (outage.isNews(round)) log.line(line);
     await pauses.after(round, seconds, tookMs, reservedMs);

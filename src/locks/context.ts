@@ -7,7 +7,7 @@ import type { Recorder } from './ledger/ledger.ts';
 /** What acquiring, renewing and releasing locks needs: a step of a job has it, and so has a command. */
 export interface LockContext {
   readonly client: Client;
-  /** Appends to the ledger. The step continues if that fails. */
+  /** Appends to the ledger. A failure throws nothing: it ends the step, or is a warning. */
   readonly record: Recorder;
   readonly log: { line(text: string): void };
   /** Aborted when the step is cancelled. */

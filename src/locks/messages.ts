@@ -12,8 +12,8 @@ export function lostRenewalText(
 ): string {
   const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
   if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
-  if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
-  return next === undefined ? lost : `${lost} It was then held${holderText(next, now, true)}.`;
+  if (found !== undefined) return `${lost} ${heldText(path, found, now)}.`;
+  return next === undefined ? lost : `${lost} It was then held${holderText(next, now)}.`;
 }
 
 /** Whether the loss of a lock cancelled the run. Undefined if GitHub has not answered, or the loss was noticed late. */
@@ -36,8 +36,8 @@ export interface Blocked {
 const maxNamed = 3;
 
 /** The holder of the path. For any N of several paths, the number of free ones and the holders of the others. */
-export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
-  const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now, withStart));
+export function blockedText({ conflicts, count, of }: Blocked, now: number): string {
+  const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now));
   if (one !== undefined && more.length === 0) return `${one}${placeText(conflicts[0])}`;
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
@@ -53,10 +53,10 @@ function tooFewText(held: number, count: number, of: number | undefined): string
     : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and ${formatNumber(count)} are needed`;
 }
 
-function conflictText({ path, holder, queue }: Conflict, now: number | undefined, withStart: boolean): string {
+function conflictText({ path, holder, queue }: Conflict, now: number): string {
   return holder === undefined && queue !== undefined
     ? `${path} is free, but others are ahead in line`
-    : heldText(path, holder, now, withStart);
+    : heldText(path, holder, now);
 }
 
 /** A step that does not wait has no place, and reads how many others wait. */
@@ -67,7 +67,7 @@ function placeText({ hasWaited, queue }: Conflict): string {
   return position === 1 ? '' : `. ${pluralize(position - 1, 'other is', 'others are')} waiting for it`;
 }
 
-/** Describes a lock that an unanswered request may have left, and when it expires. */
+/** Describes a lock that may exist because a request was not answered, and says when it would expire. */
 export const unansweredText = ({ path, ttl, at }: Pick<LeaseIntent, 'path' | 'ttl' | 'at'>): string =>
   `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was granted.`;
 
@@ -75,16 +75,12 @@ export const unansweredText = ({ path, ttl, at }: Pick<LeaseIntent, 'path' | 'tt
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), locked in https://…/runs/1, since 13:05 UTC (48 min
  * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
  */
-export const heldText = (path: string, holder: KnownLock | undefined, now?: number, withStart = false): string =>
-  `${path} is held${holder === undefined ? '' : holderText(holder, now, withStart)}`;
+export const heldText = (path: string, holder: KnownLock | undefined, now?: number): string =>
+  `${path} is held${holder === undefined ? '' : holderText(holder, now)}`;
 
 type Holder = Partial<Pick<KnownLock, 'owner' | 'origin' | 'acquired_at' | 'expires_at' | 'note'>>;
 
-function holderText(
-  { owner, origin, acquired_at, expires_at, note }: Holder,
-  now: number | undefined,
-  withStart: boolean,
-) {
+function holderText({ owner, origin, acquired_at, expires_at, note }: Holder, now: number | undefined): string {
   const [start, end] = [Date.parse(acquired_at ?? ''), Date.parse(expires_at ?? '')];
   const parts: string[] = [];
   if (owner !== undefined) parts.push(` by ${owner}`);
@@ -93,7 +89,7 @@ function holderText(
     const name = now === undefined ? runName(origin) : undefined;
     parts.push(`, locked in ${name ?? origin}`);
   }
-  if (withStart && !Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
+  if (!Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
   if (note !== undefined) parts.push(`, with the note "${note}"`);
   return parts.join('');
 }

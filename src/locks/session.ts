@@ -26,7 +26,7 @@ export function createLockSession(context: ReleaseContext) {
   const startedAt = clock();
   /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
   const sentAt = new Map<string, number | undefined>();
-  /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
+  /** Keys of grants whose release failed, but may have taken effect: another job may hold the path by now. */
   const maybeReleased = new Set<string>();
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -203,7 +203,7 @@ async function releaseOnce(
   } else if (lock.found.kind === 'absent') return lock.found;
 
   recordAttempt();
-  const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
+  const result = await client.releaseLock({ workspace, path, force, once: true, found }, within);
   if (hasNotArrived(result) && !mayBeReleased && grant.key !== undefined) recordAttempt(true);
   if (result.kind !== 'failed' || !result.mayBeDone) return result;
   const state = ownLockState({ grant, mayBeReleased: true }, await look(), client.serverNow());

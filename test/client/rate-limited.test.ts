@@ -34,7 +34,7 @@ describe('a refusal by the rate limit', () => {
   });
 
   test('is followed by a retry even for a request sent only once, unlike errors after a possible effect', async () => {
-    const release = { ...onPath('a'), attempts: 'once' } as const;
+    const release = { ...onPath('a'), once: true };
     const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '1' }), nothing(429), nothing(204)));
     expect(await client.releaseLock(release, client.within())).toEqual({ kind: 'released' });
     for (const status of [500, 502, 503]) {

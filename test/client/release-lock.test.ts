@@ -221,8 +221,8 @@ test.each<[string, Answer, boolean]>([
   ['is not done if the service refused it', problem(403, {}), false],
   ['is not done if it was limited', nothing(429), false],
 ])('a failed release %s', async (_, answer, mayBeDone) => {
-  for (const attempts of ['once', undefined] as const) {
-    const { result } = await release(answer, { proof, attempts });
+  for (const once of [true, false]) {
+    const { result } = await release(answer, { proof, once });
     expect(ofKind(result, 'failed').mayBeDone).toBe(mayBeDone);
   }
 });

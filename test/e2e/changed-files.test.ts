@@ -71,7 +71,7 @@ describe('the files of a pull request', () => {
     ]);
     expect(result.log).toContain('\n##[group]1 lock in ');
     expect(result.annotations[1]?.message).toMatch(
-      /^Content\/Hero\.uasset is held by grace until .*\/actions\/runs\/7\.$/,
+      /^Content\/Hero\.uasset is held by grace until .*\/actions\/runs\/7, since .*\.$/,
     );
     expect(targetsOf(api)).toEqual(['GET pulls/7', 'GET pulls/7/files?per_page=100']);
   });

@@ -31,7 +31,7 @@ describe('the list of locks', () => {
     expect(hero).toMatchObject({ path: 'Content/Hero.uasset', owner: 'ada', origin });
     expect(others).toHaveLength(2);
     expect(stable(result.log)).toContain(
-      `\n  Content/Hero.uasset is held by ada until <clock> (<distance>), locked in ${origin}\n`,
+      `\n  Content/Hero.uasset is held by ada until <clock> (<distance>), locked in ${origin}, since <clock> (<distance>)\n`,
     );
     expect(stable(result.summary)).toContain(
       `<td>Content/Hero.uasset</td><td>ada</td><td><clock></td><td><a href="${origin}">octo-games/dragon #7</a></td>`,

@@ -28,10 +28,13 @@ test.each([
   [3, 3, false, '. 2 others are waiting for it'],
 ])('name place %i of %i of a step that waits: %s', (position, length, hasWaited, rest) => {
   const text = (holder: KnownLock | undefined): string =>
-    blockedText({
-      conflicts: [{ ...conflictOf('a', 50), holder, hasWaited, queue: { position, length } }],
-      ...{ count: 1, of: 1 },
-    });
+    blockedText(
+      {
+        conflicts: [{ ...conflictOf('a', 50), holder, hasWaited, queue: { position, length } }],
+        ...{ count: 1, of: 1 },
+      },
+      start,
+    );
   expect(text(knownLock('a', { expires_at: undefined }))).toBe(`a is held by grace${rest}`);
   expect(text(undefined)).toBe(`a is free, but others are ahead in line${rest}`);
 });

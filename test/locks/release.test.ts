@@ -32,8 +32,8 @@ async function releasing(target: Target, { lists = [], answers = [] }: Service =
       const lock = lists[Math.min(looks++, lists.length - 1)];
       return { items: lock === undefined ? [] : [lock], incomplete: undefined };
     },
-    async releaseLock({ proof, attempts }) {
-      events.push(proof === undefined ? `send ${attempts}` : `send ${proof.id}`);
+    async releaseLock({ proof, once }) {
+      events.push(proof === undefined ? `send${once ? ' once' : ''}` : `send ${proof.id}`);
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };

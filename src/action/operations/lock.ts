@@ -112,10 +112,9 @@ const randomUuid = (): string =>
 
 /** The paths of the input, and how many of them, or of the items of a pool, the step wants. */
 async function goalOf(context: Context, { from, any }: TaskOf<'lock'>) {
-  if (from.kind === 'pool') return { paths: [], wanted: any === 'all' ? 1 : any };
-  const paths = [...(await resolvePaths(from.paths, context)).keys()];
+  const paths = from.kind === 'pool' ? [] : [...(await resolvePaths(from.paths, context)).keys()];
   const wanted = any === 'all' ? paths.length : any;
-  if (wanted <= paths.length) return { paths, wanted };
+  if (from.kind === 'pool' || wanted <= paths.length) return { paths, wanted };
   const found = `\`path\` names only ${pluralize(paths.length, 'path')}: ${joinFirst(paths)}`;
   throw new InputError([`Input \`any\` is ${formatNumber(wanted)}, but ${found}. Add paths, or lower \`any\`.`]);
 }

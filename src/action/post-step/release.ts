@@ -1,6 +1,6 @@
 import type { CallLimits } from '../../client/request.ts';
 import { knowsNoRoute, ServiceError } from '../../client/service-error.ts';
-import { sleep, steadyClock } from '../../client/time.ts';
+import { backoff, sleep, steadyClock } from '../../client/time.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockContext } from '../../locks/context.ts';
 import { endLease, endsInLease } from '../../locks/end-lease.ts';
@@ -133,9 +133,6 @@ const unsettledResults = (
     ? [unansweredResult(about, reason)]
     : held.map((lock) => resultFor(lock, { kind: 'failed', reason }));
 
-const firstPauseMs = 500;
-const maxPauseMs = 8_000;
-
 interface SettlingContext extends Pick<LockContext, 'client' | 'record'> {
   /** The current service. Its token must not be sent to another one. */
   readonly service: string;
@@ -168,13 +165,14 @@ function createSettling({ client, record, service, within, candidates }: Settlin
 
   /** Ends the lease with one request, also if the response that would have granted it was lost. */
   async function endLeaseInTime(lease: LeaseIntent, isHeld: boolean) {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    for (let failures = 1; ; failures += 1) {
       const end = await endLease({ client, record }, lease, within);
       // Only the list shows whether a gateway answered for a service with leases.
       const isUnsupported = end.kind === 'failed' && knowsNoRoute(end.error);
       if (isUnsupported && !isHeld && (await isUnknown(lease))) {
         return { kind: 'ended', released: [], lost: [] } as const;
       }
+      const pauseMs = backoff(failures, undefined, Math.random);
       const isOver = within.signal?.aborted === true || steadyClock() + pauseMs >= within.deadline;
       if (!isUnsupported || isOver) return end;
       await sleep(pauseMs, within.signal);
@@ -184,7 +182,7 @@ function createSettling({ client, record, service, within, candidates }: Settlin
   /** Whether a complete list has none of its locks: it may have any of its paths. */
   async function isUnknown({ workspace, lease }: LeaseIntent): Promise<boolean> {
     try {
-      const { items, incomplete } = await client.listLocks({ workspace, attempts: 'once' }, within);
+      const { items, incomplete } = await client.listLocks({ workspace, once: true }, within);
       return incomplete === undefined && !items.some(({ raw }) => raw['lease'] === lease);
     } catch (error) {
       if (error instanceof ServiceError) return false;

@@ -96,7 +96,7 @@ function replacedResult(
     return { path, result: 'lost', holder, failure: lossText(candidate, holder, now, renewalError) };
   }
   if (ledgerError === undefined || holder === 'nobody') return goneResult(grant, now);
-  const text = `${heldText(path, holder, now, true)}: that lock was left alone.`;
+  const text = `${heldText(path, holder, now)}: that lock was left alone.`;
   const advice = 'The ledger is damaged or gone, so it is unknown whether this job had released its own lock.';
   return { path, result: 'left alone', holder, warning: { text, advice } };
 }

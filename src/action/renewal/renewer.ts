@@ -6,8 +6,8 @@ import { errorMessage } from '../../interface/format.ts';
 export type Renewer = ReturnType<typeof startRenewer>;
 
 /**
- * Starts the process that renews locks. It does nothing until it receives its task, and ends if its input does without
- * one. `response` is undefined once it renews the locks, or the reason why it does not: it may end at any time.
+ * Starts the process that renews locks. It waits for its task on its input, and ends if there is none. `response` is the
+ * reason why it does not renew the locks; undefined if it does, although it may end later.
  */
 export function startRenewer() {
   const renewer = startProcess();

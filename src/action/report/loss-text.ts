@@ -25,5 +25,5 @@ export function lossText(
   if (holder === 'nobody') return `${how} Nobody holds ${path} now.`;
   // Without a response, the current holder of a lock that the process could not renew is unknown.
   if (loss !== undefined && holder === undefined && again === undefined) return how;
-  return `${how} ${again ?? `${heldText(path, holder, now, true)}.`}`;
+  return `${how} ${again ?? `${heldText(path, holder, now)}.`}`;
 }

@@ -1,5 +1,5 @@
 import type { KnownLock } from '../../client/known-lock.ts';
-import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import { formatNumber, formatTime, timeCell } from '../../interface/format.ts';
 import { fitsVariable, type Table } from './outcome.ts';
 
 /** What a step found or did, most important first. */
@@ -81,7 +81,7 @@ const maxSentences = 5;
 
 export function joinSome(sentences: readonly string[]): string {
   const more = sentences.length - maxSentences;
-  const rest = more > 0 ? ` And ${pluralize(more, 'more', 'more')}: see the log of the step.` : '';
+  const rest = more > 0 ? ` And ${formatNumber(more)} more: see the log of the step.` : '';
   return sentences.slice(0, maxSentences).join(' ') + rest;
 }
 

@@ -101,8 +101,8 @@ const shapes = {
   /** The lease is dead: it holds nothing, and will be granted nothing. */
   'lease-ended': { ...ofStep, lease: isString },
   /**
-   * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, its
-   * post-step releases none: `auto-release` is false.
+   * The step has all its locks. Until then, it may still give back what it was granted. With `outlivesJob`, which only
+   * the state of the step has, they outlive the job: `auto-release` is false.
    */
   acquired: { ...ofStep, outlivesJob: isOptional(isBoolean) },
   /**
