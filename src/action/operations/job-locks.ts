@@ -69,9 +69,8 @@ export async function findAlreadyHeld(
   workspace: WorkspaceId,
   paths: readonly string[],
 ): Promise<readonly LookedUp[]> {
-  const wanted = new Set(paths);
-  const { held } = jobLocksIn(context, workspace);
-  const ofOthers = [...held.values()].filter(({ grant }) => wanted.has(grant.path));
+  const held: ReadonlyMap<string, OurLock> = jobLocksIn(context, workspace).held;
+  const ofOthers = paths.flatMap((path) => held.get(path) ?? []);
   if (ofOthers.length === 0) return [];
   // The step can do without the answer.
   const within = { deadline: context.clock() + maxLookupMs, signal: context.signal };
