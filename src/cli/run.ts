@@ -10,13 +10,13 @@ import { exitCodeOf, onSignals } from '../command/io.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { errorMessage, formatElapsed, joinFirst } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { acquireLocks } from '../locks/acquire.ts';
+import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import type { RunFlags } from './acquire-flags.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import { type ConnectionContext, connectTo, type RemoteService } from './connect.ts';
-import { type CommandSession, createCommandSession, keepLocks, notAcquiredText } from './session.ts';
+import { asFlag, type CommandSession, createCommandSession, keepLocks } from './session.ts';
 
 interface RunRequest extends RunFlags {
   readonly paths: readonly LockPath[];
@@ -115,7 +115,7 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   const waiting = { wait, urgency: urgencies[priority] };
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
   const acquired = await acquireLocks(acquire, { paths, pool, count }, waiting);
-  if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
+  if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow(), asFlag));
   const { grants, grantedAt } = acquired;
   const items = request.pool === undefined ? undefined : acquired.items;
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';

@@ -1,12 +1,11 @@
 import { knowsNoRoute } from '../client/service-error.ts';
 import { responseClockMs, sleep, steadyClock } from '../client/time.ts';
-import { type Duration, formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
+import { milliseconds, type Ttl } from '../interface/duration.ts';
 import { clockTime, formatTime } from '../interface/format.ts';
-import type { Acquisition } from '../locks/acquire.ts';
 import { endLease } from '../locks/end-lease.ts';
 import type { Entry, Grant } from '../locks/ledger/entry.ts';
 import { openHistory } from '../locks/ledger/history.ts';
-import { blockedText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
+import { lostRenewalText, unansweredText } from '../locks/messages.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { createSchedule } from '../locks/renewal/schedule.ts';
 import { cleanupLimits, retriable, rollBack } from '../locks/rollback.ts';
@@ -55,7 +54,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
       // A service that knows only the interface has granted none.
       if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
       left += 1;
-      report(`The locks on ${intent.path} and the other paths may have been granted: ${end.error.message}`);
+      report(`Locks on ${intent.path} and others may have been acquired: ${end.error.message}`);
     }
     return left;
   }
@@ -75,24 +74,8 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
   };
 }
 
-export function notAcquiredText(result: Acquisition, wait: Duration, now: number): string {
-  switch (result.kind) {
-    case 'held': {
-      const advice =
-        wait.seconds > 0
-          ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
-          : 'To wait for it, add --wait 15m.';
-      return `${blockedText(result.blocked, now)}. ${advice}`;
-    }
-    case 'failed':
-      return result.error.message;
-    case 'too-short':
-      return `The lock on ${result.expired.path} expired at ${pastMoment(Date.parse(result.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
-    case 'acquired':
-    case 'cancelled':
-      return 'Interrupted.';
-  }
-}
+/** How users write an option of the command. */
+export const asFlag = (option: string): string => `--${option}`;
 
 const pollMs = 500;
 

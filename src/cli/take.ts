@@ -5,13 +5,13 @@ import { CommandError } from '../command/command.ts';
 import { formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { acquireLocks } from '../locks/acquire.ts';
+import { acquireLocks, notAcquiredText } from '../locks/acquire.ts';
 import { rollBackMs } from '../locks/rollback.ts';
 import type { TakeFlags } from './acquire-flags.ts';
 import { checkLocks } from './check.ts';
 import { headBranch, pathProblems } from './checkout.ts';
 import type { Connect, RemoteService } from './connect.ts';
-import { createCommandSession, notAcquiredText } from './session.ts';
+import { asFlag, createCommandSession } from './session.ts';
 
 type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 
@@ -46,7 +46,7 @@ export async function takeLocks(
   try {
     const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);
     if (result.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
-    throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
+    throw new CommandError(notAcquiredText(result, wait, client.serverNow(), asFlag));
   } catch (error) {
     const isReleased = await releaseAfterFailure(rollBackMs);
     if (!(error instanceof CommandError && isReleased)) throw error;

@@ -2,10 +2,10 @@ import type { QueueWait, Urgency } from '../client/queue.ts';
 import type { CallLimits } from '../client/request.ts';
 import { isTransient, retryAfterOf } from '../client/service-error.ts';
 import { lastAttemptMs, withJitter } from '../client/time.ts';
-import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
+import { type Duration, formatDuration, formatSpan, milliseconds } from '../interface/duration.ts';
 import { type AcquireGoal, createLease } from './lease.ts';
 import type { Intent } from './ledger/entry.ts';
-import { type Blocked, blockedText } from './messages.ts';
+import { type Blocked, blockedText, pastMoment } from './messages.ts';
 import { type AcquireRound, acquirePathByPath, type PathContext } from './path-by-path.ts';
 import { type Left, rollBackMs } from './rollback.ts';
 
@@ -26,6 +26,29 @@ export type Acquisition = AcquireRound & {
   /** Unanswered requests. They may have been granted. */
   readonly unanswered: readonly Intent[];
 };
+
+/** Why the locks were not acquired, and what to do. `named` spells an option as an input or a flag. */
+export function notAcquiredText(result: Acquisition, wait: Duration, now: number, named: (option: string) => string) {
+  switch (result.kind) {
+    case 'held': {
+      const { conflicts } = result.blocked;
+      const object = conflicts.length === 1 ? 'it' : 'one of them';
+      const advice =
+        wait.seconds === 0
+          ? `Set ${named('wait')} to wait for ${object}.`
+          : `Waited ${formatDuration(wait)} for ${object}. Increase ${named('wait')} to wait longer.`;
+      return `${blockedText(result.blocked, now)}. ${advice}`;
+    }
+    case 'too-short': {
+      const { path, expires_at } = result.expired;
+      return `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), now)}, before all paths were locked. Increase ${named('ttl')}: it must cover acquiring all locks and the work that needs them.`;
+    }
+    case 'failed':
+      return result.error.message;
+    default:
+      return 'Interrupted.';
+  }
+}
 
 /** A service holds a request back for no longer, and proxies cut connections that are idle for a minute. */
 const maxWaitSeconds = 30;

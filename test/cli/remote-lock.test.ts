@@ -240,7 +240,7 @@ describe('lock, over HTTP', () => {
     const { code, stdout, stderr } = await lockHere('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /Content\/B\.uasset is held by bob until .*, since .*, with the note "Repaint"\. To wait for it, add --wait 15m\. Nothing was locked\./,
+      /Content\/B\.uasset is held by bob until .*, since .*, with the note "Repaint"\. Set --wait to wait for it\. Nothing was locked\./,
     );
     expect(await held()).toEqual(['Content/B.uasset bob']);
   });

@@ -1,10 +1,8 @@
-import { type Duration, formatDuration } from '../../interface/duration.ts';
 import { formatElapsed, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Outdated } from '../../interface/resources.ts';
-import type { Acquisition } from '../../locks/acquire.ts';
+import { type Acquisition, notAcquiredText } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { type Blocked, blockedText, pastMoment } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/task.ts';
 import { type FileAnnotation, failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { holderTable } from '../report/results.ts';
@@ -28,13 +26,6 @@ export function alreadyHeldOutcome({ client }: Context, own: readonly LookedUp[]
     outputs,
     `This job already holds ${names}${untilText(locks, client.serverNow())}. Name other paths, or release locks that are no longer needed with \`operation: unlock\` before this step.`,
   );
-}
-
-function adviceText({ conflicts }: Blocked, waited: Duration): string {
-  const object = conflicts.length === 1 ? 'it' : 'one of them';
-  return waited.seconds === 0
-    ? `Set \`wait\` to wait for ${object}.`
-    : `Waited ${formatDuration(waited)} for ${object}. Increase \`wait\` to wait longer.`;
 }
 
 /** When the first of the locks expires, after a space; empty if unknown. */
@@ -80,31 +71,24 @@ export function notAcquiredOutcome(
   result: Exclude<Acquisition, { kind: 'acquired' }>,
 ): Outcome {
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(result.waitedMs / 1_000)) };
-  const now = context.client.serverNow();
+  const text = notAcquiredText(result, wait, context.client.serverNow(), (option) => `\`${option}\``);
   switch (result.kind) {
     case 'held': {
-      const { blocked } = result;
-      const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
-      const reason = `${blockedText(blocked, now)}. ${adviceText(blocked, wait)}`;
-      return failed(known, reason, holderTable(blocked.conflicts));
+      const { conflicts } = result.blocked;
+      const known = { ...outputs, status: 'held', holder: conflicts[0].holder?.owner ?? '' };
+      return failed(known, text, holderTable(conflicts));
     }
     case 'cancelled': {
       const isAll = result.left.length + result.unanswered.length === 0;
       const { reason } = context.signal;
       return failed(outputs, reason instanceof LedgerFailure ? ledgerText(reason.message, isAll) : cancelText(isAll));
     }
-    case 'too-short': {
-      const { path, expires_at } = result.expired;
-      const expired = `The lock on ${path} expired at ${pastMoment(Date.parse(expires_at), now)}`;
-      return failed(
-        outputs,
-        `${expired}, before all paths were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`,
-      );
-    }
+    case 'too-short':
+      return failed(outputs, text);
     case 'failed': {
-      const { failure, message } = result.error;
+      const { failure } = result.error;
       const outdated = failure.kind === 'refused' ? (failure.outdated ?? []) : [];
-      return { ...failed(outputs, message), annotations: outdatedAnnotations(context, outdated, false) };
+      return { ...failed(outputs, text), annotations: outdatedAnnotations(context, outdated, false) };
     }
   }
 }
