@@ -1,7 +1,7 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Compared } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/response.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { timeOf } from '../storage/timestamp.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isOwnLock } from './change-lock.ts';
@@ -84,13 +84,38 @@ export function createLeases(options: LeasesOptions) {
     return state;
   }
 
+  /** Decides a lease that has not been granted. One that has a place is in line afterwards, if it must wait. */
+  async function takeLease(
+    db: Database,
+    { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
+    comparison: Compared,
+    place: Place | undefined,
+  ): Promise<KnownLease | Ungranted> {
+    const { workspace, bearer, fingerprint, pool = null } = request;
+    const asked = (await readPaths(db)).map((path) => keyOf(workspace, path));
+    const keys = eachFileOnce(asked);
+    const wanted = count ?? asked.length;
+    if (keys.length < wanted) throw tooFewPaths(count, asked, keys);
+    const waitId = waitIds.ofLease({ workspace, id: lease });
+    const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], options);
+    if (decision === undefined) throw new Error('The request was not decided.');
+    if (decision.kind !== 'granted') return decision;
+    const { locks } = decision;
+    const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
+    const row: LeaseRow = {
+      ...{ workspace_id: workspace, id: lease, owner: bearer.owner, fingerprint, pool },
+      ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
+    };
+    await storeLease(db, row);
+    return { kind: 'granted', isNew: true, row, locks, lost: [] };
+  }
+
   async function attempt(request: LeaseRequest, place: Place | undefined) {
     const before = await known(storage.read, request);
     // The paths of a pool may have changed since then. Only paths that were parsed are locked.
     const held = before?.locks.map(({ path }) => path as LockPath);
     const comparison = await request.compare(held ?? (await request.readPaths(storage.read)));
-    const decide = async (db: Database) =>
-      (await known(db, request)) ?? takeLease(db, { ...options, now }, request, comparison, place);
+    const decide = async (db: Database) => (await known(db, request)) ?? takeLease(db, request, comparison, place);
     const decided = before ?? (await storage.commit(request, decide));
     if (decided.kind === 'granted' && decided.isNew) onChange(request.workspace, pathsOf(decided.locks));
     return { ...decided, comparison };
@@ -170,33 +195,6 @@ const leaseEnded = (id: string, lost: readonly LostLock[]): Refusal =>
   new Refusal('lease-ended', `The lease ${id} has ended, and holds no locks.`, { lost: [...lost] });
 
 const pathsOf = (locks: readonly { readonly path: string }[]): string[] => locks.map(({ path }) => path);
-
-/** Decides a lease that has not been granted, in a transaction. One that has a place is in line afterwards, if it must wait. */
-export async function takeLease(
-  db: Database,
-  { now, keyOf, ...terms }: LockTerms & { readonly now: Now; readonly keyOf: KeyOf },
-  { readPaths, compare: _, id: lease, count, ...request }: LeaseRequest,
-  comparison: Compared,
-  place: Place | undefined,
-): Promise<KnownLease | Ungranted> {
-  const { workspace, bearer, fingerprint, pool = null } = request;
-  const asked = (await readPaths(db)).map((path) => keyOf(workspace, path));
-  const keys = eachFileOnce(asked);
-  const wanted = count ?? asked.length;
-  if (keys.length < wanted) throw tooFewPaths(count, asked, keys);
-  const waitId = waitIds.ofLease({ workspace, id: lease });
-  const [decision] = await take(db, now, [{ ...request, lease, keys, wanted, waitId, place, comparison }], terms);
-  if (decision === undefined) throw new Error('The request was not decided.');
-  if (decision.kind !== 'granted') return decision;
-  const { locks } = decision;
-  const [{ id, expires_at } = { id: '', expires_at: Number.NaN }] = locks;
-  const row: LeaseRow = {
-    ...{ workspace_id: workspace, id: lease, owner: bearer.owner, fingerprint, pool },
-    ...{ lock_ids: sharedIdOf(id), state: 'held', expires_at },
-  };
-  await storeLease(db, row);
-  return { kind: 'granted', isNew: true, row, locks, lost: [] };
-}
 
 function tooFewPaths(count: number | undefined, asked: readonly LockKey[], keys: readonly LockKey[]): Refusal {
   const kept = new Set(keys);

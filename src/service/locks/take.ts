@@ -8,7 +8,7 @@ import { keptFor, type Next } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type Grant, type LockRequest, storeLocks } from './store-locks.ts';
 import { maxWaitSeconds, type WatchedPath } from './waiters.ts';
-import { joinLine, nameOf, newestRequests, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
+import { extendPresence, joinLine, nameOf, removeWaits, tooManyWaits, type WaitRequest } from './waits.ts';
 
 /** A request for one lock, or for those of a lease. */
 export interface TakeRequest extends LockRequest {
@@ -106,11 +106,12 @@ function withoutRefused(request: TakeRequest): TakeRequest {
 
 /** Requests whose clients have left, and those that have waited and no longer have the place of their client. */
 async function withoutPlace(db: Database, now: Now, requests: readonly TakeRequest[]): Promise<readonly TakeRequest[]> {
-  const waited = requests.filter(({ place }) => place?.isFirst === false);
-  const ids = waited.map(({ waitId: id }) => ({ id }));
-  const newest = ids.length === 0 ? [] : await newestRequests(db, now, ids);
-  const lost = new Set(waited.filter(({ place }, index) => newest[index] !== place?.requestId));
-  return requests.filter((request) => request.place?.gone.aborted || lost.has(request));
+  const waited = requests.flatMap(({ waitId: id, place }) => (place?.isFirst === false ? { ...place, id } : []));
+  const kept = waited.length === 0 ? [] : await extendPresence(db, now, waited);
+  const newest = new Set(kept.map(({ requestId }) => requestId));
+  return requests.filter(
+    ({ place }) => place?.gone.aborted || (place?.isFirst === false && !newest.has(place.requestId)),
+  );
 }
 
 function placeLost({ lease, keys: [first] }: TakeRequest): Refusal {

@@ -114,9 +114,9 @@ export function createWaitInLine({ storage, waiters, onExceeded, onError }: Wait
   async function keepPresentIn(workspace: string, clients: Placed): Promise<void> {
     const present = clients.map(({ id, requestId }) => ({ id, requestId, presentMs: presenceMs }));
     const kept = await storage.commit({ workspace }, (db) => extendPresence(db, now, present));
-    const newest = new Set(kept.map(({ id }) => id));
+    const newest = new Set<string | undefined>(kept.map(({ requestId }) => requestId));
     // It was granted or ended elsewhere, or asked for again: the next attempt tells.
-    for (const { id, end } of clients) if (!newest.has(id)) end('turn');
+    for (const { requestId, end } of clients) if (!newest.has(requestId)) end('turn');
   }
 
   /** Workspaces whose clients are being kept present. */

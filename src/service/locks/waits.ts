@@ -90,7 +90,7 @@ const selectKnown = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('waits', (join) => join.on('waits.id', '=', textOf('id')))
-    .select([inputIndex.as('index'), 'waits.request_id', 'waits.paths_hash']),
+    .select([inputIndex.as('index'), 'waits.paths_hash']),
 );
 
 const countOfTokens = batchQuery((db, members) =>
@@ -229,12 +229,6 @@ const insertReminders = batchQuery((db, members, now) =>
     .returning(['workspace_id', 'path', 'owner', 'at']),
 );
 
-/** The newest request of each wait; undefined for one that does not wait. */
-export async function newestRequests(db: Database, now: Now, ids: readonly { readonly id: string }[]) {
-  const known = inInputOrder(ids, await selectKnown(db, now, ids));
-  return known.map((wait) => wait?.request_id);
-}
-
 export const removeWaits = batchQuery((db, members) =>
   db
     .deleteFrom('waits')
@@ -242,7 +236,7 @@ export const removeWaits = batchQuery((db, members) =>
     .returning('id'),
 );
 
-/** Others wait for these clients this much longer, if the request is the newest one. */
+/** Others wait this much longer for the clients whose newest requests are among these, which it returns. */
 export const extendPresence = batchQuery((db, members, now) =>
   db
     .updateTable('waits')
@@ -250,7 +244,7 @@ export const extendPresence = batchQuery((db, members, now) =>
     .set({ present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
     .whereRef('waits.id', '=', textOf('id'))
     .whereRef('waits.request_id', '=', textOf('requestId'))
-    .returning('waits.id'),
+    .returning('waits.request_id as requestId'),
 );
 
 export const findWait = (db: Database, id: string) =>

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Compared } from '../../../src/interface/resources.ts';
-import { createLeases, type LeaseRequest, takeLease } from '../../../src/service/locks/leases.ts';
-import { take as takeLocks } from '../../../src/service/locks/take.ts';
+import { createLeases, type LeaseRequest } from '../../../src/service/locks/leases.ts';
+import { type Place, take as takeLocks } from '../../../src/service/locks/take.ts';
 import { waitIds } from '../../../src/service/locks/wait-in-line.ts';
 import { keysOfWait } from '../../../src/service/locks/waits.ts';
 import type { Database, Now } from '../../../src/service/storage/storage.ts';
@@ -35,17 +35,18 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
     ...{ readPaths: async () => paths.map(pathOf), count, type: 'exclusive', ttlMs: 60_000 },
     compare: async () => upToDate,
   });
+  /** Leases whose requests are attempted once, with this place. */
+  const leasesWith = (place?: Place, now = storage.now) =>
+    createLeases({
+      ...options,
+      storage: { ...storage, now },
+      line: { acquire: (_client, _options, attempt) => attempt(place), keepPresent: async () => undefined },
+      onChange: () => undefined,
+    });
   const take = (request: LeaseRequest, compared: Compared, isFirst?: boolean) => {
-    const place = { requestId: 'request', urgency: 3, presentMs: 5_000, gone: AbortSignal.any([]) } as const;
-    return storage.commit({ workspace: 'game' }, (db) =>
-      takeLease(
-        db,
-        { ...options, now: storage.now },
-        request,
-        compared,
-        isFirst === undefined ? undefined : { ...place, isFirst },
-      ),
-    );
+    const place = { requestId: 'request', urgency: 3, presentMs: 5_000, gone: AbortSignal.any([]) };
+    const leases = leasesWith(isFirst === undefined ? undefined : { ...place, isFirst });
+    return leases.put({ ...request, compare: async () => compared }, undefined);
   };
 
   test('an expired lock is replaced, although the clock is set back meanwhile', async () => {
@@ -63,12 +64,7 @@ describe.each(databaseKinds)('changes during requests for a lease, on $name', (k
   test('a lock that expires while its lease ends is released or lost, not both', async () => {
     expect(await take(requestOf('ending', ['a', 'b']), upToDate)).toMatchObject({ kind: 'granted', isNew: true });
     await changeRows(storage, 'locks', { expires_at: 1_001 });
-    const leases = createLeases({
-      ...options,
-      storage: { ...storage, now: tickingFrom(1_000) },
-      line: { acquire: () => Promise.reject(new Error('Nobody waits.')), keepPresent: async () => undefined },
-      onChange: () => undefined,
-    });
+    const leases = leasesWith(undefined, tickingFrom(1_000));
     const ended = await leases.end({ workspace: 'game', id: 'ending' }, bearerOf('ada'));
     expect(ended).toEqual({ released: ['a', 'b'], lost: [], changed: ['a', 'b'] });
   });
