@@ -35,7 +35,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const left = retriable((await rollBack(settling, acquired, [], limits)).left);
+    const left = retriable(await rollBack(settling, acquired, limits));
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);

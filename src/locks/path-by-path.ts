@@ -8,7 +8,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext, LockTerms } from './context.ts';
 import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import { type Left, retriable, rollBack } from './rollback.ts';
+import { cleanupLimits, type Left, retriable, rollBack, rollBackMs } from './rollback.ts';
 import type { LockSession, SessionAcquireResult } from './session.ts';
 
 export interface PathContext extends LockContext {
@@ -55,14 +55,27 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   const unreleased: Grant[] = [];
   let blocked: Blocked | undefined;
 
+  /** Requests the lock of an intent, and keeps the intent if it may still be granted. */
+  async function acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
+    const { path } = intent;
+    const result = await session.acquire(intent, within, line);
+    const isRepeated = pending.delete(path);
+    if (result.kind === 'acquired' || !result.mayBeDone) return result;
+    // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
+    if (result.kind === 'held' && isRepeated) unclear.push(intent);
+    else pending.set(path, intent);
+    return result;
+  }
+
+  /** Releases the locks, and any that an unanswered request turns out to have acquired when it is repeated. */
   async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
+    const within = cleanupLimits(clock, rollBackMs, signal);
+    const left = [...(await rollBack(context, acquired, within))];
     for (const [path, intent] of pending) if (session.withdraw(intent)) pending.delete(path);
-    const { left, unanswered } = await rollBack(context, acquired, [...pending.values()]);
-    pending.clear();
-    for (const { intent, isAnswered } of unanswered) {
-      if (isAnswered) unclear.push(intent);
-      else pending.set(intent.path, intent);
-    }
+    await inParallel([...pending.values()], async (intent) => {
+      const result = await acquire(intent, within);
+      if (result.kind === 'acquired') left.push(...(await rollBack(context, [result.grant], within)));
+    });
     // Only these: a released path may already be another job's.
     unreleased.push(...retriable(left).map(({ grant }) => grant));
     return left;
@@ -80,19 +93,13 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
       acquired.length + inFlight < count && conflicts.length <= spare && error === undefined && !signal.aborted;
 
     async function request(path: LockPath): Promise<void> {
-      const repeated = pending.get(path);
-      const intent = repeated ?? session.intend(path, terms);
+      const intent = pending.get(path) ?? session.intend(path, terms);
       inFlight += 1;
-      const result = await session.acquire(intent, within, isAlone ? line : undefined);
+      const result = await acquire(intent, within, isAlone ? line : undefined);
       inFlight -= 1;
-      pending.delete(path);
       if (result.kind === 'acquired') acquired.push(result);
       else if (result.kind === 'held') conflicts.push(result);
       else error ??= result.error;
-      if (result.kind === 'acquired' || !result.mayBeDone) return;
-      // A lock that is granted after such a response is a new one: its ttl does not start with the first request.
-      if (result.kind === 'held' && repeated !== undefined) unclear.push(intent);
-      else pending.set(path, intent);
     }
 
     for (const part of inParts(paths, [...pending.keys()], blocked)) await inParallel(part, request, shouldContinue);

@@ -3,7 +3,7 @@ import type { CallLimits } from '../client/request.ts';
 import type { ServiceError } from '../client/service-error.ts';
 import type { LockContext } from './context.ts';
 import { endLease } from './end-lease.ts';
-import type { Grant, Intent } from './ledger/entry.ts';
+import type { Grant } from './ledger/entry.ts';
 import type { LockSession } from './session.ts';
 
 /** A lock, or a lease that may have been granted, which could not be given back. */
@@ -13,12 +13,6 @@ export interface Left {
   readonly error: ServiceError | undefined;
 }
 
-interface RollbackResult {
-  readonly left: readonly Left[];
-  /** Possibly granted; such locks stay until their ttl expires. `isAnswered`: repeating the request would not help. */
-  readonly unanswered: readonly { readonly intent: Intent; readonly isAnswered: boolean }[];
-}
-
 interface RollbackContext extends Pick<LockContext, 'client' | 'record' | 'clock' | 'signal'> {
   readonly session: LockSession;
 }
@@ -26,27 +20,19 @@ interface RollbackContext extends Pick<LockContext, 'client' | 'record' | 'clock
 /** Time limit of a rollback. The post-step releases the rest. */
 export const rollBackMs = 10_000;
 
-/** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
+/** Releases the locks, those of a lease with one request. Returns those that stay. */
 export async function rollBack(
   context: RollbackContext,
   acquired: readonly Grant[],
-  unanswered: readonly Intent[],
   within = cleanupLimits(context.clock, rollBackMs, context.signal),
-): Promise<RollbackResult> {
+): Promise<readonly Left[]> {
   const { session } = context;
   const left: Left[] = [];
-  const stillUnanswered: RollbackResult['unanswered'][number][] = [];
 
   async function release(grant: Grant): Promise<void> {
     const result = await session.release(grant, within);
     if (result.kind === 'failed') left.push({ grant, error: result.error });
     if (result.kind === 'ambiguous') left.push({ grant, error: undefined });
-  }
-
-  async function settle(intent: Intent): Promise<void> {
-    const result = await session.acquire(intent, within);
-    if (result.kind === 'acquired') await release(result.grant);
-    else if (result.mayBeDone) stillUnanswered.push({ intent, isAnswered: result.kind === 'held' });
   }
 
   const byLease = Map.groupBy(acquired, ({ lock }) => lock.lease);
@@ -57,8 +43,7 @@ export async function rollBack(
     if (end.kind !== 'ended') left.push(...grants.map((grant) => ({ grant, error: end.error })));
   }
   await inParallel(byLease.get(undefined) ?? [], release);
-  await inParallel(unanswered, settle);
-  return { left, unanswered: stillUnanswered };
+  return left;
 }
 
 /** The locks that can be given back later. */

@@ -26,7 +26,7 @@ export function createLockSession(context: ReleaseContext) {
   const startedAt = clock();
   /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
   const sentAt = new Map<string, number | undefined>();
-  /** Keys of grants whose release failed, but may have taken effect: another job may hold the path by now. */
+  /** Keys of grants whose release failed, but may have taken effect: another job may hold the path. */
   const maybeReleased = new Set<string>();
   let byService = false;
   const now = (): string => new Date(client.serverNow()).toISOString();

@@ -55,7 +55,7 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
   record({ kind: 'acquired', ...job, at: now() });
   if (signal.aborted) {
-    const { left } = await rollBack(acquire, result.grants, []);
+    const left = await rollBack(acquire, result.grants);
     return notAcquiredOutcome(context, task, { ...result, kind: 'cancelled', left });
   }
 

@@ -22,7 +22,8 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership. Of a step whose locks outlive the job, only what it has begun to release, and what it never learned of.
+ * ownership. If the locks of a step outlive the job, it ends only those that the step had begun to release, and requests
+ * without an answer.
  */
 export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
   const { entries, problem } = read();
