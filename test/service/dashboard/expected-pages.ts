@@ -20,7 +20,6 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'POST', path: '/tokens', need: 'admin' },
   { method: 'GET', path: '/tokens/new', need: 'admin' },
   { method: 'GET', path: '/tokens/:token', need: 'admin' },
-  { method: 'POST', path: '/tokens/:token/rotate', need: 'admin' },
   { method: 'POST', path: '/tokens/:token/revoke', need: 'admin' },
   { method: 'GET', path: '/workspaces/:id', need: 'any-token' },
   { method: 'GET', path: '/workspaces/:id/syncs', need: 'sync' },
