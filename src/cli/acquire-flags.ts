@@ -1,9 +1,9 @@
 import { parsePriority } from '../client/queue.ts';
-import { type FlagValues, optional, repeated, textOf, toggle, wholeNumber, withDefault } from '../command/flags.ts';
+import { type FlagValues, optional, repeated, toggle, withDefault } from '../command/flags.ts';
 import { parseBranchName } from '../interface/branch-name.ts';
-import { parseDurationBetween, parseTtl } from '../interface/duration.ts';
+import { parseDurationBetween, parseTtl, parseWait } from '../interface/duration.ts';
 import { parseNote } from '../interface/lock-path.ts';
-import { accepted, oneOf, type Parsed, refused } from '../interface/parsed.ts';
+import { oneOf, parseAny, parseNameValue, textOf } from '../interface/parsed.ts';
 
 const waitFlags = {
   branch: optional(
@@ -12,12 +12,7 @@ const waitFlags = {
     parseBranchName,
     'default that of the checkout',
   ),
-  wait: optional(
-    'DURATION',
-    'how long to wait for paths that others hold',
-    parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
-    'default no wait',
-  ),
+  wait: withDefault('DURATION', 'how long to wait for paths that others hold', parseWait, '0s'),
   priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
 } as const;
 
@@ -35,7 +30,7 @@ export type RunFlags = FlagValues<typeof runFlags>;
 export const runFlags = {
   pool: optional('NAME', 'lock items of this pool instead of paths', textOf('the name of a pool')),
   where: repeated('NAME=VALUE', 'only items with this property; repeatable, to require several', parseNameValue),
-  any: optional('N', 'lock any N of the paths or items', wholeNumber(1, 10_000), 'default all paths, or one item'),
+  any: optional('N', 'lock any N of the paths or items', parseAny, 'default all paths, or one item'),
   ...waitFlags,
   ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', parseTtl, '5m'),
   onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', oneOf(['stop', 'warn']), 'stop'),
@@ -46,10 +41,3 @@ export const runFlags = {
     '10s',
   ),
 } as const;
-
-function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
-  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  return name === undefined || value === undefined
-    ? refused('It must be a name and a value, such as host=b1.')
-    : accepted([name, value]);
-}

@@ -1,10 +1,11 @@
 import type { Command } from '../command/command.ts';
 import { CommandError, defineCommand } from '../command/command.ts';
-import { deliberateToggle, optional, required, rest, textOf, toggle } from '../command/flags.ts';
+import { deliberateToggle, optional, required, rest, toggle } from '../command/flags.ts';
 import { textTable } from '../command/print.ts';
 import { parseTtl } from '../interface/duration.ts';
 import { formatRelativeTime, timeCell } from '../interface/format.ts';
 import { canonicalLockPath, parseHeldPath, parseNote, pathKeptMinutes } from '../interface/lock-path.ts';
+import { textOf } from '../interface/parsed.ts';
 import { runFlags, takeFlags } from './acquire-flags.ts';
 import { allowHttp, defineRemoteCommand, variables } from './connect.ts';
 

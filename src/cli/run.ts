@@ -104,7 +104,7 @@ function forwardSignals() {
 type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request, remote, session }: RunContext) {
-  const { wait = { seconds: 0 }, priority, where } = request;
+  const { wait, priority, where } = request;
   const { client, interrupted, report } = remote;
   const { context } = session;
   const paths = [...new Set(request.paths)];

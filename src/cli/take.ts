@@ -18,7 +18,7 @@ type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function takeLocks(
   connect: Connect,
-  { paths: named, branch, ttl, note, wait = { seconds: 0 }, priority, literal }: TakeRequest,
+  { paths: named, branch, ttl, note, wait, priority, literal }: TakeRequest,
 ) {
   const remote = await connect(branch ?? headBranch());
   const acquired = new Map<LockPath, AcquiredLock>();

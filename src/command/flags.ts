@@ -121,18 +121,3 @@ function parseSwitch(text: string): Parsed<boolean> {
   if (text === 'false' || text === '0') return accepted(false);
   return refused('It must be true, false, 1 or 0.');
 }
-
-/** Any text that a program or a URL can contain. */
-export const textOf =
-  (what: string) =>
-  (text: string): Parsed<string> =>
-    text === '' || text.includes('\0') ? refused(`It must be ${what}.`) : accepted(text);
-
-export const wholeNumber =
-  (min: number, max: number) =>
-  (text: string): Parsed<number> => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return number >= min && number <= max
-      ? accepted(number)
-      : refused(`It must be a whole number from ${min} to ${max}.`);
-  };

@@ -67,5 +67,8 @@ export type Ttl = Duration & { readonly [brand]: 'Ttl' };
 export const minTtl: Duration = { seconds: 1 };
 export const maxTtl: Duration = { seconds: 30 * 86_400 };
 
+/** The time to wait for locks, or for a sync. */
+export const parseWait = parseDurationBetween({ seconds: 0 }, maxTtl);
+
 /** The brand exists only at compile time. */
 export const parseTtl = parseDurationBetween(minTtl, maxTtl) as (text: string) => Parsed<Ttl>;

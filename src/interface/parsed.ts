@@ -7,6 +7,30 @@ export const accepted = <T>(value: T): Parsed<T> => ({ ok: true, value });
 
 export const refused = (reason: string): Parsed<never> => ({ ok: false, reason });
 
+/** Parses a name or another text in one line. `what` completes the sentence "It must be …". */
+export const textOf =
+  (what: string) =>
+  (text: string): Parsed<string> =>
+    text === '' || /\p{Cc}/u.test(text) ? refused(`It must be ${what}.`) : accepted(text);
+
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max
+      ? accepted(number)
+      : refused(`It must be a whole number from ${min} to ${max}.`);
+  };
+
+/** How many of the paths, or of the items of a pool, to lock. */
+export const parseAny = wholeNumber(1, 999_999);
+
+/** Parses a property of the items of a pool. */
+export function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
+  const [, name, value] = /^([^=]+)=(.+)$/s.exec(text)?.map((part) => part.trim()) ?? [];
+  return name && value ? accepted([name, value]) : refused('It must be a name and a value, such as host=b1.');
+}
+
 /** Parses a value that must be one of these names. */
 export const oneOf =
   <const Name extends string>(names: readonly Name[], allowed = `It must be one of ${names.join(', ')}.`) =>

@@ -16,7 +16,7 @@ const bothSet = (one: string, other: string): string =>
 const oneUrl = 'It must be a single URL, without spaces or line breaks.';
 const options = 'It must be a JSON object, such as {"format": "github"}.';
 const outOfRange = 'It must be a whole number from 0 to 100.';
-const atLeastOne = 'It must be a whole number from 1 to 999999. Leave it out to lock all paths.';
+const atLeastOne = 'It must be a whole number from 1 to 999999.';
 const reaction = 'It must be one of fail, warn, cancel.';
 const relative = 'A path is relative to the workspace: it must not start with';
 const ttl = 'It must be from 1s to 30d.';
@@ -109,8 +109,8 @@ test('a lock takes its paths from `path` or from `pool`, and `where` goes with a
   ]);
   expect(problemsOf(rightStep('lock', { ...pool, pool: 'a\u0007', where: 'host\n=b1\nos=a\nos=b' }))).toEqual([
     'Input `pool` is "a\\u0007". It must be the name of a pool.',
-    'Input `where` has the line "host". Write it as name=value.',
-    'Input `where` has the line "=b1". Write it as name=value.',
+    'Input `where` has the line "host". It must be a name and a value, such as host=b1.',
+    'Input `where` has the line "=b1". It must be a name and a value, such as host=b1.',
     'Input `where` has the line "os=b". No item has two values of the same property.',
   ]);
 });

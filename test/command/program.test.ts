@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defineCommand } from '../../src/command/command.ts';
-import { list, optional, required, toggle, wholeNumber, withDefault } from '../../src/command/flags.ts';
-import { accepted, refused } from '../../src/interface/parsed.ts';
+import { list, optional, required, toggle, withDefault } from '../../src/command/flags.ts';
+import { accepted, refused, wholeNumber } from '../../src/interface/parsed.ts';
 import { readOnly } from './run-main.ts';
 
 const word = (typed: string) => (/^[a-z]+$/.test(typed) ? accepted(typed) : refused('It must be a word.'));

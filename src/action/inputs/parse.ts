@@ -4,7 +4,7 @@ import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } fr
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { accepted, type Parsed, parseAny, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
@@ -32,22 +32,8 @@ export function parseBoolean(text: string): Parsed<boolean> {
   return refused('It must be true or false.');
 }
 
-export function parseRetries(text: string): Parsed<number> {
-  const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  return number <= 100 ? accepted(number) : refused('It must be a whole number from 0 to 100.');
-}
-
-export function parsePathCount(text: string): Parsed<number | 'all'> {
-  if (text === '') return accepted('all');
-  return /^\d{1,6}$/.test(text) && Number(text) >= 1
-    ? accepted(Number(text))
-    : refused('It must be a whole number from 1 to 999999. Leave it out to lock all paths.');
-}
-
-export const parseText =
-  (reason: string): Parse<string> =>
-  (text) =>
-    text === '' || /\p{Cc}/u.test(text) ? refused(reason) : accepted(text);
+export const parsePathCount = (text: string): Parsed<number | 'all'> =>
+  text === '' ? accepted('all') : parseAny(text);
 
 /** An empty text means the origin of the service. */
 export const parseAudience = (text: string): Parsed<string> =>

@@ -1,6 +1,6 @@
 import { parseToken } from '../../client/access.ts';
-import { parseDurationBetween, parseTtl } from '../../interface/duration.ts';
-import { accepted, oneOf } from '../../interface/parsed.ts';
+import { parseDurationBetween, parseTtl, parseWait } from '../../interface/duration.ts';
+import { accepted, oneOf, textOf, wholeNumber } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import {
   type Parse,
@@ -11,8 +11,6 @@ import {
   parseHookOptions,
   parseHookUrl,
   parsePathCount,
-  parseRetries,
-  parseText,
   parseUrgency,
   parseWorkspace,
 } from './parse.ts';
@@ -48,7 +46,6 @@ const apiToken = 'It must be an API token, without spaces or line breaks. Pass i
 const gitHubToken =
   'It must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.';
 const timeout = parseDurationBetween({ seconds: 1 }, { seconds: 3_600 });
-const wait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
 
 /** Every input of `action.yml`: which operations use it, and what it may be. */
 export const inputTable = {
@@ -61,12 +58,12 @@ export const inputTable = {
   branch: { fallback: '', usedBy: ['sync'], parse: accepted },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'], parse: accepted },
   glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'], parse: parseBoolean },
-  pool: { fallback: '', usedBy: ['lock'], parse: parseText('It must be the name of a pool.') },
+  pool: { fallback: '', usedBy: ['lock'], parse: textOf('the name of a pool') },
   where: { fallback: '', usedBy: ['lock'], parse: accepted },
   any: { fallback: '', usedBy: ['lock'], parse: parsePathCount },
-  type: { fallback: 'exclusive', usedBy: ['lock'], parse: parseText('It must be a kind of lock, such as exclusive.') },
+  type: { fallback: 'exclusive', usedBy: ['lock'], parse: textOf('a kind of lock, such as exclusive') },
   ttl: { fallback: '1h', usedBy: ['lock'], parse: parseTtl },
-  wait: { fallback: '0s', usedBy: ['lock', 'sync'], parse: wait },
+  wait: { fallback: '0s', usedBy: ['lock', 'sync'], parse: parseWait },
   priority: { fallback: 'normal', usedBy: ['lock'], parse: parseUrgency },
   'auto-release': { fallback: 'true', usedBy: ['lock'], parse: parseBoolean },
   renew: { fallback: 'false', usedBy: ['lock'], parse: parseBoolean },
@@ -82,7 +79,7 @@ export const inputTable = {
   'hook-secret': { fallback: '', usedBy: ['register-hook'], parse: accepted, isSecret: true },
   'hook-options': { fallback: '', usedBy: ['register-hook'], parse: parseHookOptions, isSecret: true },
   'request-timeout': { fallback: '30s', usedBy: all, parse: timeout },
-  retries: { fallback: '4', usedBy: all, parse: parseRetries },
+  retries: { fallback: '4', usedBy: all, parse: wholeNumber(0, 100) },
   summary: { fallback: 'true', usedBy: all, parse: parseBoolean },
   'github-token': { fallback: '', usedBy: ['list-locks', 'lock'], parse: parseToken(gitHubToken), isSecret: true },
 } as const satisfies Record<string, InputRow>;

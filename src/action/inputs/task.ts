@@ -1,8 +1,8 @@
 import { parseBaseUrl, readIdentityRequest } from '../../client/access.ts';
 import type { PoolSelection } from '../../client/leases.ts';
-import { type Parsed, refused } from '../../interface/parsed.ts';
+import { type Parsed, parseNameValue, refused, textOf } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-import { type PathLine, parsePathLine, parseText, splitLines, splitList } from './parse.ts';
+import { type PathLine, parsePathLine, splitLines, splitList } from './parse.ts';
 import {
   complete,
   createReader,
@@ -96,7 +96,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
     const branch = text || runBranch(environment);
     return branch === undefined
       ? refused('The run is not on a branch: name the branch to sync.')
-      : parseText('It must be the name of a branch.')(branch);
+      : textOf('the name of a branch')(branch);
   };
   return complete({
     operation: 'sync',
@@ -159,11 +159,10 @@ function readPool({
   const name = read('pool');
   const where = new Map<string, string>();
   for (const line of splitLines(raw.where)) {
-    const at = line.indexOf('=');
-    const [property, value] = [line.slice(0, Math.max(0, at)).trim(), line.slice(at + 1).trim()];
-    if (property === '' || value === '') addLineProblem('where', line, 'Write it as name=value.');
-    else if (where.has(property)) addLineProblem('where', line, 'No item has two values of the same property.');
-    else where.set(property, value);
+    const parsed = parseNameValue(line);
+    if (!parsed.ok) addLineProblem('where', line, parsed.reason);
+    else if (where.has(parsed.value[0])) addLineProblem('where', line, 'No item has two values of the same property.');
+    else where.set(...parsed.value);
   }
   return name === undefined ? undefined : { kind: 'pool', name, where: Object.fromEntries(where) };
 }

@@ -1,7 +1,7 @@
-import { optional, textOf, wholeNumber, withDefault } from '../../command/flags.ts';
+import { optional, withDefault } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { parsePositiveDuration } from '../../interface/duration.ts';
-import { oneOf } from '../../interface/parsed.ts';
+import { oneOf, textOf, wholeNumber } from '../../interface/parsed.ts';
 import { auditActions, readAudit } from '../audit/audit.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { defineStorageCommand } from './storage-command.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type CommandContext, CommandError } from '../../command/command.ts';
-import { type Flag, type FlagValues, optional, repeated, required, textOf } from '../../command/flags.ts';
+import { type Flag, type FlagValues, optional, repeated, required } from '../../command/flags.ts';
 import { quoted, textTable } from '../../command/print.ts';
 import { withFileErrors } from '../../command/system-errors.ts';
 import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { refused } from '../../interface/parsed.ts';
+import { refused, textOf } from '../../interface/parsed.ts';
 import { withoutSecrets } from '../../interface/resources.ts';
 import { type NewPoolItem, parsePoolItems, parsePoolItemWords } from '../pools/pool-item.ts';
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../pools/pools.ts';

@@ -1,7 +1,7 @@
-import { type FlagValues, list, optional, textOf, toggle, wholeNumber, withDefault } from '../../command/flags.ts';
+import { type FlagValues, list, optional, toggle, withDefault } from '../../command/flags.ts';
 import { maxDuration, parseDurationBetween } from '../../interface/duration.ts';
 import { isLoopback } from '../../interface/loopback.ts';
-import { accepted, oneOf, type Parsed, refused } from '../../interface/parsed.ts';
+import { accepted, oneOf, type Parsed, refused, textOf, wholeNumber } from '../../interface/parsed.ts';
 import type { RateLimit } from '../access/access.ts';
 import { type Cidr, parseCidr } from '../platform/ip-address.ts';
 import { parseLockDelay } from '../workspaces/settings.ts';

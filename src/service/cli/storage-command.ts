@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { CommandError, commandKind, jsonFlag } from '../../command/command.ts';
-import { required, textOf, withDefault } from '../../command/flags.ts';
+import { required, withDefault } from '../../command/flags.ts';
 import { printLines, quoted } from '../../command/print.ts';
-import { didYouMean } from '../../interface/parsed.ts';
+import { didYouMean, textOf } from '../../interface/parsed.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { unknownWorkspaces } from '../tokens/new-token.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/command/flags.ts';
 import { closestNames } from '../../../src/interface/closest-name.ts';
-import { didYouMean, type Parsed } from '../../../src/interface/parsed.ts';
+import { didYouMean, type Parsed, wholeNumber } from '../../../src/interface/parsed.ts';
 import { originAt, parseByteCount, parsePublicUrl, parseRateLimit } from '../../../src/service/cli/settings.ts';
 import { idOf } from '../../../src/service/cli/token.ts';
 
