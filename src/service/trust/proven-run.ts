@@ -82,7 +82,7 @@ const isPlain = (text: string): boolean =>
 
 /** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
-  const sub = textOf(claims['sub']).slice(0, maxLength);
+  const sub = textOf(claims['sub']);
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 

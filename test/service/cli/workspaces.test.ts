@@ -37,6 +37,12 @@ describe('workspace add', () => {
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('The remote was not contacted.') });
     expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(200);
   });
+
+  test('accepts ids of up to 64 characters', async () => {
+    const add = (id: string) => run('workspace', 'add', id, '--remote', 'https://git.example.com/a.git', '--no-check');
+    expect((await add('a'.repeat(65))).stderr).toContain('A workspace id has 1 to 64 characters');
+    expect((await add('a'.repeat(64))).code).toBe(0);
+  });
 });
 
 describe('workspace remove', () => {

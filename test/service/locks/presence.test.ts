@@ -36,3 +36,29 @@ test('clients of one workspace are kept present while another one is blocked', a
   await first;
   expect(errors).toHaveLength(1);
 });
+
+test.each<['granted' | 'refused', readonly number[]]>([
+  ['refused', [0]],
+  ['granted', []],
+])('others do not wait for the presence of a client that is %s at its turn', async (kind, expected) => {
+  const leaving: number[] = [];
+  const line = createWaitInLine({
+    storage: {
+      ...storage,
+      batchCommits: () => async (change) => {
+        leaving.push((change as { readonly presentMs: number }).presentMs);
+        return undefined as never;
+      },
+    },
+    // Only this part is used here.
+    waiters: { wait: async () => 'turn' } as unknown as LockWaiters,
+    onExceeded: () => undefined,
+    onError: () => expect.unreachable(),
+  });
+  const decisions = [{ kind: 'blocked', watched: [] } as const, { kind }].values();
+  const client = { id: 'game wait', workspace: 'game', owner: 'ada' };
+  const options = { seconds: 30, urgency: 3, gone: AbortSignal.any([]), authenticate: async () => undefined } as const;
+  const last = await line.acquire(client, options, async () => decisions.next().value ?? expect.unreachable());
+  expect(last.kind).toBe(kind);
+  expect(leaving).toEqual(expected);
+});

@@ -38,3 +38,10 @@ test('tokens share an id only within one run attempt of one repository, issuer a
   const changed = [{ run_id: '4712' }, { run_attempt: '2' }, { repository_id: '7' }].map((claims) => idOf(claims));
   expect(new Set([idOf({}), ...changed, idOf({}, 'other'), idOf({}, 'bot', `${githubIssuer}/octo-inc`)]).size).toBe(6);
 });
+
+test('tokens of jobs whose long subjects differ only at the end have different ids', () => {
+  const [one, other] = ['1', '2'].map(
+    (end) => provenRun('https://issuer.example.com', { sub: 'a'.repeat(600) + end }, 'bot').id,
+  );
+  expect(one).not.toBe(other);
+});
