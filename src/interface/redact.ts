@@ -18,7 +18,7 @@ export const redact = (text: string, spellings: readonly string[]): string =>
  * The secrets, and their forms in JSON, URLs, HTML, Base64 and hexadecimal digits. Longest first: if one starts with
  * another, nothing of the longer one is left.
  */
-export function spellingsOf(secrets: readonly string[], minLength = 1): readonly string[] {
+export function spellingsOf(secrets: readonly string[]): readonly string[] {
   const all = secrets
     .flatMap(withItsLines)
     .flatMap((text) => [
@@ -30,7 +30,7 @@ export function spellingsOf(secrets: readonly string[], minLength = 1): readonly
       ...inBase64(text),
       ...inHex(text),
     ]);
-  return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
+  return [...new Set(all)].filter((text) => text !== '').sort((one, other) => other.length - one.length);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type GetInput, type OperationName, readRawInputs } from '../../src/action/inputs/table.ts';
-import { type LoadedInputs, loadInputs } from '../../src/action/inputs/task.ts';
+import { loadInputs } from '../../src/action/inputs/task.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 
 const action = await readActionFile();
@@ -19,7 +19,7 @@ export const getInputOf =
     (environment[inputVariable(name)] ?? '').trim();
 
 /** Loads the inputs of a step. */
-export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): LoadedInputs {
+export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): ReturnType<typeof loadInputs> {
   const itsEnvironment = stepEnvironment(given, environment);
   const getInput = getInputOf(itsEnvironment);
   return loadInputs(readRawInputs(getInput, itsEnvironment), getInput, itsEnvironment);

@@ -13,8 +13,6 @@ import {
   unusedText,
 } from './table.ts';
 
-export type LoadedInputs = ReturnType<typeof loadInputs>;
-
 /** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
 export function loadInputs(raw: RawInputs, getInput: GetInput, environment: NodeJS.ProcessEnv) {
   const reader = createReader(raw);

@@ -1,17 +1,17 @@
-import { type Redact, redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
+import { createRedactor, type Redact } from '../../interface/redact.ts';
 
 /** More than an hour: every 15 minutes, there is an API token and the identity token that it was exchanged for. */
 const maxAdded = 12;
 
 /** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */
 export function createSecretRedactor(secrets: readonly string[]) {
-  let spellings = spellingsOf(secrets);
+  let redact = createRedactor(secrets);
   let added: readonly string[] = [];
   return {
-    redact: (text: string): string => redactSpelled(text, spellings),
+    redact: (text: string): string => redact(text),
     add(secret: string): void {
       added = [...added, secret].slice(-maxAdded);
-      spellings = spellingsOf([...secrets, ...added]);
+      redact = createRedactor([...secrets, ...added]);
     },
   };
 }
