@@ -71,7 +71,6 @@ export function acquirePathByPath(context: PathContext, goal: PathGoal) {
   async function giveBack(acquired: readonly Grant[]): Promise<readonly Left[]> {
     const within = cleanupLimits(clock, rollBackMs, signal);
     const left = [...(await rollBack(context, acquired, within))];
-    for (const [path, intent] of pending) if (session.withdraw(intent)) pending.delete(path);
     await inParallel([...pending.values()], async (intent) => {
       const result = await acquire(intent, within);
       if (result.kind === 'acquired') left.push(...(await rollBack(context, [result.grant], within)));

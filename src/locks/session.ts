@@ -24,7 +24,7 @@ export type LockSession = ReturnType<typeof createLockSession>;
 export function createLockSession(context: ReleaseContext) {
   const { client, clock, record } = context;
   const startedAt = clock();
-  /** The keys of this process, with the time at which each was first sent; undefined if it has not arrived. */
+  /** The keys of this process, with the time at which each was first sent; undefined before that. */
   const sentAt = new Map<string, number | undefined>();
   /** Keys of grants whose release failed, but may have taken effect: another job may hold the path. */
   const maybeReleased = new Set<string>();
@@ -57,13 +57,6 @@ export function createLockSession(context: ReleaseContext) {
       return intent;
     },
 
-    /** Ends an intent whose request has certainly not arrived, so that there is nothing to settle. */
-    withdraw({ service, workspace, path, key }: Intent): boolean {
-      const isUnsent = sentAt.has(key) && sentAt.get(key) === undefined;
-      if (isUnsent) record({ kind: 'ended', service, workspace, path, key, at: now() });
-      return isUnsent;
-    },
-
     /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, step, key, type } = intent;
@@ -87,13 +80,7 @@ export function createLockSession(context: ReleaseContext) {
         const waits = line !== undefined && line.seconds > 0;
         return { kind: 'acquired', grant, grantedAt: waits ? clock() : earliestGrant(key, lock) };
       }
-      if (acquisition.mayBeDone) return acquisition;
-      // Repeated with the same intent, or an outage would fill the ledger.
-      if (acquisition.kind === 'failed' && line !== undefined && isTransient(acquisition.error)) {
-        sentAt.set(key, undefined);
-        return { ...acquisition, mayBeDone: true };
-      }
-      record({ kind: 'ended', ...ended, at: now() });
+      if (!acquisition.mayBeDone) record({ kind: 'ended', ...ended, at: now() });
       return acquisition;
     },
 

@@ -75,8 +75,6 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       unsent.set(intent, path);
       return intent;
     },
-    // All requests of these sessions arrive.
-    withdraw: () => false,
     acquire(intent, within, line) {
       if (line !== undefined && line.seconds > 0 && waitInLine !== undefined) {
         unsent.delete(intent);
