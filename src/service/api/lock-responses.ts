@@ -19,7 +19,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 export function acquiredLock(
   { path, branch }: { readonly path: LockPath; readonly branch?: string | undefined },
   acquisition: Acquisition,
-): { readonly lock: Lock; readonly comparison?: Compared | undefined } {
+): { readonly lock: Lock; readonly comparison: Compared } {
   switch (acquisition.kind) {
     case 'granted': {
       const [lock] = acquisition.locks.map(toLock);
@@ -50,10 +50,9 @@ export function acquireResponse(
   acquisition: Acquisition,
 ): ApiResponse {
   const { lock, comparison } = acquiredLock(request, acquisition);
-  const { latest = 'off', outdated: [outdated = null] = [], as_of } = comparison ?? {};
-  const compared = { outdated, ...(as_of !== undefined && { as_of }) };
-  const shown = { ...lock, ...(latest !== 'off' && compared) };
-  const result = lockResponse(201, request.workspace, shown, appliedWait(acquisition.waitedSeconds));
+  const { latest, outdated, as_of } = comparison;
+  const compared = latest !== 'off' && { outdated: outdated[0] ?? null, ...(as_of !== undefined && { as_of }) };
+  const result = lockResponse(201, request.workspace, { ...lock, ...compared }, appliedWait(acquisition.waitedSeconds));
   return onceResponse({ result, replayed: acquisition.replayed });
 }
 

@@ -98,11 +98,10 @@ export interface ReleaseRequest extends ChangeRequest {
   readonly releaser: Releaser;
 }
 
-export type ReleaseDecision = { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean } | Unchanged;
+export type ReleaseDecision = { readonly kind: 'released'; readonly lock: Lock } | Unchanged;
 
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
-  readonly own: boolean;
 }
 
 export async function releaseLocks(
@@ -118,10 +117,9 @@ export async function releaseLocks(
     const lock = toLock(found);
     const { match, releaser } = request;
     if (!match(found.id)) return { kind: 'another-lock', lock };
-    const own = isOwnLock(found, releaser);
-    if (!own && !releaser.force) return { kind: 'another-owner', lock };
-    granted.set(found.id, { ...request, found, own });
-    return { kind: 'released', lock, own };
+    if (!releaser.force && !isOwnLock(found, releaser)) return { kind: 'another-owner', lock };
+    granted.set(found.id, { ...request, found });
+    return { kind: 'released', lock };
   });
   await deleteGranted(db, now, [...granted.values()]);
   return releases;
@@ -139,14 +137,15 @@ async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]
   const keys = granted.map(({ workspace, path }) => ({ workspace, path }));
   const deleted = await deleteLocks(db, now, keys);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const ends = granted.flatMap(({ found: lock, own, releaser }): LockEnd[] => {
+  const ends = granted.flatMap(({ found: lock, releaser }): LockEnd[] => {
     const at = times.get(lock.id);
     if (at === undefined) return [];
-    return [{ kind: own ? 'released' : 'force-released', lock, at, by: releaser.owner ?? releaser.name }];
+    const kind = isOwnLock(lock, releaser) ? 'released' : 'force-released';
+    return [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
   });
   await recordEnds(db, now, ends);
   for (const release of granted) {
-    if (!release.own) await recordAudit(db, now, auditOf(release));
+    if (!isOwnLock(release.found, release.releaser)) await recordAudit(db, now, auditOf(release));
   }
 }
 

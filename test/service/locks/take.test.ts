@@ -108,7 +108,9 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await acquire(client)).toMatchObject([{ kind: 'granted' }]);
     await empty();
     const earlier = { ...client, place: { ...place, isFirst: false } };
-    expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal: { problem: 'request-in-progress' } }]);
+    const message = 'The place for a in line was lost, or a newer request of this client has it. Ask again.';
+    const refusal = { problem: 'request-in-progress', message };
+    expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal }]);
   });
 
   test('a client that has disconnected by then, as while its file was compared, gets no lock', async () => {
