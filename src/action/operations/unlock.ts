@@ -76,8 +76,8 @@ async function releaseTargets(
   }
 
   /** For a pattern, paths without a known holder are left out. */
-  async function releaseFound(target: UnlockTarget, together: LookupResult): Promise<PathResult | undefined> {
-    const { path, isNamed, isForeign } = target;
+  async function releaseFound({ path, isNamed, isForeign }: OtherTarget): Promise<PathResult | undefined> {
+    const together = find(path);
     // The list of many paths may be incomplete. The lock may then be of another run.
     const isLeftOut = together.kind === 'unknown' && others.length > 1 && !isForeign;
     const one = isLeftOut ? (await lookUp([path]))(path) : together;
@@ -85,25 +85,25 @@ async function releaseTargets(
     if (one.kind === 'locked' && !force && (isForeign || isOfAnotherRun(one.lock, runner.origin))) {
       return heldResult(path, one.lock, isNamed, now);
     }
-    if (isForeign && !isNamed) return undefined;
-    if (isForeign && one.kind === 'absent') return { path, result: 'not locked' };
     if (isForeign) {
+      if (!isNamed) return undefined;
+      if (one.kind === 'absent') return { path, result: 'not locked' };
       const text = `This job has no lock on ${path}, and its holder cannot be determined: it was left alone.`;
       return { path, result: 'left alone', ...notOurs(text) };
     }
     const own = { grant: { path, lock: one.kind === 'locked' ? one.lock : {} }, mayBeReleased: true };
     if (one.kind !== 'failed') return release(own, isNamed, one);
-    if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, { force, now });
+    if (!force || !isUnreadable(one.error)) return failedResult(path, one.error, false, { force, now });
     return release(own, isNamed, { kind: 'unknown', reason: one.error.message });
   }
 
   const results: (PathResult | undefined)[] = [];
   // The job's own locks come first: a slow list must not use up their time.
-  const ours = targets.flatMap(({ own, isNamed }) => (own === undefined ? [] : { own, isNamed }));
+  const ours = targets.filter((target) => 'own' in target);
   await inParallel([...Map.groupBy(ours, ({ own }) => own.grant.lock.lease)], (group) => releaseOwn(...group));
-  const others = targets.filter(({ own }) => own === undefined);
+  const others = targets.filter((target) => 'path' in target);
   const find = await lookUp(others.map(({ path }) => path));
-  await inParallel(others, async (target) => void results.push(await releaseFound(target, find(target.path))));
+  await inParallel(others, async (target) => void results.push(await releaseFound(target)));
   return results.filter((result) => result !== undefined).sort(byPath);
 }
 
@@ -113,19 +113,21 @@ const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean
 
 const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
-/** A path to unlock. A pattern that matches it does not name it. */
-interface UnlockTarget {
+/** A lock of this job, or one that was passed. A pattern that matches its path does not name it. */
+interface OwnTarget {
+  readonly own: OurLock;
+  readonly isNamed: boolean;
+}
+
+/** A path whose current lock is looked up. */
+interface OtherTarget {
   readonly path: LockPath;
   readonly isNamed: boolean;
-  /** The lock of this job. Undefined for the lock that a lookup finds. */
-  readonly own?: OurLock | undefined;
-  /** The current lock is of another job and is left alone. Patterns release only locks of this job. */
+  /** The lock is of another job and is left alone. Patterns release only locks of this job. */
   readonly isForeign: boolean;
 }
 
-interface OwnTarget extends Pick<UnlockTarget, 'isNamed'> {
-  readonly own: OurLock;
-}
+type UnlockTarget = OwnTarget | OtherTarget;
 
 /** Resolves the inputs to targets, before the first request. */
 async function unlockTargets(
@@ -144,7 +146,7 @@ async function unlockTargets(
   if (selection.kind === 'locks') {
     return selection.locks.map(({ grant }) => {
       const { path, lock } = grant;
-      return { path, isNamed: true, own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isForeign: false };
+      return { own: { grant, mayBeReleased: hasEnded({ ...lock, path }) }, isNamed: true };
     });
   }
   // Missing inputs and an empty `locks` output of another job look the same to the step.
@@ -158,20 +160,18 @@ async function unlockTargets(
   return [...held.keys()].map((path) => resolveFromLedger(path, false, jobLocks));
 }
 
-/** The lock of this job on the path, according to the ledger. */
+/** What the path stands for, according to the ledger. */
 export function resolveFromLedger(
   path: LockPath,
   isNamed: boolean,
   { held, planned, damaged }: JobLocks,
 ): UnlockTarget {
   const lock = held.get(path);
-  if (lock !== undefined) {
-    return { path, isNamed, own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isForeign: false };
-  }
+  if (lock !== undefined) return { own: { ...lock, mayBeReleased: lock.mayBeReleased || damaged }, isNamed };
+  const isForeign = !isNamed || planned.has(path);
   // The missing part of a damaged ledger may be about this path.
-  const mayBeOwn = isNamed && damaged && !planned.has(path);
-  const own = mayBeOwn ? { grant: { path, lock: {} }, mayBeReleased: true } : undefined;
-  return { path, isNamed, own, isForeign: !isNamed || planned.has(path) };
+  if (damaged && !isForeign) return { own: { grant: { path, lock: {} }, mayBeReleased: true }, isNamed };
+  return { path, isNamed, isForeign };
 }
 
 type Found = Exclude<LookupResult, { readonly kind: 'failed' }>;
@@ -205,10 +205,8 @@ export function unlockResult(
       if (own.mayBeReleased) return heldResult(path, holder, isNamed, now);
       return { path, result: 'lost', holder: holder ?? {}, failure: lossText(own, holder, now) };
     }
-    case 'failed': {
-      const holder = found?.kind === 'locked' ? found.lock : undefined;
-      return failedResult(path, result.error, { force, now, mayBeDone: result.mayBeDone }, holder);
-    }
+    case 'failed':
+      return failedResult(path, result.error, result.mayBeDone, { found, force, now });
   }
 }
 
@@ -225,9 +223,10 @@ const notOurs = (text: string): Pick<PathResult, 'warning'> => {
 function failedResult(
   path: LockPath,
   { reason, advice, request, failure }: ServiceError,
-  { force, now, mayBeDone = false }: { readonly force: boolean; readonly now: number; readonly mayBeDone?: boolean },
-  holder?: KnownLock,
+  mayBeDone: boolean,
+  { found, force, now }: Omit<Unlocking, 'isNamed'>,
 ): PathResult {
+  const holder = found?.kind === 'locked' ? found.lock : undefined;
   // A 403 without a missing scope is about the lock: someone else holds it.
   if (!force && failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined) {
     const refusal = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;

@@ -20,7 +20,7 @@ describe('the target of an unlocked path', () => {
   });
 
   test.each([true, false])('is the identified lock of the job if the job holds it, named: %s', (isNamed) => {
-    const target = (mayBeReleased: boolean) => ({ path, isNamed, own: { grant, mayBeReleased }, isForeign: false });
+    const target = (mayBeReleased: boolean) => ({ own: { grant, mayBeReleased }, isNamed });
     expect(resolveFromLedger(path, isNamed, holding(false))).toEqual(target(false));
     expect(resolveFromLedger(path, isNamed, holding(true))).toEqual(target(true));
     expect(resolveFromLedger(path, isNamed, { ...holding(false), damaged: true })).toEqual(target(true));
@@ -28,29 +28,29 @@ describe('the target of an unlocked path', () => {
 
   const unknown = { grant: { path, lock: {} }, mayBeReleased: true };
 
-  test.each<[string, isNamed: boolean, JobLocks, { readonly isForeign: boolean; readonly own?: typeof unknown }]>([
-    ['is nothing to release if only a pattern matches the path', false, empty, { isForeign: true }],
+  test.each<[string, isNamed: boolean, JobLocks, object]>([
+    ['is nothing to release if only a pattern matches the path', false, empty, { path, isForeign: true }],
     [
       'is nothing to release if only a pattern matches the path and the ledger is damaged',
       false,
       { ...empty, damaged: true },
-      { isForeign: true },
+      { path, isForeign: true },
     ],
     [
       'is the lock of someone else if the job asked for the path but does not hold it',
       true,
       { ...empty, planned: new Set([path]) },
-      { isForeign: true },
+      { path, isForeign: true },
     ],
-    ['is the current lock on the path if the job never asked for it', true, empty, { isForeign: false }],
+    ['is the current lock on the path if the job never asked for it', true, empty, { path, isForeign: false }],
     [
       'may be released if the lock may be missing from a damaged ledger',
       true,
       { ...empty, damaged: true },
-      { isForeign: false, own: unknown },
+      { own: unknown },
     ],
   ])('%s', (_, isNamed, jobLocks, target) => {
-    expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ path, isNamed, ...target });
+    expect(resolveFromLedger(path, isNamed, jobLocks)).toEqual({ isNamed, ...target });
   });
 });
 
