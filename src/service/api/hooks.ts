@@ -68,7 +68,7 @@ const hookRequestSchema = z
     events: z
       .array(z.enum(hookEvents))
       .min(1, 'Name at least one event, or leave the field out.')
-      .max(hookEvents.length, 'Name each event once.')
+      .max(hookEvents.length, `There are only ${hookEvents.length} events.`)
       .default(['sync.succeeded']),
     branches: z
       .array(branchField)

@@ -184,8 +184,8 @@ async function refuseStoredData(db: Database): Promise<void> {
 }
 
 /**
- * Every instance polls for work and so always has a connection. This process has only this one. A service that starts
- * during the restore waits for it, or gives up.
+ * Every instance polls for work, and so always has a connection. This process has a single one. A service that starts
+ * during the restore waits for its end, or gives up.
  */
 async function refuseOtherUsers(db: Database): Promise<void> {
   const { rows } = await sql<{ pid: number }>`
@@ -198,7 +198,7 @@ async function refuseOtherUsers(db: Database): Promise<void> {
   );
 }
 
-/** Drops the tables and makes them again, because rows of the audit cannot be deleted. */
+/** Drops the tables and creates them again, because rows of the audit cannot be deleted. */
 async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);

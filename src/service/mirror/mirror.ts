@@ -59,7 +59,7 @@ const notServed = (): Refusal =>
     'This URL supports only git clone, git fetch and git ls-remote, over the smart HTTP protocol of git.',
   );
 
-/** Enough for about 200,000 ids of commits that a client has. */
+/** Enough for the ids of the commits that a client has, about 200,000. */
 const maxBytes = 10 * 1_024 * 1_024;
 
 /** The body of a request, once it is read: gitprotocol-http(5), "Smart Service git-upload-pack". */
