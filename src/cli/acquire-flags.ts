@@ -1,4 +1,4 @@
-import { parsePriority } from '../client/queue.ts';
+import { parseUrgency } from '../client/queue.ts';
 import { type FlagValues, optional, repeated, toggle, withDefault } from '../command/flags.ts';
 import { parseBranchName } from '../interface/branch-name.ts';
 import { parseDurationBetween, parseTtl, parseWait } from '../interface/duration.ts';
@@ -13,7 +13,7 @@ const waitFlags = {
     'default that of the checkout',
   ),
   wait: withDefault('DURATION', 'how long to wait for paths that others hold', parseWait, '0s'),
-  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
+  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parseUrgency, 'normal'),
 } as const;
 
 export type TakeFlags = FlagValues<typeof takeFlags>;

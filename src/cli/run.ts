@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PoolItem } from '../client/leases.ts';
-import { urgencies } from '../client/queue.ts';
 import { ServiceError } from '../client/service-error.ts';
 import { steadyClock } from '../client/time.ts';
 import { CommandError, withExitCode } from '../command/command.ts';
@@ -104,7 +103,7 @@ function forwardSignals() {
 type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request, remote, session }: RunContext) {
-  const { wait, priority, where } = request;
+  const { wait, priority: urgency, where } = request;
   const { client, interrupted, report } = remote;
   const { context } = session;
   const paths = [...new Set(request.paths)];
@@ -112,9 +111,8 @@ async function acquireGoal({ request, remote, session }: RunContext) {
   for (const problem of pathProblems(paths)) report(problem);
   const withoutWait = { deadline: steadyClock() + withoutWaitMs, signal: interrupted };
   const acquire = { ...context, withoutWait };
-  const waiting = { wait, urgency: urgencies[priority] };
   const pool = request.pool === undefined ? undefined : { name: request.pool, where: Object.fromEntries(where) };
-  const acquired = await acquireLocks(acquire, { paths, pool, count }, waiting);
+  const acquired = await acquireLocks(acquire, { paths, pool, count }, { wait, urgency });
   if (acquired.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow(), asFlag));
   const { grants, grantedAt } = acquired;
   const items = request.pool === undefined ? undefined : acquired.items;

@@ -1,6 +1,5 @@
 import type { Client } from '../client/client.ts';
 import type { AcquiredLock, KnownLock } from '../client/known-lock.ts';
-import { urgencies } from '../client/queue.ts';
 import { CommandError } from '../command/command.ts';
 import { formatDuration, milliseconds, type Ttl } from '../interface/duration.ts';
 import { timeCell } from '../interface/format.ts';
@@ -18,7 +17,7 @@ type TakeRequest = TakeFlags & { readonly paths: readonly LockPath[] };
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function takeLocks(
   connect: Connect,
-  { paths: named, branch, ttl, note, wait, priority, literal }: TakeRequest,
+  { paths: named, branch, ttl, note, wait, priority: urgency, literal }: TakeRequest,
 ) {
   const remote = await connect(branch ?? headBranch());
   const acquired = new Map<LockPath, AcquiredLock>();
@@ -42,9 +41,8 @@ export async function takeLocks(
   const own = await ownLocks(remote, ttl, asked);
   const paths = asked.filter((path) => !own.has(path));
   const goal = { paths, count: paths.length };
-  const waiting = { wait, urgency: urgencies[priority] };
   try {
-    const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, waiting);
+    const result = await acquireLocks({ ...context, withoutWait: remote.within() }, goal, { wait, urgency });
     if (result.kind === 'acquired') return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
     throw new CommandError(notAcquiredText(result, wait, client.serverNow(), asFlag));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { oneOf } from '../interface/parsed.ts';
+import { accepted, oneOf, type Parsed } from '../interface/parsed.ts';
 import type { QueuePosition } from '../interface/problem.ts';
 import { asObject, type Json } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
@@ -11,13 +11,16 @@ export interface QueueWait {
 }
 
 /** RFC 9218 section 4.1: 1 comes first. */
-export const urgencies = { low: 5, normal: 3, high: 1 } as const;
+const urgencies = { low: 5, normal: 3, high: 1 } as const;
 
-export type Priority = keyof typeof urgencies;
+export type Urgency = (typeof urgencies)[keyof typeof urgencies];
 
-export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
+const parsePriority = oneOf(['low', 'normal', 'high']);
 
-export type Urgency = (typeof urgencies)[Priority];
+export function parseUrgency(text: string): Parsed<Urgency> {
+  const priority = parsePriority(text);
+  return priority.ok ? accepted(urgencies[priority.value]) : priority;
+}
 
 export const lineParts = (wait: QueueWait | undefined, branch: string | undefined) => ({
   headers: {

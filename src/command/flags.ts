@@ -1,4 +1,4 @@
-import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { accepted, type Parse, type Parsed, refused } from '../interface/parsed.ts';
 import { quoted } from './print.ts';
 
 export interface Flag<T> {
@@ -26,8 +26,6 @@ export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (lette
 /** The variable that stands for a flag: `WORKSPACE_SERVICE_SYNC_TIMEOUT` for `syncTimeout`. */
 export const variableOf = (key: string): string =>
   `WORKSPACE_SERVICE_${flagName(key).toUpperCase().replaceAll('-', '_')}`;
-
-type Parse<T> = (text: string) => Parsed<T>;
 
 export interface FlagOptions {
   /** Errors do not quote the value. */

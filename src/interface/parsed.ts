@@ -3,19 +3,21 @@ import { closestNames } from './closest-name.ts';
 /** The result of parsing untrusted input: a valid value, or a sentence with the reason why there is none. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
+export type Parse<T> = (text: string) => Parsed<T>;
+
 export const accepted = <T>(value: T): Parsed<T> => ({ ok: true, value });
 
 export const refused = (reason: string): Parsed<never> => ({ ok: false, reason });
 
 /** Parses a name or another text in one line. `what` completes the sentence "It must be …". */
 export const textOf =
-  (what: string) =>
-  (text: string): Parsed<string> =>
+  (what: string): Parse<string> =>
+  (text) =>
     text === '' || /\p{Cc}/u.test(text) ? refused(`It must be ${what}.`) : accepted(text);
 
 export const wholeNumber =
-  (min: number, max: number) =>
-  (text: string): Parsed<number> => {
+  (min: number, max: number): Parse<number> =>
+  (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max
       ? accepted(number)

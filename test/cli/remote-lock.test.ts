@@ -269,7 +269,7 @@ describe('lock, over HTTP', () => {
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     const request = {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
-      ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
+      ...({ wait: { seconds: 0 }, priority: 3, literal: false } as const),
     };
     // On a service that knows only the interface, each path is locked on its own.
     const pathByPath = onlyInterface;

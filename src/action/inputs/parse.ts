@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isHeaderValue, parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
-import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, parseAny, refused } from '../../interface/parsed.ts';
 import type { OurLock } from '../../locks/ownership.ts';
-
-/** Converts the text of an input to its value, or returns the reason why it is invalid. */
-export type Parse<T> = (text: string) => Parsed<T>;
-
-export function parseUrgency(text: string): Parsed<Urgency> {
-  const priority = parsePriority(text);
-  return priority.ok ? accepted(urgencies[priority.value]) : priority;
-}
 
 export const splitLines = (text: string): readonly string[] => split(text, /\n/);
 

@@ -1,9 +1,9 @@
 import { parseToken } from '../../client/access.ts';
+import { parseUrgency } from '../../client/queue.ts';
 import { parseDurationBetween, parseTtl, parseWait } from '../../interface/duration.ts';
-import { accepted, oneOf, textOf, wholeNumber } from '../../interface/parsed.ts';
+import { accepted, oneOf, type Parse, textOf, wholeNumber } from '../../interface/parsed.ts';
 import { quoteForLog } from '../../interface/safe-text.ts';
 import {
-  type Parse,
   parseAudience,
   parseBoolean,
   parseHandoff,
@@ -11,7 +11,6 @@ import {
   parseHookOptions,
   parseHookUrl,
   parsePathCount,
-  parseUrgency,
   parseWorkspace,
 } from './parse.ts';
 
