@@ -180,7 +180,8 @@ export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'
         .where(sql<boolean>`expires_at > ${now}`)
         .where(sql<boolean>`expires_at <= ${now} + ${sql.lit(expiringSoonMs)}`)
         .where('revoked_at', 'is', null)
-        // An exchanged one is not meant to last.
+        // A rotated token has a successor, and an exchanged one is not meant to last.
+        .where('replaced_by', 'is', null)
         .where('run_id', 'is', null)
         .executeTakeFirstOrThrow();
       metrics.expiringTokens.set(Number(tokens));

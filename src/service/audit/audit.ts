@@ -13,6 +13,7 @@ export const auditActions = [
   'session.signed-in',
   'session.signed-out',
   'token.created',
+  'token.rotated',
   'token.revoked',
   'token.exchanged',
   'lock.force-released',

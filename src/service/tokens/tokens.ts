@@ -140,6 +140,8 @@ export function checkToken(row: Row, now: number, bearer = bearerOf(row)): Authe
 const toToken = (row: Row & { readonly now: number }) => ({
   ...bearerOf(row),
   state: stateOf(row, row.now),
+  /** Id of the successor, if the token was rotated. */
+  replaced_by: row.replaced_by,
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
   /** Updated with a delay of some seconds; null before the first update: see last-use.ts. */
@@ -177,3 +179,40 @@ function stateOf(row: Row, now: number) {
 /** Excludes exchanged tokens: there can be thousands per day, and nobody created them by hand. */
 const withNow = (db: Database, now: Now) =>
   db.selectFrom('tokens').selectAll().select(now.as('now')).where('run_id', 'is', null);
+
+/**
+ * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
+ * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
+ */
+export async function rotateToken(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, keepMs }: { readonly id: string; readonly keepMs: number },
+) {
+  const old = await findToken(db, now, id);
+  if (old === undefined) return { kind: 'unknown' } as const;
+  // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
+  if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
+  const { name, owner, scopes, workspaces } = old;
+  const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
+  const { token, secret } = await createToken(db, now, actor, newToken);
+  const keptUntil = Date.parse(token.created_at) + keepMs;
+  const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
+  const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
+  await db
+    .updateTable('tokens')
+    .set({ ...end, replaced_by: token.id })
+    .where('id', '=', id)
+    .execute();
+  const oldValidUntil = asTimestamp(validUntil);
+  await recordAudit(db, now, {
+    actor,
+    action: 'token.rotated',
+    detail: { token: id, name, owner, replaced_by: token.id, old_valid_until: oldValidUntil },
+  });
+  return { kind: 'rotated', token, secret, oldValidUntil } as const;
+}
+
+const lifetimeOf = ({ created_at, expires_at }: Token) =>
+  expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };

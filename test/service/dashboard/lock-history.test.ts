@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { csvLine, historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
@@ -16,6 +18,15 @@ beforeAll(async () => {
 });
 
 const historyOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history${search}`;
+const csvOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks/history.csv${search}`;
+
+/** Stores a history in which this number of locks ended, one each millisecond. */
+const seedHistory = (workspace: string, count: number, prefix: string) =>
+  service.storage.commit('global', (db) =>
+    sql`insert into lock_history (workspace_id, ended_at, fence, kind, path, lock_id, owner, acquired_at)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
+      select ${workspace}, n, n, 'expired', ${prefix} || n, 'lock_' || n, 'ada', 0 from numbers`.execute(db),
+  );
 
 const run = 'ci.example.com/game/runs/7/attempts/1';
 
@@ -62,6 +73,60 @@ describe('the lock history of a workspace', () => {
       '?prefix=%ff',
     ]) {
       expect([search, (await reader.get(historyOf(workspace, search))).status]).toEqual([search, 422]);
+      if (!search.includes('before')) expect((await reader.get(csvOf(workspace, search))).status).toBe(422);
     }
+  });
+});
+
+describe('the history file', () => {
+  test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'])(
+    'contains %j as text, never as a formula',
+    (text) => {
+      expect(csvLine(['a', text, text])).toMatch(/^a,"?'/);
+      expect(csvLine([`a"${text}`, 'b'])).toBe(`"a""${text}",b\r\n`);
+    },
+  );
+
+  test('contains everything that the page shows, in order, for programs and for spreadsheets', async () => {
+    const workspace = await service.workspace();
+    await takeLock(service, workspace, bob.secret, '=cmd|calc,"x"', {
+      note: '@SUM(A1)',
+      origin: 'https://ci.example.com/?a=1',
+    });
+    await locksOf(service, workspace, ada.secret).release('=cmd|calc,"x"', {}, '?force=true');
+    const { status, headers, text } = await reader.get(csvOf(workspace));
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toContain('text/csv');
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="locks-of-${workspace}.csv"`);
+    const lines = text.split('\r\n');
+    const columns = 'path,owner,acquired_at,ended_at,kind,ended_by,origin,note,lock_id';
+    expect(lines[0]?.replace('\uFEFF', '')).toBe(columns);
+    const rest = `"'=cmd|calc,""x""",bob`;
+    const times = /,\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+    expect(lines.slice(1).map((line) => line.replace(times, ',T').replace(/lock_[\w-]+/, 'ID'))).toEqual([
+      `${rest},T,T,force-released,ada,https://ci.example.com/?a=1,'@SUM(A1),ID`,
+      '',
+    ]);
+    expect((await reader.get(csvOf(workspace, '?kind=held'))).text).not.toContain('bob');
+  });
+
+  test('continues read after read, ends at its limit, and then says so', async () => {
+    const workspace = await service.workspace();
+    await seedHistory(workspace, 2_500, 'p/');
+    const { text } = await reader.get(csvOf(workspace, '?owner=ada'));
+    expect(new Set(text.trim().split('\r\n')).size).toBe(1 + 2_500);
+    expect(text).not.toContain('This file has reached its maximum length');
+
+    const next = { endedAt: 1, fence: 1 };
+    const endless = await historyFile(async () => ({ periods: [], next }));
+    expect(endless.trim().split('\r\n')).toEqual([
+      expect.any(String),
+      expect.stringContaining('This file has reached its maximum length'),
+    ]);
+    const other = await service.workspace();
+    await seedHistory(other, 10_001, 'q/');
+    const long = (await reader.get(csvOf(other))).text.trim().split('\r\n');
+    expect(long).toHaveLength(1 + 10_000 + 1);
+    expect(long.at(-1)).toContain('This file has reached its maximum length');
   });
 });

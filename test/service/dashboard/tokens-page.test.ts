@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { listTokens, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -84,25 +84,69 @@ describe.each(databaseKinds)('revoking a token on $name', (kind) => {
   });
 });
 
-test('a token is replaced by one with the same rights, which has its locks', async () => {
-  const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
-  const game = await service.workspace();
-  const old = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'], workspaces: [game] });
-  await takeLock(service, game, old.secret, 'a');
-  const page = (await visitor.get(`/tokens/${old.id}`)).text;
-  const [, link = ''] = /href="([^"]+)">New token like this/.exec(page) ?? [];
-  const form = (await visitor.get(link)).text;
-  for (const entered of ['value="laptop"', 'value="ada"', `value="${game}"`, 'value="locks:write" checked'])
-    expect(form).toContain(entered);
-  expect(form.match(/ checked/g)).toHaveLength(1);
-  const fields = { name: 'laptop', owner: 'ada', scope: 'locks:write', workspaces: game, expires: '' };
-  const [secret = ''] = /wsa_[A-Za-z0-9_-]{43}/.exec((await visitor.post('/tokens', fields)).text) ?? [];
-  await visitor.post(`/tokens/${old.id}/revoke`);
-  const address = `/v1/workspaces/${game}/locks/a`;
-  expect((await service.ask('DELETE', address, { token: old.secret })).status).toBe(401);
-  expect((await service.ask('DELETE', address, { token: secret })).status).toBe(204);
-  for (const unknown of [newTokenId(), '%00']) {
-    const { status, text } = await visitor.get(`/tokens/new?like=${unknown}`);
-    expect([status, text.includes(' checked')]).toEqual([200, false]);
-  }
+const secretIn = (page: string): string => /wsa_[A-Za-z0-9_-]{43}/.exec(page)?.[0] ?? '';
+
+describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kind) => {
+  const service = serviceOfTests({}, kind);
+  const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
+  const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;
+  const found = async (id: string) => (await listTokens(service.storage)).find((token) => token.id === id);
+
+  const rotate = (visitor: Visitor, id: string, keep: string) => visitor.post(`/tokens/${id}/rotate`, { keep });
+
+  test('shows the new secret once, which has the locks of the old one immediately', async () => {
+    const visitor = await administrator();
+    const game = await service.workspace();
+    const { id, secret } = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    await takeLock(service, game, secret, 'a');
+    const page = (await visitor.get(`/tokens/${id}`)).text;
+    for (const said of ['<bdi>laptop</bdi>', '<bdi>ada</bdi>', 'value="1d"']) expect(page).toContain(said);
+    const { status, text } = await rotate(visitor, id, '1h');
+    expect(status).toBe(200);
+    expect(text).toMatch(
+      /The token <bdi>laptop<\/bdi> was rotated; the old secret is valid until <time [^>]*>\S+ \S+ UTC<\/time>\./,
+    );
+    const next = secretIn(text);
+    expect([await statusWith(secret), await statusWith(next)]).toEqual([200, 200]);
+    const address = `/v1/workspaces/${game}/locks/a`;
+    expect((await service.ask('DELETE', address, { token: next })).status).toBe(204);
+    const old = await found(id);
+    const left = Date.parse(old?.expires_at ?? '') - Date.now();
+    expect(Math.abs(left - 3_600_000)).toBeLessThan(120_000);
+    const list = (await visitor.get('/tokens')).text;
+    expect(list).not.toContain(next);
+    expect(list).toContain(`<a href="/tokens/${old?.replaced_by}">rotated</a>`);
+    expect((await visitor.get(`/tokens/${old?.replaced_by}`)).text).toContain('Rotate token');
+    expect((await visitor.get(`/tokens/${id}`)).text).not.toContain('Rotate token');
+  });
+
+  test('revokes the old secret immediately if it is not kept, and so ends one’s own session', async () => {
+    const visitor = await administrator();
+    const page = (await visitor.get(`/tokens/${visitor.id}`)).text;
+    expect(page).toContain('Your session ends with the old secret.');
+    const { text } = await rotate(visitor, visitor.id, 'now');
+    expect(text).toContain('the old secret is no longer valid');
+    expect(await statusWith(visitor.secret)).toBe(401);
+    expect((await visitor.get('/tokens')).status).toBe(303);
+    expect((await visitor.signIn(secretIn(text))).status).toBe(303);
+    expect((await visitor.get('/tokens')).status).toBe(200);
+  });
+
+  test('changes nothing without a choice, or for a revoked or unknown token', async () => {
+    const visitor = await administrator();
+    const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });
+    const before = await found(id);
+    for (const keep of ['', '30d', 'constructor']) {
+      const { status, text } = await rotate(visitor, id, keep);
+      expect(status).toBe(422);
+      expect(text).toContain('Choose how long the old secret stays valid.');
+    }
+    expect(await found(id)).toEqual(before);
+    await visitor.post(`/tokens/${id}/revoke`);
+    expect((await visitor.get(`/tokens/${id}`)).text).not.toContain('Rotate token');
+    expect((await rotate(visitor, id, '1h')).status).toBe(409);
+    for (const unknown of ['tok_00000000-0000-4000-8000-000000000000', '%00']) {
+      expect((await rotate(visitor, unknown, '1h')).status).toBe(404);
+    }
+  });
 });

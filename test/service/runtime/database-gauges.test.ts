@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
   test('count the tokens that someone must renew within 14 days', async () => {
     const now = Date.now();
     const token = { owner: 'ada', scopes: '[]', created_at: 1 };
-    const rows = Object.entries({ soon: 13, today: 0.5, later: 15, over: -1, revoked: 2, exchanged: 0.01 });
+    const rows = Object.entries({ soon: 13, today: 0.5, later: 15, over: -1, revoked: 2, rotated: 2, exchanged: 0.01 });
     await storage.commit('global', (db) =>
       db
         .insertInto('tokens')
@@ -64,6 +64,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
         .execute(),
     );
     await storage.commit('global', (db) => revokeToken(db, storage.now, operator, 'revoked'));
+    await changeRows(storage, 'tokens', { replaced_by: 'forever' }, { id: 'rotated' });
     await changeRows(storage, 'tokens', { run_id: 'run' }, { id: 'exchanged' });
     await createDatabaseGauges(storage, metrics).measureTokens();
     expect(await shown('workspace_tokens_expiring')).toEqual(['workspace_tokens_expiring 2']);

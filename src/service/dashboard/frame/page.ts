@@ -30,7 +30,7 @@ interface Sent {
 
 type Needed = Exclude<Access, 'anyone'>;
 
-type PageResult = View | Continuation;
+type PageResult = View | Continuation | Response;
 
 interface Continuation {
   readonly to: string;
@@ -83,6 +83,7 @@ export function queryOf<Name extends string>(
 const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
 async function respond(call: PageCall, result: PageResult): Promise<Response> {
+  if (result instanceof Response) return result;
   if ('main' in result) return send(call.c, await showPage(call, { notice: noticeOf(call, result.title), ...result }));
   const { to, notice, cookie } = result;
   const location = notice === undefined ? to : `${to}${to.includes('?') ? '&' : '?'}notice=${notice}`;

@@ -3,10 +3,11 @@ import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { parsedBy, plainText } from '../../contract/request-fields.ts';
 import { invalid, parseRequestPart } from '../../contract/response.ts';
+import { send } from '../../http/context.ts';
 import { type HistoryPosition, type HistoryQuery, lockEnds, readLockHistory } from '../../locks/history.ts';
 import { buttonLink, filterForm, selection, textInput } from '../elements/fields.ts';
 import { periodRow, urls } from '../elements/lock.ts';
-import { empty, htmlTable, type Markup, pageLinks } from '../elements/markup.ts';
+import { empty, htmlTable, type Markup, pageLinks, urlWith } from '../elements/markup.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
@@ -26,6 +27,8 @@ const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
 /** As entered in the form; empty if missing. */
 type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
+const rowsPerRead = 1_000;
+
 export function addLockHistoryPages(site: Site): void {
   const { storage } = site;
 
@@ -42,8 +45,21 @@ export function addLockHistoryPages(site: Site): void {
         before === '' ? undefined : urls.history(id, filter),
         next && urls.history(id, { ...filter, before: `${next.endedAt}.${next.fence}` }),
       )}`;
-    const actions = buttonLink(urls.locks(id), 'Locks held now');
+    const actions = html`
+      ${buttonLink(urls.locks(id), 'Locks held now')}
+      <a class="button" href="${urlWith(`${urls.history(id)}.csv`, filter)}" download>Download as CSV</a>`;
     return { title: 'History of locks', actions, main };
+  });
+
+  addWorkspacePage(site, '/locks/history.csv', 'locks:read', async (call) => {
+    const { id } = call.workspace;
+    const query = queryFor(id, queryOf(call, ...filterNames));
+    const body = await historyFile((before) => readLockHistory(storage, { ...query, before, limit: rowsPerRead }));
+    const headers = {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="locks-of-${id}.csv"`,
+    };
+    return send(call.c, { status: 200, headers, body });
   });
 }
 
@@ -52,6 +68,31 @@ function parsePosition(text: string): HistoryPosition | undefined {
   const [, endedAt, fence] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
   if (fence !== undefined) return { endedAt: Number(endedAt), fence: Number(fence) };
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
+}
+
+const csvColumns = [
+  ...(['path', 'owner', 'acquired_at', 'ended_at', 'kind', 'ended_by', 'origin', 'note', 'lock_id'] as const),
+];
+
+/** Limits the rows of a file, which is sent at once, and the rows scanned for it, such as for a rare owner. */
+const maxRows = 10_000;
+const maxReads = 100;
+
+/** Starts with a byte order mark, so that Excel recognizes UTF-8. */
+export async function historyFile(
+  readPage: (before: HistoryPosition | undefined) => ReturnType<typeof readLockHistory>,
+): Promise<string> {
+  const lines = [`\uFEFF${csvLine(csvColumns)}`];
+  let before: HistoryPosition | undefined;
+  for (let reads = 0; reads < maxReads && lines.length <= maxRows; reads += 1) {
+    const { periods, next } = await readPage(before);
+    for (const period of periods) lines.push(csvLine(csvColumns.map((name) => period[name] ?? '')));
+    if (next === undefined) return lines.join('');
+    before = next;
+  }
+  return [...lines, csvLine(['This file has reached its maximum length. Narrow the dates to export the rest.'])].join(
+    '',
+  );
 }
 
 function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
@@ -89,3 +130,17 @@ function parseDay(text: string): Parsed<number> {
   const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
   return exists ? accepted(day) : refused('It must be a date such as 2026-03-01.');
 }
+
+/** A line of RFC 4180. A cell that a spreadsheet would evaluate gets a leading apostrophe, which makes it text. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+
+/**
+ * Spreadsheets evaluate a cell that starts with one of these characters, even in quotes: see OWASP, "CSV Injection".
+ * The full-width forms, as typed on Japanese keyboards, count as well.
+ */
+const formula = /^[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]/;
+
+const cellOf = (text: string): string => {
+  const plain = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+};

@@ -6,8 +6,7 @@ import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../contra
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { workflowStep } from '../../tokens/first-steps.ts';
 import { parseTokenName, parseTokenOwner, scopeLimitProblem, unknownWorkspaces } from '../../tokens/new-token.ts';
-import { looksLikeTokenId } from '../../tokens/secret.ts';
-import { createToken, findToken, type Token } from '../../tokens/tokens.ts';
+import { createToken, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, checkboxes, type FieldErrors, postForm, textInput } from '../elements/fields.ts';
@@ -28,11 +27,9 @@ export function addNewTokenPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, '/tokens/new', 'admin', async (call) => {
-    const { preset, like } = queryOf(call, 'preset', 'like');
-    const model = looksLikeTokenId(like) ? await findToken(storage.read, storage.now, like) : undefined;
-    const { name = '', owner = '', workspaces } = model ?? {};
-    const values = new URLSearchParams({ name, owner, expires: '90d', workspaces: workspaces?.join(',') ?? '' });
-    for (const scope of model?.scopes ?? presets.get(preset)?.scopes ?? []) values.append('scope', scope);
+    const { preset } = queryOf(call, 'preset');
+    const values = new URLSearchParams({ expires: '90d' });
+    for (const scope of presets.get(preset)?.scopes ?? []) values.append('scope', scope);
     return tokenForm(values, {}, preset);
   });
 
@@ -57,7 +54,7 @@ export function addNewTokenPages(site: Site): void {
     if ('unknown' in outcome) {
       return tokenForm(form, { workspaces: `There is no workspace ${outcome.unknown.join(', ')}.` });
     }
-    return createdTokenView(site, call, outcome);
+    return createdTokenView(site, call, outcome, html`The token ${userText(outcome.token.name)} was created.`);
   });
 }
 
@@ -129,10 +126,15 @@ interface CreatedToken {
   readonly secret: string;
 }
 
-/** The only page that ever shows the secret of the token. */
-async function createdTokenView(site: Site, call: PageCall, { token, secret }: CreatedToken): Promise<View> {
+/** The only page that ever shows the secret of the token. The result is a sentence. */
+export async function createdTokenView(
+  site: Site,
+  call: PageCall,
+  { token, secret }: CreatedToken,
+  result: Markup,
+): Promise<View> {
   const main = html`
-    <p class="notice" role="status">The token ${userText(token.name)} was created. <strong>Copy its secret now: it is never shown again.</strong></p>
+    <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
     <pre id="secret">${secret}</pre>
     ${tokenFacts(token, call.now)}
     ${await nextSteps(site, call, token)}

@@ -3,15 +3,26 @@ import { actorOf } from '../../access/caller.ts';
 import { Refusal } from '../../contract/response.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
-import { listTokens, revokeToken, type Token, type TokenState } from '../../tokens/tokens.ts';
-import { buttonLink, postForm } from '../elements/fields.ts';
-import { faint, htmlTable, literal, type Markup, type Row, time, userText } from '../elements/markup.ts';
+import { listTokens, revokeToken, rotateToken, type Token, type TokenState } from '../../tokens/tokens.ts';
+import { postForm, selection } from '../elements/fields.ts';
+import { faint, htmlTable, literal, type Markup, pointInTime, type Row, time, userText } from '../elements/markup.ts';
+import { textIn } from '../frame/form.ts';
 import type { PageCall, View } from '../frame/layout.ts';
 import { addAction, addPage, type Site } from '../frame/page.ts';
-import { expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
+import { createdTokenView, expiryText, scopeList, tokenFacts, workspaceList } from './new-token.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
+
+const hourMs = 3_600_000;
+
+/** Time for which the old secret stays valid, by the value in the form. */
+const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: string }> = new Map([
+  ['1d', { ms: 24 * hourMs, text: 'for 1 day' }],
+  ['1h', { ms: hourMs, text: 'for 1 hour' }],
+  ['7d', { ms: 7 * 24 * hourMs, text: 'for 7 days' }],
+  ['now', { ms: 0, text: 'not at all: jobs that use it now fail' }],
+]);
 
 export function addTokenPages(site: Site): void {
   const { storage } = site;
@@ -24,6 +35,20 @@ export function addTokenPages(site: Site): void {
   });
 
   addPage(site, '/tokens/:token', 'admin', (call) => tokenView(site, call, idIn(call)));
+
+  addAction(site, '/tokens/:token/rotate', 'admin', async (call) => {
+    const id = idIn(call);
+    const kept = keepTimes.get(textIn(call.form, 'keep'));
+    if (kept === undefined) return tokenView(site, call, id, 'Choose how long the old secret stays valid.', 422);
+    const rotation = await storage.commit('global', (db) =>
+      rotateToken(db, storage.now, actorOf(call.c), { id, keepMs: kept.ms }),
+    );
+    if (rotation.kind !== 'rotated')
+      return tokenView(site, call, id, 'Nothing was changed: it was rotated or has ended.');
+    const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
+    const result = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
+    return createdTokenView(site, call, rotation, result);
+  });
 
   addAction(site, '/tokens/:token/revoke', 'admin', async (call) => {
     const id = idIn(call);
@@ -64,29 +89,51 @@ function row({ bearer, now }: PageCall, token: Token): Row {
   ];
 }
 
-const stateText = ({ state }: Token): Markup => html`<span class="state ${state}">${state}</span>`;
+const stateText = ({ state, replaced_by }: Token): Markup =>
+  html`<span class="state ${state}">${state}</span>${replaced_by === null ? '' : html` <a href="${tokenUrl(replaced_by)}">rotated</a>`}`;
 
 const lastUseText = ({ last_used_at }: Token, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
-/** One token, with what depends on it, and the form to revoke it. */
-async function tokenView({ storage }: Site, call: PageCall, id: string): Promise<View> {
+/** One token, with what depends on it, and the forms to rotate and to revoke it. A problem says why nothing was done. */
+async function tokenView(
+  { storage }: Site,
+  call: PageCall,
+  id: string,
+  problem?: string,
+  status = problem === undefined ? 200 : 409,
+): Promise<View> {
   const tokens = await listTokens(storage);
   const token = tokens.find((each) => each.id === id);
   if (token === undefined) throw noSuchToken();
-  const main = html`${tokenFacts(
-    token,
-    call.now,
-    html`<dt>State</dt><dd>${stateText(token)}</dd>
-      <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>
-      <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>`,
-  )}
-    <h2>Replace</h2>
-    <p>A token with the same owner and scopes has the same locks: create one, and revoke this one when nothing uses it.</p>
-    ${buttonLink(`/tokens/new?like=${id}`, 'New token like this')}
+  const main = html`${problem === undefined ? '' : html`<p class="warning" role="alert">${problem}</p>`}
+    ${tokenFacts(
+      token,
+      call.now,
+      html`<dt>State</dt><dd>${stateText(token)}</dd>
+        <dt>Created</dt><dd>${time(token.created_at, call.now)}</dd>
+        <dt>Last used</dt><dd>${lastUseText(token, call.now)}</dd>`,
+    )}
+    ${token.state === 'active' && token.replaced_by === null ? rotation(call, token) : ''}
     ${token.state === 'active' ? revocation(call, token, tokens) : ''}`;
-  return { title: `The token ${token.name}`, main };
+  return { title: `The token ${token.name}`, main, status };
 }
+
+const rotation = ({ bearer }: PageCall, { id }: Token): Markup =>
+  html`<h2>Rotate</h2>
+    <p>A new token with a new secret takes over, with the same name, owner, rights and lifetime. Locks stay with their owner.</p>
+    ${id === bearer.id ? html`<p class="warning">You are signed in with this token. Your session ends with the old secret.</p>` : ''}
+    ${postForm({
+      action: `${tokenUrl(id)}/rotate`,
+      fields: [
+        selection(
+          'keep',
+          'The old secret stays valid',
+          [...keepTimes].map(([value, { text }]) => [value, text]),
+        ),
+      ],
+      button: 'Rotate token',
+    })}`;
 
 function revocation({ bearer }: PageCall, token: Token, tokens: readonly Token[]): Markup {
   const { id } = token;

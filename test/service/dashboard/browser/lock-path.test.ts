@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { urls } from '../../../../src/service/dashboard/elements/lock.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
@@ -10,7 +11,7 @@ import { signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
-test('the page of a path shows changes as they happen, and leads to its history', async ({ openPage }) => {
+test('the page of a path shows changes as they happen, and its history can be downloaded', async ({ openPage }) => {
   const workspace = await service.workspace();
   const bob = await service.token({ name: 'bob', scopes: ['locks:write'] });
   const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
@@ -56,6 +57,13 @@ test('the page of a path shows changes as they happen, and leads to its history'
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
   await expectAccessible(page);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as CSV' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe(`locks-of-${workspace}.csv`);
+  expect(await readFile(await file.path(), 'utf8')).toMatch(
+    /^\uFEFFpath,owner,.*\r\nContent\/Hero #1\?.uasset,ada,[^,]+,[^,]+,released,ada,/,
+  );
 });
 
 test('a holder is notified of those who wait, and those of their turn, on any page with their locks', async ({

@@ -61,7 +61,7 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   expect(await page.content()).not.toContain(secret);
 });
 
-test('a token is replaced on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
+test('a token is rotated on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
   openPage,
 }) => {
   const { token } = service;
@@ -77,13 +77,16 @@ test('a token is replaced on a phone without JavaScript, by keyboard, and both s
   await page.getByRole('heading', { name: 'The token laptop' }).waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);
-  await page.getByRole('link', { name: 'New token like this' }).press('Enter');
-  await page.getByRole('button', { name: 'Create token' }).press('Enter');
-  await page.getByText('The token laptop was created').waitFor();
+  await page.getByLabel('The old secret stays valid').selectOption('for 1 hour');
+  await page.getByRole('button', { name: 'Rotate token' }).press('Enter');
+  await page.getByText('The token laptop was rotated').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);
   const next = (await page.locator('#secret').textContent()) ?? '';
   for (const each of [old.secret, next]) {
     expect((await service.ask('GET', '/v1/workspaces', { token: each })).status).toBe(200);
   }
+  await page.getByRole('link', { name: 'All tokens' }).click();
+  await page.getByRole('link', { name: 'rotated', exact: true }).waitFor();
+  await expectAccessible(page);
 });
