@@ -185,6 +185,8 @@ async function tryOut({ file, mistake }: Candidate): Promise<Result> {
     isRepeated = alone.length === 0 || (await firstFailing(alone)) !== undefined;
   } finally {
     git('-C', copy, 'checkout', '--quiet', '--', file, 'dist');
+    // A mistake may have given the bundle other chunks, which the test of its files would find from then on.
+    git('-C', copy, 'clean', '--quiet', '--force', '-d', '--', 'dist');
   }
   if (killer === undefined) return { verdict: 'survived' };
   const isCause = isRepeated && (await firstFailing(alone)) === undefined;
