@@ -83,9 +83,7 @@ export const createLists = (context: ClientContext) => ({
 
 const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);
 
-interface Lists {
-  readonly listLocks: ReturnType<typeof createLists>['listLocks'];
-}
+type Lists = Pick<ReturnType<typeof createLists>, 'listLocks'>;
 
 /** More paths are looked up in the list of all locks. */
 const maxSinglePaths = 8;

@@ -76,8 +76,7 @@ export async function acquireLocks(
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
   const requests = createRequests(context, goal);
-  const outage = createOutage(context);
-  const pauses = createPauses(context, deadline, outage);
+  const pauses = createPauses(context, deadline);
   let lastBlocked: Blocked | undefined;
   let reservedMs = lastAttemptMs(0);
 
@@ -89,7 +88,7 @@ export async function acquireLocks(
       // The first attempt gets at least the time of a step without a wait, minus the time for a rollback.
       deadline: isFirst ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline,
       signal,
-      ...(lastBlocked && { maxBackoffMs: outage.maxPauseMs() }),
+      ...(lastBlocked && { maxBackoffMs: pauses.maxReconnectMs() }),
     });
     if (round.kind === 'held') lastBlocked = round.blocked;
     const tookMs = clock() - sentAt;
@@ -106,7 +105,7 @@ export async function acquireLocks(
     }
     const reason = round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow())}.` : round.error.message;
     const line = `${reason} Waiting, ${formatSpan((deadline - clock()) / 1_000)} left.`;
-    if (outage.isNews(round)) log.line(line);
+    if (pauses.isNews(round)) log.line(line);
     await pauses.after(round, seconds, tookMs, reservedMs);
   }
 }
@@ -149,40 +148,23 @@ const minuteMs = 60_000;
 /** Until then, an outage is logged once. */
 const secondLineMs = 10_000;
 
-/** How long the service has failed since its last response, and what follows for requests and the log. */
-function createOutage({ clock }: Pick<AcquireContext, 'clock'>) {
-  let since: number | undefined;
-  let quietMs = 0;
-  const lengthMs = (): number => (since === undefined ? 0 : clock() - since);
-
-  return {
-    /** In proportion to the outage after its first minute: a step may wait for a month. */
-    maxPauseMs: (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, lengthMs() / minuteMs)),
-    /** Whether the log must have the reason to wait: that of an outage again only after twice the time. */
-    isNews({ kind }: Unsuccessful): boolean {
-      if (kind === 'held' || since === undefined) quietMs = 0;
-      since = kind === 'held' ? undefined : (since ?? clock());
-      if (lengthMs() < quietMs) return false;
-      quietMs = Math.max(secondLineMs, 2 * lengthMs());
-      return true;
-    },
-  };
-}
-
 type Unsuccessful = Extract<AcquireRound, { kind: 'held' | 'failed' }>;
 
 const mayRetry = (round: AcquireRound): round is Unsuccessful =>
   round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
 
 /** How long the next request waits in line, and the pause before it. */
-function createPauses(
-  { clock, sleep, random, signal }: AcquireContext,
-  deadline: number,
-  outage: ReturnType<typeof createOutage>,
-) {
+function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline: number) {
   let hasLine = false;
   let vain = 0;
   let polls = 0;
+  /** The first failure since the last response of the service. */
+  let failingSince: number | undefined;
+  /** How long an outage must last before it is logged again. */
+  let quietMs = 0;
+  const outageMs = (): number => (failingSince === undefined ? 0 : clock() - failingSince);
+  /** In proportion to the outage after its first minute: a step may wait for a month. */
+  const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / minuteMs));
 
   function waitSeconds(): number {
     if (!hasLine || vain > maxVain) return 0;
@@ -193,10 +175,19 @@ function createPauses(
     sleep(Math.min(ms, deadline - reservedMs - clock()), signal);
 
   const reconnect = (reservedMs: number, atLeastMs = 0): Promise<void> =>
-    pause(Math.max(atLeastMs, withJitter(outage.maxPauseMs(), random)), reservedMs);
+    pause(Math.max(atLeastMs, withJitter(reconnectMs(), random)), reservedMs);
 
   return {
     waitSeconds,
+    maxReconnectMs: reconnectMs,
+    /** Whether the log must have the reason to wait: that of an outage again only after twice the time. */
+    isNews({ kind }: Unsuccessful): boolean {
+      if (kind === 'held' || failingSince === undefined) quietMs = 0;
+      failingSince = kind === 'held' ? undefined : (failingSince ?? clock());
+      if (outageMs() < quietMs) return false;
+      quietMs = Math.max(secondLineMs, 2 * outageMs());
+      return true;
+    },
     /** `seconds` is the wait that the attempt asked for, and `reservedMs` the time to keep for the last one. */
     async after(round: Unsuccessful, seconds: number, tookMs: number, reservedMs: number): Promise<void> {
       const [conflict] = round.kind === 'held' ? round.blocked.conflicts : [];
