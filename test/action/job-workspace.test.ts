@@ -88,6 +88,8 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
     ]);
     const [ofOther] = await problemsOf(operation, [inGame], { locks: handoff(grantOf('b')) });
     expect(ofOther).toContain('or the step names other locks');
+    // The locks are in two workspaces, of one service.
+    expect(await problemsOf(operation, [inGame, inFilm])).toEqual([`Input \`workspace\` is missing. ${reason}`]);
   });
 
   test('are taken from a lock on a plain http service only with `allow-http`', async () => {

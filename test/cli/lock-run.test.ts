@@ -208,16 +208,6 @@ describe('a command under a lock on an item of a pool', () => {
     expect(command.stderr()).not.toContain(serial);
     expect((await locks()).map((lock) => lock.path)).toEqual(['seats/2']);
   });
-
-  test('does not run if the pool cannot meet its request: 75, without secrets', async () => {
-    await store();
-    await lockIt(secret, 'seats/1');
-    const { code, stdout, stderr } = await run([...pool, '--where', 'host-name=b9'], 'echo', 'It ran.');
-    expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toContain('No item of the pool "unity-pro" has these properties');
-    expect(stderr).not.toContain(serial);
-    expect(await locks()).toHaveLength(1);
-  });
 });
 
 const bin = join(import.meta.dirname, '../../build/workspace-service.mjs');

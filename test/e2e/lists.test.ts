@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createRepository } from '../support/git-repository.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, jobAt, lockedIn, openScene } from './scene.ts';
 import { stable } from './stable.ts';
 
@@ -77,23 +76,6 @@ describe('the list of locks', () => {
     expect(none).toMatchObject({ conclusion: 'success', outputs: { status: 'free', count: '0', locks: '[]' } });
     expect(none.log).toContain('apart from 3 locks of ignored owners.');
   });
-});
-
-test('a thousand locks produce a short log, ten annotations, and an empty output with a warning', async () => {
-  const locks = Array.from({ length: 1_000 }, (_, number) => ({
-    path: `Content/Maps/${String(number).padStart(4, '0')}.umap`,
-    owner: 'ada',
-    comment: 'x'.repeat(100),
-  }));
-  const server = await startOtherServer(json(200, { locks }));
-  const job = await jobAt(server.baseUrl);
-  const result = await job.run({ with: { operation: 'list-locks', 'fail-if-locked': 'true' } });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: { count: '1000', locks: '' } });
-  expect(result.log.split('\n').length).toBeLessThan(230);
-  expect(result.summary).toMatch(summaryShape);
-  expect(result.summary).toContain('<p>And 950 more.</p>');
-  expect(result.annotations.filter(({ level }) => level === 'error')).toHaveLength(10);
-  expect(result.annotations.at(-1)?.message).toBe('And 992 more errors: the log of the step has the first 100.');
 });
 
 let remote: string;

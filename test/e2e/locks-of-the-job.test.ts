@@ -36,46 +36,6 @@ describe('check and unlock', () => {
     expect(await scene.locked(workspace)).toEqual([]);
     for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
   });
-
-  test('fail if the job has locks in several workspaces, and use the one that is named', async () => {
-    const [one, two] = [await scene.service.workspace(), await scene.service.workspace()];
-    const job = await openJob();
-    await lockIn(job, one, 'a');
-    await lockIn(job, two, 'b');
-    for (const result of [await check(job), await unlock(job)]) {
-      expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-      expect(errorsOf(result)).toEqual([
-        expect.stringMatching(
-          /^Input `workspace` is missing\. The locks of this job do not show it: .* in several workspaces/,
-        ),
-      ]);
-    }
-    const result = await unlock(job, { workspace: two });
-    expect(result).toMatchObject({ conclusion: 'success', outputs: { released: '["b"]' } });
-    // The job now holds locks in one workspace only.
-    expect(await unlock(job)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
-  });
-
-  test('need both inputs for the locks of another job', async () => {
-    const workspace = await scene.service.workspace();
-    const first = await openJob();
-    const { outputs } = await lockIn(first, workspace, 'a', { 'auto-release': 'false' });
-    const locks = outputs['locks'] ?? '';
-    const second = await openJob({ env: { WORKSPACE_TOKEN: first.token } });
-    await lockIn(second, await scene.service.workspace(), 'a');
-    for (const result of [await check(second, { locks }), await unlock(second, { locks })]) {
-      expect(result.conclusion).toBe('failure');
-      expect(errorsOf(result)).toEqual([
-        expect.stringMatching(
-          /^Input `base-url` is missing\. The locks of this job do not show it: .* names other locks/,
-        ),
-        expect.stringMatching(/^Input `workspace` is missing\./),
-      ]);
-    }
-    expect(await scene.locked(workspace)).toEqual(['a']);
-    const named = { locks, 'base-url': `${scene.service.baseUrl}/v1`, workspace };
-    expect(await unlock(second, named)).toMatchObject({ conclusion: 'success', outputs: { released: '["a"]' } });
-  });
 });
 
 describe('unlock without `path`, `locks` and `locks-file`', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { json, page } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
-import { storePool, updateStoredPool } from '../support/stored-pool.ts';
+import { storePool } from '../support/stored-pool.ts';
 import { errorsOf, everythingLeft, jobAt, lockedIn, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -88,23 +88,6 @@ test('the secret of a locked seat is in the output, and nowhere else; secrets of
   expect(left).toContain('seats/1');
   for (const hidden of [secret, escaped, 'other-0']) expect(left).not.toContain(hidden);
   expect(result.written.find((line) => line.includes('A1-'))).toMatch(/^::add-mask::/);
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-});
-
-test('a step that waits never gets a seat that was removed meanwhile', async () => {
-  const workspace = await workspaceWith('seats/1');
-  for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
-  const job = await scene.job({ workspace, timeoutMs: 60_000 });
-  const step = await job.step(fromPool({ wait: '10m' }));
-  await step.waitForLog('Waiting, ');
-  const words = ['seats/2', 'host=b2'];
-  await updateStoredPool(scene.service.storage, { workspace, name, words, removed: ['seats/1'] });
-  await scene.release(workspace, 'seats/1');
-  await scene.release(workspace, 'seats/2');
-  const result = await step.finished;
-  expect(lockedIn(result)).toEqual(['seats/2']);
-  expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/2': { host: 'b2' } });
-  expect(await scene.locked(workspace)).toEqual(['seats/2']);
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { json } from '../support/other-servers/responses.ts';
-import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { everythingLeft, jobAt, openScene } from './scene.ts';
+import { everythingLeft, openScene } from './scene.ts';
 import { stable } from './stable.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
@@ -42,26 +40,4 @@ describe('a webhook', () => {
     );
     expect(await everythingLeft(job, result)).not.toContain('whsec_');
   });
-});
-
-test('inputs take precedence over the options, and all other options are passed on unchanged', async () => {
-  const server = await startOtherServer(json(201, { hook_id: 7 }));
-  const job = await jobAt(server.baseUrl);
-  const options = {
-    url: 'https://other.example',
-    format: 'github',
-    headers: { authorization: 'Bearer geheim' },
-    events: ['a'],
-  };
-  const result = await job.run({
-    with: {
-      operation: 'register-hook',
-      'hook-url': url,
-      'hook-options': JSON.stringify(options),
-    },
-  });
-  expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
-  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url });
-  expect(stable(result.log)).toBe('Registered the webhook: game now sends events to https://ci.example.com.');
-  expect(await everythingLeft(job, result)).not.toContain('geheim');
 });

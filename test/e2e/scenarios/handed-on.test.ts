@@ -82,9 +82,8 @@ test('a lock that an unanswered request took, and that is not in the outputs, do
 });
 
 test('an unlock with `locks` that have only a path releases nothing', async () => {
-  const stage = await openStage();
+  const { stage, job } = await openWithJob();
   const theirs = await stage.take('a');
-  const job = await stage.job();
   await expect(job.run(unlocking({ locks: '[{"path":"a"}]' }))).resolves.toMatchObject({
     outputs: { released: '[]' },
     annotations: [{ level: 'warning', message: expect.stringContaining('was left alone') }],

@@ -9,7 +9,7 @@ import {
   type Passing,
   pathByPath,
 } from '../../support/fault-proxy.ts';
-import { locking, manyPaths, openStage, openWithProxy, unlocking, useService } from './stage.ts';
+import { locking, manyPaths, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -71,21 +71,6 @@ test('an unlock ends a lease with one request if all its locks are meant, and le
   expect(again).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
 });
 
-test('an unlock releases its own locks and reports the lost one, if a lease has lost a lock to another job', async () => {
-  const { stage, job } = await openWithProxy();
-  const [lost = '', ...others] = manyPaths(30);
-  await job.run(locking([lost, ...others]));
-  await stage.release(lost);
-  const theirs = await stage.takenByGrace(lost);
-  const unlocked = await job.run(unlocking({}));
-  expect(unlocked).toMatchObject({
-    conclusion: 'failure',
-    outputs: { status: 'lost', released: JSON.stringify(others) },
-  });
-  expect(await stage.locks()).toEqual([theirs]);
-  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }, { conclusion: 'success' }]);
-});
-
 test('an unlock whose end of a lease gets no response fails, and no later step takes its locks for lost', async () => {
   const { stage, proxy, job } = await openWithProxy();
   const [first = '', ...paths] = manyPaths(30);
@@ -104,31 +89,13 @@ test('an unlock whose end of a lease gets no response fails, and no later step t
   expect(await stage.locks()).toEqual([theirs]);
 });
 
-test('another job releases some locks of a lease that was handed on, and the rest stays', async () => {
-  const stage = await openStage();
-  const first = await stage.job();
-  const { outputs } = await first.run(locking(['a', 'b', 'c'], { 'auto-release': 'false' }));
-  await first.post();
-  const locks = JSON.parse(outputs['locks'] ?? '');
-  expect(new Set(locks.map(({ lease }: { readonly lease: string }) => lease)).size).toBe(1);
-  const second = await stage.job({ run: { runId: '2' } });
-  const unlocked = await second.run(unlocking({ locks: JSON.stringify(locks.slice(0, 2)) }));
-  expect(unlocked).toMatchObject({ conclusion: 'success', outputs: { released: '["a","b"]' } });
-  expect((await stage.locks()).map(({ path }) => path)).toEqual(['c']);
-  await expect(second.run(checking({ locks: JSON.stringify(locks) }))).resolves.toMatchObject({
-    outputs: { status: 'lost', count: '1' },
-  });
-});
-
 test.each([
   ['a page', 'text/html', '<h1>Not Found</h1>'],
   ['JSON', 'application/json', '{"message":"no Route matched with those values"}'],
 ])('a gateway that answers 404 with %s for a lease that was granted does not block the step', async (_, type, body) => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   const missing = { status: 404, headers: { 'content-type': type }, body };
   proxy.meet(once(isLocking, { kind: 'done-then-answer', ...missing }));
-  const job = await stage.job();
   await expect(job.run(locking(['a', 'b'], { wait: '1m' }))).resolves.toMatchObject({
     outputs: { status: 'acquired', count: '2' },
   });
@@ -140,10 +107,8 @@ const page404 = { status: 404, headers: { 'content-type': 'text/html' }, body: '
 const json = { 'content-type': 'application/json' };
 
 test('a lease of any paths that a gateway answered with 404 ends with the job', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }));
-  const job = await stage.job();
   const step = await job.run(locking(['a', 'b'], { any: '1' }));
   expect(step).toMatchObject({ outputs: { status: 'acquired', count: '1' } });
   await job.post();
@@ -151,10 +116,8 @@ test('a lease of any paths that a gateway answered with 404 ends with the job', 
 });
 
 test('the post-step ends the lease of a step that was killed after a gateway answered 404', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   proxy.meet(once(isLocking, { kind: 'done-then-answer', ...page404 }, { kind: 'done-then-silence' }));
-  const job = await stage.job();
   const step = await job.step(locking(['a', 'b']));
   await expect.poll(() => proxy.passed.map(({ status }) => status)).toEqual([201, 409]);
   await step.kill();
@@ -163,8 +126,7 @@ test('the post-step ends the lease of a step that was killed after a gateway ans
 });
 
 test('the post-step ends the lease of a step that was cancelled when only a gateway had answered', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   const first = once(isLocking, { kind: 'done-then-answer', ...page404 });
   const second = Promise.withResolvers<void>();
   proxy.meet((passing) => {
@@ -172,7 +134,6 @@ test('the post-step ends the lease of a step that was cancelled when only a gate
     if (answer === undefined) second.resolve();
     return answer ?? { kind: 'silence' };
   });
-  const job = await stage.job();
   const step = await job.step(locking(['a', 'b']));
   await second.promise;
   await step.cancel();
@@ -182,11 +143,9 @@ test('the post-step ends the lease of a step that was cancelled when only a gate
 });
 
 test('the post-step ends the lease of any paths, although a gateway answers 404 at first', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   const theirs = await stage.takenByGrace('a');
   proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
-  const job = await stage.job();
   const step = await job.step(locking(['a', 'b'], { any: '1' }));
   await expect.poll(() => stage.locks()).toHaveLength(2);
   await step.kill();
@@ -199,10 +158,8 @@ test.each<[string, (passing: Passing) => Fault | undefined]>([
   ['404', () => undefined],
   ['404, and 403 to the list', once(isListing, { kind: 'answer', status: 403, headers: json, body: '{"error":"No"}' })],
 ])('the post-step ends the lease of a killed step, although a gateway answers %s at first', async (_, listing) => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   proxy.meet(once(isLocking, { kind: 'done-then-silence' }));
-  const job = await stage.job();
   const step = await job.step(locking(['a', 'b']));
   await expect.poll(() => stage.locks().then((locks) => locks.length)).toBe(2);
   await step.kill();

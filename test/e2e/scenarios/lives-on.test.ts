@@ -80,9 +80,8 @@ test.each([
 
 describe('steps of one job at the same time', () => {
   test('a step that wants a path of a parallel step fails, instead of waiting for its own job', async () => {
-    const stage = await openStage();
+    const { stage, job } = await openWithJob();
     const other = await stage.take('b');
-    const job = await stage.job();
     const waiting = await job.step({ ...locking(['a', 'b'], { wait: '10m' }), background: true });
     await waiting.waitForLog('Waiting');
     await job.run(locking('a'));
@@ -203,9 +202,8 @@ async function expectRenewed(stage: Stage): Promise<void> {
 }
 
 test('an unlock by path leaves alone the lock of another run, and says how to release it', async () => {
-  const stage = await openStage();
+  const { stage, job } = await openWithJob();
   const theirs = await stage.take(hero, { origin: 'https://github.com/octo/game/actions/runs/7/attempts/1' });
-  const job = await stage.job();
   const result = await job.run(unlocking({ path: hero }));
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
   expect(result.annotations[0]?.message).toMatch(/left alone.*`locks`.*`force: true`/);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { ledgerOf } from './ledger.ts';
-import { locking, manyPaths, openStage, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
+import { locking, manyPaths, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -70,10 +70,8 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
 });
 
 test('the locks of a killed step are reported as unknown if its ledger ends before its requests', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
+  const { stage, proxy, job } = await openWithProxy();
   proxy.meet((passing) => (isLocking(passing) ? { kind: 'done-then-silence' } : undefined));
-  const job = await stage.job();
   const step = await job.step(locking('a'));
   await expect.poll(() => stage.locks()).toHaveLength(1);
   await step.kill();

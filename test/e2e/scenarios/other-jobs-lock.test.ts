@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { releasedBy } from '../../support/fault-proxy.ts';
 import type { Run } from '../../support/runner/github-context.ts';
 import { manners } from './faults.ts';
-import { locking, openStage, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
+import { locking, openStage, openWithJob, openWithProxy, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -42,9 +42,8 @@ describe.each(manners)('with a service that %s', (_, manner) => {
 });
 
 test('an unlock without force leaves the locks of others alone on paths that the job planned but never requested', async () => {
-  const stage = await openStage();
+  const { stage, job } = await openWithJob();
   const theirs = [await stage.take('a'), await stage.take(hero)];
-  const job = await stage.job();
   await expect(job.run(locking(['a', 'b', hero]))).resolves.toMatchObject({ outputs: { status: 'held' } });
   const path = `a\nb\n${hero}`;
   await expect(job.run(unlocking({ path }))).resolves.toMatchObject({ outputs: { status: 'held' } });

@@ -111,10 +111,8 @@ describe('an unlock of a path that the job never locked', () => {
   });
 
   test('releases only the locks of the job, and sends no other request, if the list is unavailable', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
+    const { stage, proxy, job } = await openWithProxy();
     const theirs = await stage.take('c');
-    const job = await stage.job();
     await job.run(locking(['a', 'b']));
     proxy.meet((passing) => (isListing(passing) ? { kind: 'answer', status: 500 } : undefined));
     const result = await job.run(unlocking({ path: 'a\nb\nc', retries: '0' }));
@@ -124,17 +122,15 @@ describe('an unlock of a path that the job never locked', () => {
 });
 
 test('an unlock of many paths leaves the lock of another run alone if the list is incomplete', async () => {
-  const stage = await openStage();
+  const { stage, proxy, job } = await openWithProxy();
   const wanted = Array.from({ length: 9 }, (_, index) => `wanted/${index}`);
   for (const path of wanted) await stage.takenByGrace(path);
   const theirs = await stage.take('other', { origin: 'https://github.com/octo-games/dragon/actions/runs/1' });
-  const proxy = await stage.proxy();
   const headers = { 'content-type': 'application/json' };
   const incomplete = { kind: 'answer', status: 200, headers, body: '{"locks":[],"has_more":true}' } as const;
   proxy.meet(({ method, url }) =>
     method === 'GET' && url.includes('/locks') && !url.includes('path=') ? incomplete : undefined,
   );
-  const job = await stage.job();
   expect((await job.run(locking(wanted))).outputs).toMatchObject({ status: 'held' });
   await job.run(unlocking({ path: ['other', ...wanted].join('\n') }));
   expect(await stage.lockOn('other')).toEqual(theirs);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type FaultProxy, isLocking, type Passing } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { locking, openWithProxy, useService } from './stage.ts';
 
 useService();
 
@@ -11,10 +11,8 @@ const hero = 'Content/Hero.uasset';
 const pollsOf = (proxy: FaultProxy) => proxy.passed.filter(isLocking);
 
 test('a wait of one second for a path that is held for an hour ends within one and a half seconds', async () => {
-  const stage = await openStage();
+  const { stage, proxy, job } = await openWithProxy();
   await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
-  const proxy = await stage.proxy();
-  const job = await stage.job();
   // One second is short on a busy machine: for this process, time passes slower.
   const times = 1 / 10;
   const result = await job.run({ ...locking(hero, { wait: '1s' }), env: { NODE_OPTIONS: fasterTime(times) } });
@@ -29,9 +27,8 @@ test('a wait of one second for a path that is held for an hour ends within one a
 });
 
 test('a step that waits tries again many times in an outage of seconds, and logs it once', async () => {
-  const stage = await openStage();
+  const { stage, proxy, job } = await openWithProxy({ waitsForNothing: true });
   await stage.take(hero);
-  const proxy = await stage.proxy({ waitsForNothing: true });
   const failures = 15;
   const isLong = Promise.withResolvers<void>();
   let asked = 0;
@@ -41,7 +38,6 @@ test('a step that waits tries again many times in an outage of seconds, and logs
     if (asked === failures + 1) isLong.resolve();
     return asked > 1 && asked <= failures + 1 ? { kind: 'answer', status: 502 } : undefined;
   });
-  const job = await stage.job();
   const step = await job.step(locking(hero, { wait: '10m' }));
   await isLong.promise;
   await stage.release(hero);
@@ -51,9 +47,8 @@ test('a step that waits tries again many times in an outage of seconds, and logs
 });
 
 test('a wait of ten minutes survives a 502, a cut connection and a 429, and gets the lock', async () => {
-  const stage = await openStage();
+  const { stage, proxy, job } = await openWithProxy({ retryAfter: null, waitsForNothing: true });
   const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
-  const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
   const done = Promise.withResolvers<void>();
   let number = 0;
   let limitedAt = 0;
@@ -73,7 +68,6 @@ test('a wait of ten minutes survives a 502, a cut connection and a 429, and gets
     }
     return undefined;
   });
-  const job = await stage.job();
   const step = await job.step({
     ...locking(hero, { wait: '10m' }),
     env: { NODE_OPTIONS: fasterTime(2) },
