@@ -15,7 +15,6 @@ const tokenCreate = ['token', 'create', '--name=a'];
 const workspaceAdd = ['workspace', 'add'];
 const trustAdd = ['trust', 'add', '--owner=a', '--scopes=sync'];
 const idsOnGitHub = ['--claim=repository_id=1', '--claim=repository_owner_id=2'];
-const onGitLab = ['--issuer=https://gitlab.com'];
 
 test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
@@ -32,10 +31,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [['trust', 'add'], '--owner is missing: the owner of the locks of these jobs'],
   [trustAdd, '--claim: A rule for GitHub needs the ids of the repository and of its owner'],
   [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
-  [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: Jobs cannot get the scope admin'],
   [[...trustAdd, ...idsOnGitHub, '--issuer=https://a:s3cret@b.c'], '--issuer is "https://***@b.c". It must not'],
-  [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for anyone'],
-  [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
   [['trust', 'remove', secretOfToken], 'workspace-service trust list'],
   [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
   [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],

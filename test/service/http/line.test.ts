@@ -177,20 +177,6 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     expect((await take('ttl', { key: 'ttl-1' })).status).toBe(201);
   });
 
-  test('causes one event for the holder, however often it asks again', async () => {
-    const origin = run('requested');
-    const json = { url: 'https://hooks.example.com/', events: ['lock.requested'] };
-    await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: service.secret, json });
-    const { body: held } = await locks.take('requested');
-    for (const wait of ['wait=0', 'wait=1']) {
-      expect((await take('requested', { key: 'requested-1', wait, referer: origin })).status).toBe(409);
-    }
-    const events = await service.storage.read.selectFrom('deliveries').select('event').execute();
-    expect(events.map(({ event }) => JSON.parse(event))).toMatchObject([
-      { type: 'lock.requested', workspace, data: { lock: held, request: { owner: held.owner, origin, note: null } } },
-    ]);
-  });
-
   test('gets nothing if its token is revoked while it waits', async () => {
     await locks.take('revoked');
     const { id, secret } = await service.token();

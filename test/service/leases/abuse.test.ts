@@ -95,12 +95,16 @@ describe.each(databaseKinds)('a guest who may lock, on $name', (kind) => {
     const { storage } = service;
     const hook = { url: 'http://127.0.0.1:9/hook', events: ['lock.requested'] };
     await service.ask('POST', `/v1/workspaces/${id}/hooks`, { token: service.secret, json: hook });
-    await honest.take('a');
+    const { body: held } = await honest.take('a');
+    const origin = 'https://ci.example.com/runs/1';
     for (let each = 0; each < 20; each += 1) {
-      await guest.take('a', { prefer: 'wait=0', 'idempotency-key': randomUUID() });
+      await guest.take('a', { prefer: 'wait=0', 'idempotency-key': randomUUID(), referer: origin });
     }
+    await guest.take('a', { prefer: 'wait=1', 'idempotency-key': 'again', referer: origin });
     const hooks = storage.read.selectFrom('hooks').select('id').where('workspace_id', '=', id);
-    const deliveries = await storage.read.selectFrom('deliveries').select('id').where('hook_id', 'in', hooks).execute();
-    expect(deliveries).toHaveLength(1);
+    const deliveries = storage.read.selectFrom('deliveries').select('event').where('hook_id', 'in', hooks);
+    expect((await deliveries.execute()).map(({ event }) => JSON.parse(event))).toMatchObject([
+      { type: 'lock.requested', workspace: id, data: { lock: held, request: { owner: 'guest', origin, note: null } } },
+    ]);
   });
 });

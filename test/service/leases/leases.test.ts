@@ -33,15 +33,6 @@ describe.each(databaseKinds)('a lease, on $name', (kind) => {
     ]);
   });
 
-  test('takes none of its paths if one is held', async () => {
-    const { workspace, put } = await leases();
-    await workspace.take('b');
-    const refused = await put(newId(), { paths: ['a', 'b', 'c'] });
-    expect(refused.status).toBe(409);
-    expect(refused.body).toMatchObject({ blocked: 1, locks: [{ path: 'b' }] });
-    expect(await workspace.paths()).toEqual(['b']);
-  });
-
   test('is the same lease when it is requested again', async () => {
     const { put, get } = await leases();
     const id = newId();

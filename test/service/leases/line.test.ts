@@ -111,19 +111,6 @@ describe.each(databaseKinds)('leases that wait, on $name', (kind) => {
     expect((await set).status).toBe(201);
   });
 
-  test('go first with a higher priority', async () => {
-    const { workspace, put, end, waiting } = await line();
-    await workspace.take('a');
-    const normal = put(['a', 'b'], { wait: 30 });
-    await waiting(1);
-    const urgent = put(['a', 'c'], { wait: 30, priority: 'u=1' });
-    await waiting(2);
-    await workspace.release('a');
-    expect((await urgent).status).toBe(201);
-    await end(urgent.id);
-    expect((await normal).status).toBe(201);
-  });
-
   test('get the first free path, if they want any of several', async () => {
     const { workspace, put, waiting } = await line();
     for (const path of ['a', 'b', 'c']) await workspace.take(path);

@@ -1,11 +1,9 @@
 import { expect } from 'vitest';
 import { offerSignInLink } from '../../../../src/service/sessions/sessions.ts';
-import { phone } from '../../../support/browser/open-page.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { expectAccessible } from './accessible.ts';
 import { test } from './browser-test.ts';
-import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
@@ -59,34 +57,4 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   expect(refused.log).toContain('has been revoked');
 
   expect(await page.content()).not.toContain(secret);
-});
-
-test('a token is rotated on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
-  openPage,
-}) => {
-  const { token } = service;
-  const { secret } = await token({ name: 'root', scopes: ['admin'] });
-  const old = await token({ name: 'laptop', owner: 'ada of the art team', scopes: ['locks:write'] });
-  await token({ name: 'desk', owner: 'ada of the art team', scopes: ['locks:write'] });
-  const page = await openPage({ viewport: phone, javaScript: false });
-  await signIn(page, service, secret, '/tokens');
-  await page.getByRole('rowheader', { name: 'laptop' }).waitFor();
-  await expectNoSidewaysScrolling(page);
-  await expectAccessible(page);
-  await page.getByRole('link', { name: 'laptop', exact: true }).press('Enter');
-  await page.getByRole('heading', { name: 'The token laptop' }).waitFor();
-  await expectNoSidewaysScrolling(page);
-  await expectAccessible(page);
-  await page.getByLabel('The old secret stays valid').selectOption('for 1 hour');
-  await page.getByRole('button', { name: 'Rotate token' }).press('Enter');
-  await page.getByText('The token laptop was rotated').waitFor();
-  await expectNoSidewaysScrolling(page);
-  await expectAccessible(page);
-  const next = (await page.locator('#secret').textContent()) ?? '';
-  for (const each of [old.secret, next]) {
-    expect((await service.ask('GET', '/v1/workspaces', { token: each })).status).toBe(200);
-  }
-  await page.getByRole('link', { name: 'All tokens' }).click();
-  await page.getByRole('link', { name: 'rotated', exact: true }).waitFor();
-  await expectAccessible(page);
 });
