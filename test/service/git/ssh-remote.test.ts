@@ -13,7 +13,7 @@ async function setUp(first = '', silenceMs?: number) {
   repository.commit(...manyCommits(10));
   const git = gitIn(data, { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', first) }, silenceMs);
   const sshArguments = () => readFile(join(folder, 'arguments'), 'utf8');
-  return { folder, repository, data, git, sshArguments, remote: remoteAt(`git@example.com:${repository.path}`) };
+  return { repository, git, sshArguments, remote: remoteAt(`git@example.com:${repository.path}`) };
 }
 
 describe('an ssh remote', () => {
@@ -28,12 +28,6 @@ describe('an ssh remote', () => {
     const fetched = await git.fetch('game', remote, main, enoughTime);
     expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: objects });
     expect(await sshArguments()).toContain('git@example.com');
-  });
-
-  test('is accessed without prompts if the operator has not configured ssh', async () => {
-    const { folder, data, remote, sshArguments } = await setUp();
-    await gitIn(data, { PATH: `${folder}:${process.env['PATH']}` }).branches(remote, enoughTime);
-    expect(await sshArguments()).toContain('BatchMode=yes');
   });
 
   test('fails with the message of ssh if it rejects the key', async () => {
