@@ -158,11 +158,6 @@ describe('the path of a URL', () => {
   test.each([
     [reason.dots, ['%2e%2e/secret', 'a/%2E%2e%2Fb']],
     [reason.absolute, ['%2Fetc/passwd']],
-    [reason.backslash, ['a%5Cb']],
-    [reason.control, ['a%00b']],
-    [reason.folder, ['a%2F']],
-    [reason.slashes, ['a%2F%2Fb']],
-    [reason.empty, ['']],
     [reason.encoding, ['%', 'a%2', '%zz', '%C3', '%C0%AF', '%ED%A0%80']],
   ])('is rejected with a reason: %s', (reason, texts) => {
     for (const raw of texts) expect(whyNot(lockPathFromUrl(raw)), raw).toBe(reason);

@@ -35,18 +35,6 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     expect(JSON.stringify(await told())).not.toContain(secret);
   });
 
-  test('records that a workspace was added and removed, without the password of its remote', async () => {
-    const add = () => storage.commit('global', (db) => addWorkspace(db, storage.now, actor, game));
-    const remove = () => removeWorkspaceInBatches(storage, actor, 'game');
-    expect([await add(), await add()]).toEqual([true, false]);
-    expect([await remove(), await remove()]).toEqual([{ kind: 'removed', ended: 0 }, { kind: 'unknown' }]);
-    const detail = { workspace: 'game', remote: 'https://git.example.com/game.git' };
-    expect(await told()).toEqual([
-      { ...byAda, action: 'workspace.removed', detail },
-      { ...byAda, action: 'workspace.added', detail },
-    ]);
-  });
-
   test('undoes a change that it cannot record', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, actor, ci));
     await storage.commit('global', (db) => addWorkspace(db, storage.now, actor, game));

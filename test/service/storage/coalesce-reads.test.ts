@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { coalesceReads, rememberReads } from '../../../src/service/storage/coalesce-reads.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
-import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, updateWorkspace, workspaceWithId } from '../../../src/service/workspaces/workspaces.ts';
+import { authenticate, createToken } from '../../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite, temporaryDataFolder } from '../../support/databases.ts';
 import { operator } from '../../support/operator.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -86,22 +86,6 @@ describe('reads of tokens and workspaces on SQLite', () => {
     expect(
       await queriesAfter(() => command.commit('global', (db) => addWorkspace(db, command.now, operator, add))),
     ).toBe(3);
-  });
-
-  test('find a token that another process has revoked, and a workspace that it has changed', async () => {
-    const { service, command } = await open();
-    const add = { id: 'game', remote: 'https://git.example.com/game.git' };
-    const { token: made, secret } = await service.commit('global', async (db) => {
-      await addWorkspace(db, service.now, operator, add);
-      return createToken(db, service.now, operator, { ...token, lifetime: null });
-    });
-    expect((await authenticate(service, secret)).kind).toBe('known');
-    expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: null });
-    await command.commit('tokens', (db) => revokeToken(db, command.now, operator, made.id));
-    expect((await authenticate(service, secret)).kind).toBe('refused');
-    const change = { id: 'game', latest: 'refuse' };
-    await command.commit({ workspace: 'game' }, (db) => updateWorkspace(db, command.now, operator, change));
-    expect(await workspaceWithId(service, 'game')).toMatchObject({ latest: 'refuse' });
   });
 
   test('do not keep a token beyond its end', async () => {

@@ -42,7 +42,8 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
   /** Stores many rows in every table that can have many rows per workspace. */
   const storeMuch = (workspace: string, rows: number) =>
     storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, actor, { id: workspace, remote: 'https://git.example.com/game.git' });
+      const remote = 'https://ada:s3cret-word@git.example.com/game.git';
+      await addWorkspace(db, storage.now, actor, { id: workspace, remote });
       await storeHistory(db, workspace, rows);
       await sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
         ${numbers(rows)} select 'tok_' || (n % 3), ${workspace}, 'key ' || n, '', '{}', n from numbers`.execute(db);
@@ -123,6 +124,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'removed', ended: 0 });
     expect(await removeWorkspaceInBatches(storage, actor, 'closing')).toEqual({ kind: 'unknown' });
     const { entries } = await readAudit(storage, { limit: 100, workspace: 'closing' });
+    // Without the password of the remote.
     const detail = { workspace: 'closing', remote: 'https://git.example.com/game.git' };
     expect(entries).toMatchObject([
       { action: 'workspace.removed', detail },
