@@ -38,20 +38,8 @@ const number = fc.oneof(
 /** The members that the client reads. */
 const names = [
   ...['id', 'path', 'type', 'owner', 'name', 'origin', 'etag', 'acquired_at', 'expires_at', 'fence', 'title', 'detail'],
-  ...[
-    'status',
-    'request_id',
-    'message',
-    'error',
-    'errors',
-    'pointer',
-    'field',
-    'loc',
-    'msg',
-    'lock',
-    'locks',
-    'holder',
-  ],
+  ...['status', 'request_id', 'message', 'error', 'errors', 'pointer', 'field', 'loc', 'msg'],
+  ...['lock', 'locks', 'holder'],
   ...['sync_id', 'branch', 'estimated_objects', 'received_objects', 'head', 'status_url', 'secret', 'hook', 'state'],
   ...['items', 'data', 'results', 'workspaces', 'branches', 'next_cursor', 'next', 'links', 'has_more', '__proto__'],
 ];
