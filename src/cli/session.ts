@@ -54,7 +54,7 @@ export function createCommandSession(remote: RemoteService, ttl: Ttl) {
       // A service that knows only the interface has granted none.
       if (end.kind === 'ended' || (knowsNoRoute(end.error) && !client.isOurs())) continue;
       left += 1;
-      report(`Locks on ${intent.path} and others may have been acquired: ${end.error.message}`);
+      report(`Locks may have been acquired (${intent.path}): ${end.error.message}`);
     }
     return left;
   }

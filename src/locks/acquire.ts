@@ -140,10 +140,10 @@ function createRequests(context: AcquireContext, goal: AcquireGoal) {
   };
 }
 
-/** Pauses that let a step notice within 300 ms that the service is back, in the first minute of an outage. */
+/** Pauses that let a step notice within 300 ms that the service is back, in the first ten minutes of an outage. */
 const minReconnectMs = 200;
 const maxReconnectMs = 5_000;
-const minuteMs = 60_000;
+const promptMs = 10 * 60_000;
 
 /** Until then, an outage is logged once. */
 const secondLineMs = 10_000;
@@ -163,8 +163,8 @@ function createPauses({ clock, sleep, random, signal }: AcquireContext, deadline
   /** How long an outage must last before it is logged again. */
   let quietMs = 0;
   const outageMs = (): number => (failingSince === undefined ? 0 : clock() - failingSince);
-  /** In proportion to the outage after its first minute: a step may wait for a month. */
-  const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / minuteMs));
+  /** In proportion to the outage after that: a step may wait for a month. */
+  const reconnectMs = (): number => Math.min(maxReconnectMs, minReconnectMs * Math.max(1, outageMs() / promptMs));
 
   function waitSeconds(): number {
     if (!hasLine || vain > maxVain) return 0;

@@ -22,8 +22,7 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership. If the locks of a step outlive the job, it ends only those that the step had begun to release, and requests
- * without an answer.
+ * ownership. Of locks that outlive the job, it ends only those whose release had begun, and requests without an answer.
  */
 export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
   const { entries, problem } = read();
@@ -40,15 +39,17 @@ export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, st
     history.held.filter(({ grant }) => grant.step === step),
     ({ mayBeReleased }) => (outliveJob && !mayBeReleased ? 'stays' : 'ends'),
   );
+  const staying = new Set(stays.map(({ grant }) => grant.path));
   const lease =
     history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined);
   return {
     entries,
     outliveJob,
     held: ends.map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
-    unanswered: history.unanswered.filter((intent) => intent.step === step),
-    /** The lease of the step, if it may hold locks. Its own entry may be missing. */
-    lease: stays.some(({ grant }) => grant.lock.lease === step) ? undefined : lease,
+    // Where a lock stays, an older request would only find that lock.
+    unanswered: history.unanswered.filter((intent) => intent.step === step && !staying.has(intent.path)),
+    /** The lease of the step, if it may hold locks that must end with the job. Its own entry may be missing. */
+    lease: outliveJob ? undefined : lease,
     ledgerError: isDamaged ? `${error} Locks that it does not list stay until their ttl expires.` : undefined,
     /** The error of the last renewal; undefined if it succeeded, or none was due. */
     renewalError: isDamaged ? undefined : history.renewalError.get(step),
@@ -113,9 +114,11 @@ interface Unsettled {
   readonly held: readonly JobLock[];
 }
 
-/** The locks of a lease are released with it. */
+/** The locks of a lease are released with it, unless others of the lease stay. */
 function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly Unsettled[] {
-  const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) => (grant.lock.lease ? 'leased' : 'single'));
+  const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) =>
+    lease && grant.lock.lease ? 'leased' : 'single',
+  );
   return [
     ...(lease ? [{ about: lease, held: leased }] : []),
     // The newest first: while it is held, an older one on the same path would only find it.

@@ -3,7 +3,7 @@ import { required } from '../../command/flags.ts';
 import { textTable } from '../../command/print.ts';
 import { redactedUrl } from '../webhooks/formats.ts';
 import { listHooks, removeHook } from '../webhooks/hooks.ts';
-import { defineStorageCommand, operatorActor, workspaceArgument } from './storage-command.ts';
+import { defineStorageCommand, workspaceArgument } from './storage-command.ts';
 import { idOf } from './token.ts';
 
 const hookList = defineStorageCommand({
@@ -33,8 +33,8 @@ const hookRemove = defineStorageCommand({
     id: required('ID', 'the id of the hook', idOf('hook', 'workspace-service hook list')),
   },
   example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
-  async run({ arguments: { workspace, id } }, storage) {
-    const removed = await removeHook(storage, { workspace, id, actor: operatorActor() });
+  async run({ arguments: { workspace, id } }, { change }) {
+    const removed = await change((db, now, actor) => removeHook(db, now, { workspace, id, actor }));
     if (!removed)
       throw new CommandError(
         `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchName, parseBranchName } from '../../interface/branch-name.ts';
 import { namesIn } from '../platform/missing-file.ts';
-import { flushFolder } from '../storage/make-folder.ts';
 import {
   type BranchHeads,
   branchRef,
@@ -55,7 +54,7 @@ export async function fetchBranch(transfer: Transfer, branch: BranchName, onRece
     onReceived(received);
   });
   const head = await readFile(join(repository, fetchedRef(branch)), 'utf8');
-  keepPacks(repository);
+  await syncFolder(join(repository, 'objects', 'pack'));
   return { head: head.trim(), receivedObjects };
 }
 
@@ -76,7 +75,7 @@ export async function fetchCommits(transfer: Transfer, heads: BranchHeads): Prom
     const sources = branchSources([...heads.keys()].filter((branch) => branches.has(branch)));
     if (sources.size > 0) await transferRefs({ ...transfer, repository, sources });
   }
-  keepPacks(repository);
+  await syncFolder(join(repository, 'objects', 'pack'));
 }
 
 const branchSources = (branches: readonly BranchName[]): BranchHeads =>
@@ -86,7 +85,12 @@ const branchSources = (branches: readonly BranchName[]): BranchHeads =>
 const fetchedRef = (branch: BranchName): string => `refs/fetched/${createHash('sha256').update(branch).digest('hex')}`;
 
 /** Keeps the names of new packs through a power failure. git itself syncs only their contents. */
-const keepPacks = (repository: string): void => flushFolder(join(repository, 'objects', 'pack'));
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open a folder as a file, and orders its writes itself.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+}
 
 interface Progress {
   readonly received: number;

@@ -101,7 +101,8 @@ interface Subscriber {
   readonly id: string;
   readonly workspace: string;
   readonly events: readonly HookEvent[];
-  readonly branches: readonly string[] | null;
+  /** Parsed only for the events that they limit. */
+  readonly branches: HookRow['branches'];
   readonly capacity: number;
   added: number;
   dropped: number;
@@ -120,11 +121,10 @@ const selectHooks = batchQuery((db, members) =>
 async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<string>): Promise<Subscriber[]> {
   const members = [...workspaces].map((workspace) => ({ workspace }));
   const rows = await selectHooks(db, now, members);
-  return rows.map(({ id, workspace_id, waiting, ...hook }) => ({
-    id,
+  return rows.map(({ id, workspace_id, waiting, branches, ...hook }) => ({
+    ...{ id, branches },
     workspace: workspace_id,
     events: eventsOf(hook),
-    branches: branchesOf(hook),
     capacity: maxWaitingDeliveries - (waiting ?? 0),
     added: 0,
     dropped: 0,
@@ -134,8 +134,8 @@ async function subscribersOf(db: Database, now: Now, workspaces: ReadonlySet<str
 export type HookRow = Selectable<Tables['hooks']>;
 
 /** Branches limit only the events about syncs. */
-const wantsEvent = ({ events, branches }: Subscriber, { type, data }: OutboxEvent): boolean =>
-  events.includes(type) && (!('sync' in data) || (branches?.includes(data.sync.branch) ?? true));
+const wantsEvent = ({ events, ...hook }: Subscriber, { type, data }: OutboxEvent): boolean =>
+  events.includes(type) && (!('sync' in data) || (branchesOf(hook)?.includes(data.sync.branch) ?? true));
 
 // Only registerHook() writes these columns.
 export const eventsOf = (row: Pick<HookRow, 'events'>): readonly HookEvent[] => JSON.parse(row.events) as HookEvent[];
@@ -150,7 +150,7 @@ interface BacklogChange {
   readonly hookId: string;
   /** Negative for deliveries that have finished. */
   readonly added: number;
-  /** Number of events that were dropped because the queue was full. */
+  /** Number of events that were dropped because of a limit. */
   readonly dropped: number;
 }
 

@@ -82,7 +82,9 @@ const isPlain = (text: string): boolean =>
 
 /** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
-  const sub = textOf(claims['sub']);
+  const whole = textOf(claims['sub']);
+  // The audit shows the beginning of a long one, and tells it from others by its hash.
+  const sub = whole.length > maxLength ? `${whole.slice(0, maxLength)}… ${hashOf(whole)}` : whole;
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
 

@@ -165,24 +165,21 @@ async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRo
   if (numUpdatedRows > 0n) await dropSome(db, now, id);
 }
 
-/** Drops the remaining deliveries of hooks that were deactivated with a long queue. */
-export async function dropDeliveries(storage: Storage): Promise<void> {
-  const inactive = await storage.read
+/**
+ * Drops the remaining deliveries of hooks that were deactivated with a long queue, in batches: other changes would wait
+ * for the removal of a full one.
+ */
+export async function dropDeliveries({ read, commit, now }: Storage): Promise<void> {
+  const inactive = await read
     .selectFrom('hooks')
     .innerJoin('hook_backlogs', 'hook_id', 'hooks.id')
     .select(['id', 'workspace_id as workspace'])
     .where('active', '=', 0)
     .where('waiting', '>', 0)
     .execute();
-  for (const hook of inactive) await dropDeliveriesOf(storage, hook);
-}
-
-/** Drops the deliveries of an inactive hook, in batches: other changes would wait for the removal of a full queue. */
-export async function dropDeliveriesOf(
-  { commit, now }: Storage,
-  { id, workspace }: Pick<DueHook, 'id' | 'workspace'>,
-): Promise<void> {
-  while ((await commit({ workspace }, (db) => dropSome(db, now, id))) === droppedAtOnce) await sleep(pauseMs);
+  for (const { id, workspace } of inactive) {
+    while ((await commit({ workspace }, (db) => dropSome(db, now, id))) === droppedAtOnce) await sleep(pauseMs);
+  }
 }
 
 const droppedAtOnce = 500;

@@ -72,7 +72,8 @@ export async function runDelivery(
     const claim = keepClaim(() => renewClaim(storage, 'deliveries', delivery), renewEveryMs, stopping);
     return deliver(request, { check: targets, timeoutMs, signal: claim.signal }).finally(claim.end);
   }
-  const request = requestOf(delivery);
+  const event = eventIn(delivery);
+  const request = event && deliveryRequest(delivery.hook, event, new Date(delivery.claimedAt));
   const end = request === undefined ? damaged : endOf(await attempt(request), delivery, schedule);
   if (end === undefined) {
     await endClaim(storage, 'deliveries', delivery);
@@ -96,13 +97,13 @@ export async function runDelivery(
   return end;
 }
 
-const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery, or its webhook, is damaged in the database.' };
+const damaged: DeliveryEnd = { kind: 'given-up', reason: 'The delivery is damaged in the database.' };
 
 /** Undefined if it is damaged. The later deliveries with its key must not wait for it. */
-function requestOf({ hook, event, claimedAt }: ClaimedDelivery): DeliveryRequest | undefined {
+function eventIn({ event }: ClaimedDelivery): HookEventOccurrence | undefined {
   try {
     // Only recordEvents() writes the column.
-    return deliveryRequest(hook, JSON.parse(event) as HookEventOccurrence, new Date(claimedAt));
+    return JSON.parse(event) as HookEventOccurrence;
   } catch {
     return undefined;
   }

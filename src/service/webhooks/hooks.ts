@@ -5,9 +5,8 @@ import { insufficientScope, Refusal } from '../contract/response.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { grants, type Scope } from '../contract/scopes.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/outbox.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { dropDeliveriesOf } from './delivery-queue.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
@@ -76,29 +75,17 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-/** Removes a hook and its waiting deliveries. False if the hook does not exist. If interrupted, a repeated call continues. */
+/** Removes a hook and its waiting deliveries. False if the hook does not exist. */
 export async function removeHook(
-  storage: Storage,
+  db: Database,
+  now: Now,
   { workspace, id, actor }: { readonly workspace: string; readonly id: string; readonly actor: Actor },
 ): Promise<boolean> {
-  const { commit, now } = storage;
-  const { numUpdatedRows } = await commit({ workspace }, (db) =>
-    db
-      .updateTable('hooks')
-      .set({ active: 0 })
-      .where('workspace_id', '=', workspace)
-      .where('id', '=', id)
-      .executeTakeFirst(),
-  );
-  if (numUpdatedRows === 0n) return false;
-  await dropDeliveriesOf(storage, { workspace, id });
-  return commit({ workspace }, async (db) => {
-    const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
-    const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
-    if (hook === undefined) return false;
-    await recordHookAudit(db, now, actor, 'hook.removed', hook);
-    return true;
-  });
+  const hooks = db.deleteFrom('hooks').where('workspace_id', '=', workspace).where('id', '=', id);
+  const hook = await hooks.returning(['id', 'workspace_id', 'url']).executeTakeFirst();
+  if (hook === undefined) return false;
+  await recordHookAudit(db, now, actor, 'hook.removed', hook);
+  return true;
 }
 
 /** Records only the origin of the URL, because its path or query may be a credential; no secret, nor a header's value. */
@@ -161,7 +148,7 @@ export async function listHooks(db: Database, workspace: string) {
     failing_since: asTimestampOrNull(row.failing_since),
     last_error: row.last_error,
     pending_deliveries: row.waiting ?? 0,
-    /** Events that were dropped because its queue was full. */
+    /** Events that were dropped because too many deliveries waited, or because one change caused too many. */
     dropped_events: row.dropped ?? 0,
   }));
 }

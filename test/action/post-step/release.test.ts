@@ -52,6 +52,10 @@ describe('the locks that a step must release', () => {
     expect(candidatesOf(together)).toMatchObject({ held: [], unanswered: [], lease: undefined });
     // A ledger that is gone does not show that.
     expect(candidatesOf({ saved })).toMatchObject({ held: [], lease: undefined });
+    // A request that was not answered before the lock was granted.
+    expect(candidatesOf({ entries: [intentOf('a', { key: 'earlier' }), ...a, acquired], saved })).toMatchObject({
+      unanswered: [],
+    });
   });
 
   test('come with losses, and with renewal errors unless the records are damaged', () => {

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isLocking, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, once, type Passing, pathByPath } from '../../support/fault-proxy.ts';
 import { preload } from '../../support/preload.ts';
 import { lockedIn } from '../scene.ts';
+import { ledgerOf } from './ledger.ts';
 import { locking, openStage, openWithJob, openWithProxy, unlocking, useService } from './stage.ts';
 
 useService();
@@ -79,6 +81,25 @@ test('a lock that an unanswered request took, and that is not in the outputs, do
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
   expect((await stage.locks()).map(({ path }) => path)).toEqual(lockedIn(result));
+});
+
+test('a lock of a lease whose unlock was cut off is released at the end of the job, and the others outlive it', async () => {
+  const { stage, proxy, job } = await openWithProxy();
+  await job.run(locking(['a', 'b', 'c'], keeping));
+  proxy.meet((passing) => (isReleasing(passing) ? { kind: 'cut' } : undefined));
+  await expect(job.run(unlocking({ path: 'a', retries: '0' }))).resolves.toMatchObject({ conclusion: 'failure' });
+  proxy.meet(() => undefined);
+  await job.post();
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
+});
+
+test('locks of a lease outlive the job, even if the ledger is lost and one of them is released', async () => {
+  const { stage, job } = await openWithProxy();
+  await job.run(locking(['a', 'b', 'c'], keeping));
+  rmSync(ledgerOf(job));
+  await expect(job.run(unlocking({ path: 'a' }))).resolves.toMatchObject({ outputs: { released: '["a"]' } });
+  await job.post();
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b', 'c']);
 });
 
 test('an unlock with `locks` that have only a path releases nothing', async () => {

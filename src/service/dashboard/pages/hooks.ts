@@ -46,7 +46,10 @@ function row(hook: HookOverview, now: number): Row {
 }
 
 function hookState({ active, failing_since: since, dropped_events: dropped }: HookOverview, now: number): Markup {
-  const lost = dropped === 0 ? '' : html`<p class="hint">${formatNumber(dropped)} dropped: its queue was full.</p>`;
+  const lost =
+    dropped === 0
+      ? ''
+      : html`<p class="hint">${formatNumber(dropped)} dropped: too many waited, or one change caused too many.</p>`;
   if (!active) {
     return html`<span class="state gone">ended by the receiver</span>
       <p class="hint">It responded with 410 (Gone). Register it again when it wants deliveries.</p>${lost}`;
