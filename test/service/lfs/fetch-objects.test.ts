@@ -16,7 +16,7 @@ import { fakeSsh } from '../../support/git-ssh.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { nameOf, pointerTo, type StoredName, startLfsStore } from '../../support/lfs-store.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
-import { nothing, raw, silence } from '../../support/other-servers/responses.ts';
+import { drip, nothing, raw, silence } from '../../support/other-servers/responses.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { whyNoClient } from './desk.ts';
 
@@ -203,10 +203,9 @@ describe('a sync', () => {
     await expect(fetch({ freeDisk })).rejects.toThrow('less than 1 GiB are free');
     expect(store.authorizations).toEqual([]);
     isLow = false;
-    store.behaviour.download = () => (response) => {
-      response.writeHead(200, { 'content-length': bytes.length });
-      response.write(bytes.subarray(0, 1_000));
+    store.behaviour.download = () => {
       isLow = true;
+      return drip('body');
     };
     await expect(fetch({ freeDisk })).rejects.toThrow('1 GiB are free');
     expect(await objects.find(oidOf(name))).toBeUndefined();
