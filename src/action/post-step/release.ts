@@ -22,7 +22,7 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership. Of locks that outlive the job, it ends only those whose release had begun, and requests without an answer.
+ * ownership. If the locks outlive the job, only those whose release had begun must end, and requests without an answer.
  */
 export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
   const { entries, problem } = read();

@@ -39,8 +39,8 @@ const insertDeliveries = batchQuery((db, members, now) => {
 export const maxWaitingDeliveries = 100_000;
 
 /**
- * The deliveries of one change, which takes a second with so many, and others wait for it. A lease may have 20,000 locks,
- * and a workspace a hundred hooks.
+ * The deliveries of one change, which then takes a second while others wait. A lease may have 20,000 locks, and a
+ * workspace a hundred hooks.
  */
 const maxQueuedAtOnce = 50_000;
 

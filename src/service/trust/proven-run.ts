@@ -83,7 +83,7 @@ const isPlain = (text: string): boolean =>
 /** Fallback: all jobs with the same `sub` count as one run. */
 function runOfSubject(claims: Claims): Run {
   const whole = textOf(claims['sub']);
-  // The audit shows the beginning of a long one, and tells it from others by its hash.
+  // The audit shows the beginning of a long one, and its hash, which no other has.
   const sub = whole.length > maxLength ? `${whole.slice(0, maxLength)}… ${hashOf(whole)}` : whole;
   return { claims: { sub }, name: sub.replaceAll(/\p{C}/gu, ' ') || 'a job', origin: null };
 }
