@@ -50,7 +50,9 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
   const terms = { ...job, type, ttl };
   const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), isInVain };
   const result = await acquireLocks(acquire, { paths: others, pool, count: wanted }, task);
-  for (const intent of result.unanswered) log.line(unansweredText(intent));
+  // The post-step does not settle them if the locks outlive the job.
+  const report = autoRelease ? log.line : log.warn;
+  for (const intent of result.unanswered) report(unansweredText(intent));
   if (result.kind === 'held' && inVain) return alreadyHeldOutcome(context, own);
   if (result.kind !== 'acquired') return notAcquiredOutcome(context, task, result);
   record({ kind: 'acquired', ...job, at: now() });
@@ -59,6 +61,13 @@ export async function lock(given: Context, task: TaskOf<'lock'>, renewer?: Renew
     return notAcquiredOutcome(context, task, { ...result, kind: 'cancelled', left });
   }
 
+  for (const { grant, error } of autoRelease ? [] : result.left) {
+    const which = grant === undefined ? 'A lock' : `The lock on ${grant.path}`;
+    const reason = error === undefined ? '' : ` ${error.message}`;
+    log.warn(
+      `${which} that is not in the outputs may stay until its \`ttl\` expires: it could not be released.${reason}`,
+    );
+  }
   maskSecrets(context, result.items);
   const sorted = result.grants.toSorted(byPath);
   const grants = renewal === undefined ? sorted : await renewal(step, sorted, clock() - result.grantedAt);

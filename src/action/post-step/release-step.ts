@@ -9,7 +9,7 @@ import { joinSome, resultsOutcome } from '../report/results.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
-import { readCandidates, releaseAll, timeLimitMs } from './release.ts';
+import { readCandidates, releaseAll } from './release.ts';
 
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
@@ -33,25 +33,20 @@ export async function releaseStep(
   const saved = parseLines(state('locks'));
   const candidates = readCandidates(ledger, step, saved);
 
-  const { outliveJob } = candidates;
-  if (outliveJob) log.line('The locks of this step outlive the job: `auto-release` is false.');
-  else if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
+  if (saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob)) {
+    log.line('The locks of this step outlive the job: `auto-release` is false.');
+    return;
+  }
+  if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
   const nothing = candidates.held.length + candidates.unanswered.length === 0 && candidates.lease === undefined;
-  if (nothing && (outliveJob || saved.length === 0)) {
-    if (!outliveJob && candidates.ledgerError === undefined) log.line(nothingLeft);
+  if (nothing && saved.length === 0) {
+    if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 
   // For the post-steps of the job's earlier steps, which may know the same locks.
   const record = createRecorder(ledger, { warn: log.debug });
-  const options = { raw, reporter, origin, ledger, record, cancelled };
-  const stoppedMs = measureStops();
-  const first = await releaseAll(candidates, options);
-  // While this process was stopped, its time limit has passed without a chance for the service.
-  const again = stoppedMs() > timeLimitMs / 2 ? await releaseAll(readCandidates(ledger, step, saved), options) : first;
-  const settled = new Set(again.results.map(({ path }) => path));
-  const results = [...first.results.filter(({ path }) => !settled.has(path)), ...again.results];
-  const { now } = again.results.length > 0 ? again : first;
+  const { results, now } = await releaseAll(candidates, { raw, reporter, origin, ledger, record, cancelled });
   const released = results.filter(({ result }) => result === 'released').length;
   const begin = `Released ${pluralize(released, 'lock')} at the end of the job`;
   const outcome = resultsOutcome(results, { main: 'released', begin, now });
@@ -62,25 +57,11 @@ export async function releaseStep(
       ...outcome,
       ...lossesOf(outcome, state('on-lost'), cancelledText(cancellations.find((entry) => entry.step === step))),
       ...(results.length === 0 && { sentence: nothingLeft }),
-      chart: outliveJob ? undefined : chartOf(candidates.entries, { step, results, now, redact }),
+      chart: chartOf(candidates.entries, { step, results, now, redact }),
     },
     // The step itself has rejected an invalid `summary`. Here it means the default.
     createReader(raw).read('summary') !== false,
   );
-}
-
-const tickMs = 1_000;
-
-/** Returns the time for which this process, or its machine, has been stopped since the call. */
-function measureStops(): () => number {
-  const startedAt = steadyClock();
-  let ticks = -1;
-  const tick = (): void => {
-    ticks += 1;
-    setTimeout(tick, tickMs).unref();
-  };
-  tick();
-  return () => steadyClock() - startedAt - ticks * tickMs;
 }
 
 const nothingLeft = 'Nothing was left to release at the end of the job.';

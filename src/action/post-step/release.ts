@@ -22,7 +22,7 @@ type ReleaseCandidates = ReturnType<typeof readCandidates>;
 /**
  * Reads the locks of a step in the ledger, and in the entries that the runner kept once the step had all of them. If a
  * part of the ledger is missing, these do not show later releases, so their locks are released only with proof of
- * ownership. If the locks outlive the job, only those whose release had begun must end, and requests without an answer.
+ * ownership.
  */
 export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, step: string, saved: readonly Entry[]) {
   const { entries, problem } = read();
@@ -34,22 +34,14 @@ export function readCandidates({ file, read }: Pick<Ledger, 'file' | 'read'>, st
   const leased = [...saved, ...entries]
     .filter((entry) => entry.kind === 'granted')
     .find(({ lock }) => lock.lease === step);
-  const outliveJob = saved.some((entry) => entry.kind === 'acquired' && entry.outlivesJob);
-  const { stays = [], ends = [] } = Object.groupBy(
-    history.held.filter(({ grant }) => grant.step === step),
-    ({ mayBeReleased }) => (outliveJob && !mayBeReleased ? 'stays' : 'ends'),
-  );
-  const staying = new Set(stays.map(({ grant }) => grant.path));
-  const lease =
-    history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined);
   return {
     entries,
-    outliveJob,
-    held: ends.map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
-    // Where a lock stays, an older request would only find that lock.
-    unanswered: history.unanswered.filter((intent) => intent.step === step && !staying.has(intent.path)),
-    /** The lease of the step, if it may hold locks that must end with the job. Its own entry may be missing. */
-    lease: outliveJob ? undefined : lease,
+    held: history.held
+      .filter(({ grant }) => grant.step === step)
+      .map((lock) => ({ ...lock, mayBeReleased: lock.mayBeReleased || isDamaged })),
+    unanswered: history.unanswered.filter((intent) => intent.step === step),
+    /** The lease of the step, if it may hold locks. Its own entry may be missing. */
+    lease: history.leases.find((each) => each.step === step) ?? (isDamaged && leased ? leaseOf(leased) : undefined),
     ledgerError: isDamaged ? `${error} Locks that it does not list stay until their ttl expires.` : undefined,
     /** The error of the last renewal; undefined if it succeeded, or none was due. */
     renewalError: isDamaged ? undefined : history.renewalError.get(step),
@@ -61,7 +53,7 @@ const leaseOf = ({ service, workspace, path, step, at, lock: { type } }: Grant):
 };
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
-export const timeLimitMs = 45_000;
+const timeLimitMs = 45_000;
 
 /** Attempts are short, and as many as fit: a network that is down may come back. */
 const maxRequestTimeout = { seconds: 10 };
@@ -114,11 +106,9 @@ interface Unsettled {
   readonly held: readonly JobLock[];
 }
 
-/** The locks of a lease are released with it, unless others of the lease stay. */
+/** The locks of a lease are released with it. */
 function unsettledIn({ held, unanswered, lease }: ReleaseCandidates): readonly Unsettled[] {
-  const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) =>
-    lease && grant.lock.lease ? 'leased' : 'single',
-  );
+  const { leased = [], single = [] } = Object.groupBy(held, ({ grant }) => (grant.lock.lease ? 'leased' : 'single'));
   return [
     ...(lease ? [{ about: lease, held: leased }] : []),
     // The newest first: while it is held, an older one on the same path would only find it.

@@ -92,6 +92,8 @@ type Renewal = Extract<Entry, { kind: 'renewed' }>;
 interface Granted extends JobLock {
   /** The last renewal of the step that the expiry includes, or that does not apply to this lock. */
   readonly renewal: Renewal | undefined;
+  /** Requests for its release that may have arrived. Steps of a job may send some at the same time. */
+  readonly releases: number;
 }
 
 /** The results of all requests of a job's steps, which grow with the ledger. */
@@ -171,7 +173,9 @@ export function openHistory() {
         if (before === undefined) granted.delete(entry.key);
         granted.set(entry.key, {
           grant: { ...entry, at: before?.grant.at ?? entry.at },
-          ...{ mayBeReleased: false, renewal: renewals.get(entry.step) },
+          mayBeReleased: false,
+          renewal: renewals.get(entry.step),
+          releases: 0,
         });
         const others = (keysAt.get(locationKey(entry)) ?? []).filter((key) => key !== entry.key);
         change(withKeys(others), { grantedAgain: true });
@@ -196,7 +200,10 @@ export function openHistory() {
         change(withKeys([entry.key]), { loss: entry });
         break;
       case 'releasing':
-        change(locksOf(entry), { mayBeReleased: entry.failed !== true });
+        for (const lock of locksOf(entry)) {
+          const releases = Math.max(0, lock.releases + (entry.failed === true ? -1 : 1));
+          change([lock], { releases, mayBeReleased: releases > 0 });
+        }
         break;
       case 'ended':
         if (entry.key !== undefined) unanswered.delete(entry.key);

@@ -37,25 +37,14 @@ describe('the locks that a step must release', () => {
     ['exclude the locks of other steps', [...a, ...others], ['a'], []],
     ['may be released if their release has started', [...a, begun], ['a, maybe released'], []],
     ['are not released if the request for it has not arrived', [...a, begun, { ...begun, failed: true }], ['a'], []],
+    [
+      'may be released if one of two requests for it has not arrived',
+      [...a, begun, begun, { ...begun, failed: true }],
+      ['a, maybe released'],
+      [],
+    ],
   ])('%s', (_, entries, held, unanswered) => {
     expect(candidatesOf({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
-  });
-
-  test('are those that are not in the outputs if the locks outlive the job', () => {
-    const saved: readonly Entry[] = [{ ...acquired, outlivesJob: true }, grantOf('a')];
-    const extra = [intentOf('b'), grantOf('b'), { ...begun, ...addressOf('b'), id: 'lock_b' }, intentOf('c')];
-    const entries = [...a, ...extra, acquired];
-    expect(candidatesOf({ entries, saved })).toMatchObject({ held: ['b, maybe released'], unanswered: ['c'] });
-    const ofLease = grantOf('a', { lock: lockOf('a', { lease: 's' }) });
-    const leased: Entry = { kind: 'lease', ...addressOf('a'), step: 's', lease: 's', type: 'exclusive', ttl: '1h', at };
-    const together = { entries: [plan, leased, ofLease, acquired], saved: [{ ...acquired, outlivesJob: true }] };
-    expect(candidatesOf(together)).toMatchObject({ held: [], unanswered: [], lease: undefined });
-    // A ledger that is gone does not show that.
-    expect(candidatesOf({ saved })).toMatchObject({ held: [], lease: undefined });
-    // A request that was not answered before the lock was granted.
-    expect(candidatesOf({ entries: [intentOf('a', { key: 'earlier' }), ...a, acquired], saved })).toMatchObject({
-      unanswered: [],
-    });
   });
 
   test('come with losses, and with renewal errors unless the records are damaged', () => {

@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing, once, pathByPath } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/measured.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
-import { manners } from './faults.ts';
 import { type AtEnd, locking, manyPaths, openStage, type Stage, soak, useService } from './stage.ts';
 
 useService();
@@ -140,31 +138,6 @@ test('a job that is locking a thousand paths rolls back by itself when cancelled
   expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
   expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
 });
-
-test.each(manners)(
-  'a post-step that was stopped for longer than its time limit releases its locks, if the service %s',
-  async (_, manner) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const job = await openJob(stage, 20);
-    await job.run(locking(['a', 'b']));
-    const goOn = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    proxy.meet(() => {
-      asked.resolve();
-      return { kind: 'held-back', until: goOn.promise };
-    });
-    const post = await job.nextPost();
-    if (post === undefined) throw new Error('There is no post-step.');
-    await asked.promise;
-    process.kill(post.pid, 'SIGSTOP');
-    await sleep(3_000);
-    goOn.resolve();
-    process.kill(post.pid, 'SIGCONT');
-    await expect(post.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(await stage.locks()).toEqual([]);
-  },
-);
 
 // They mostly wait; but not together in the soak test, which measures the time.
 describe('if cancelled without a network', { concurrent: !soak }, () => {

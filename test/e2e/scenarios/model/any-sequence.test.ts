@@ -211,11 +211,6 @@ const slowHappenings = [
       world.blockRenewers(one),
     ),
   ),
-  job.map((one) =>
-    happening(`job ${one} ends, with post-steps that are stopped for longer than their time limit`, (world) =>
-      world.endJobLate(one),
-    ),
-  ),
   stopping((one, at) => `job ${one} is stopped for longer than a short ttl at request ${at}`, 'wedged'),
   job.map((one) =>
     happening(`the renewal process of job ${one} is killed, and its locks expire`, async (world) => {

@@ -1,16 +1,14 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
 import { type FaultProxy, isReleasing, type Passed } from '../../../support/fault-proxy.ts';
-import type { RunningStep } from '../../../support/runner/step.ts';
 import { ledgerOf } from '../ledger.ts';
 import type { Stage } from '../stage.ts';
 import { type Book, type Counted, conclusionsOfPost } from './book.ts';
 import { isLostUnnoticed, type Network } from './network.ts';
 import type { Player, Players } from './players.ts';
-import { faster, refusedRenewals, type ShortLocks, toldInLedger } from './short-locks.ts';
+import { refusedRenewals, type ShortLocks, toldInLedger } from './short-locks.ts';
 import { signal } from './stopping.ts';
 
 interface Scene {
@@ -23,9 +21,6 @@ interface Scene {
   /** Whether the service has no ids and ETags. */
   readonly givesNoProof: boolean;
 }
-
-/** The post-step limits itself to 45 s. */
-const longerThanPostMs = 50_000 / faster.times;
 
 const soon = { timeout: 30_000, interval: 50 };
 
@@ -60,26 +55,13 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
     return givesNoProof && isTold && proxy.passed.some((one) => isOfThis(one) && isLostUnnoticed(one));
   }
 
-  /** Stops a post-step at its first request for longer than its time limit. */
-  function stopAtRequest({ pid }: RunningStep, { origin }: Player): void {
-    network.watch((passing) => {
-      if (passing.headers.referer !== origin) return undefined;
-      network.watch(undefined);
-      signal(pid, 'SIGSTOP');
-      return { kind: 'held-back', until: sleep(longerThanPostMs).then(() => signal(pid, 'SIGCONT')) };
-    });
-  }
-
   /** Runs the post-steps. */
-  async function playPosts(player: Player, isStopped: boolean): Promise<void> {
+  async function playPosts(player: Player): Promise<void> {
     for (const step of player.steps.toReversed()) {
       const paths = [...player.counted, ...player.broken].map(({ path }) => path);
       const calm = network.isCalm() && short.areKept(player.origin, paths) && !player.ledgerGone;
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
-      const running = await player.job.nextPost();
-      if (isStopped && running !== undefined) stopAtRequest(running, player);
-      const post = await running?.finished;
-      network.watch(undefined);
+      const post = await (await player.job.nextPost())?.finished;
       logs.set(player.origin, `${logs.get(player.origin) ?? ''}${post?.log}\n`);
       // A concurrent job that waits may have taken or released a path meanwhile.
       const after = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
@@ -104,11 +86,10 @@ export function openEnds({ stage, proxy, network, players, book, short, givesNoP
   }
 
   return {
-    /** Ends the job with all of its post-steps. Each of them may be stopped for a while. */
-    async endJob(player: Player, { isStopped = false } = {}): Promise<void> {
+    /** Ends the job with all of its post-steps. */
+    async endJob(player: Player): Promise<void> {
       await short.look();
-      if (isStopped) short.endSoon(await locksOf(player));
-      await playPosts(player, isStopped);
+      await playPosts(player);
       const left = await locksOf(player);
       for (const lock of left) if (isReleaseLost(lock)) outliving.add(lock.id);
       for (const lock of player.counted) {

@@ -257,8 +257,6 @@ export async function openWorld(options: WorldOptions) {
     endTokens: async () => identified?.endTokens(),
     network: (faults: readonly Fault[]) => network.fail(faults),
     endJob: (number: number) => ends.endJob(playerOf(number)),
-    /** Ends the job with post-steps that are stopped for longer than their time limit. */
-    endJobLate: (number: number) => ends.endJob(playerOf(number), { isStopped: true }),
     /** Checks the invariants that hold after each event. */
     async check(): Promise<void> {
       await short.look();
