@@ -36,7 +36,8 @@ export function openOutside({ stage, proxy, network, players, book, short, looks
     const renewing = renewerOf(lock);
     await end(lock.path);
     book.broke(lock);
-    if (renewing !== undefined) await toldInLedger(renewing.job, [lock.id]);
+    // A ledger that was deleted no longer names the ids.
+    if (renewing !== undefined && !renewing.ledgerGone) await toldInLedger(renewing.job, [lock.id]);
   }
 
   /** Without short locks, there is nothing to wait for. */
