@@ -35,7 +35,7 @@ test('a step takes several paths, proves them and releases them with one request
   expect(await stage.locks()).toEqual([]);
 });
 
-test('a job proves and releases paths in any script, of which no other step of it can lock one', async () => {
+test('a job checks and releases paths in any script, and its other steps cannot lock them', async () => {
   const { stage, job } = await openWithProxy();
   await job.run(locking(['Content/日本.uasset', 'Content/Ж.uasset', '1']));
   const again = await job.run(locking('Content/日本.uasset', { wait: '1m' }));

@@ -113,7 +113,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     expect(await decide([earlier])).toMatchObject([{ kind: 'refused', refusal }]);
   });
 
-  test('a client that has disconnected by then, as while its file was compared, gets no lock', async () => {
+  test('a client that disconnected while its file was compared gets no lock', async () => {
     const place = { requestId: 'r', isFirst: true, urgency: 3, presentMs: 5_000, gone: AbortSignal.abort() } as const;
     expect(await decide([{ ...wanted('a', 'ada'), place }])).toMatchObject([{ kind: 'refused' }]);
     expect(await held()).toEqual([]);
